@@ -92,29 +92,28 @@ static bool is_in_range(const struct place *p, const struct field_accepts *d, co
 
 	if (!number_of(p->field, p->value, word, &n))
 		return is_read;
-	return n >= d->min && n <= d->max;
+	return (n >= d->min && n <= d->max) || (n == 0 && d->zero);
 }
 
-/* One that is no expression asks for nothing. */
-static bool matches(const char *pattern, const char *word)
+bool accepts_matches(const char *pattern, const char *word)
 {
-	const bool any_case = str_has_prefix(pattern, "(?i)");
+	const bool not = *pattern == '!', any_case = str_has_prefix(pattern, "(?i)");
 	regex_t re;
 	bool is;
 
-	if (regcomp(&re, pattern + (any_case ? 4 : 0),
+	if (regcomp(&re, pattern + (any_case ? 4 : not ),
 		    REG_EXTENDED | REG_NOSUB | (any_case ? REG_ICASE : 0)) != 0)
 		return true;
 	is = regexec(&re, word, 0, NULL, 0) == 0;
 	regfree(&re);
-	return is;
+	return is != not ;
 }
 
 static bool is_taken(const struct place *p, const struct field_accepts *d, const struct strv *words,
 		     const char *word)
 {
 	return (!d->oneof || strv_has(words, word)) && (!d->is_valid || d->is_valid(word)) &&
-	       (!d->pattern || matches(d->pattern, word)) &&
+	       (!d->pattern || accepts_matches(d->pattern, word)) &&
 	       (!has_range(d) || is_in_range(p, d, word));
 }
 

@@ -17,7 +17,8 @@ struct field_accepts {
 	const char *oneof; /* "a|b", or NULL */
 	/* range of an integer, also in a text, or of a duration in ns; both 0: any; INT64_MIN, INT64_MAX: no bound */
 	int64_t min, max;
-	/* an extended regular expression, of any case behind "(?i)"; NULL: any form */
+	bool zero; /* 0 is taken as well */
+	/* an extended regular expression, of any case behind "(?i)", not to match behind "!"; NULL: any */
 	const char *pattern;
 	bool (*is_valid)(const char *s); /* the same, of what no expression says */
 	bool keys;                       /* of a map: its keys are meant, not its values */
@@ -50,6 +51,8 @@ struct accepts_opts {
 /* Append what the programs refuse of a map that was read by schema s, in the order of the document. */
 void accepts_check(struct arena *a, const struct schema *s, const struct tree *map,
 		   const struct accepts_opts *o, struct accepts_findings *ret);
+/* Returns whether a word matches such a pattern; one that is no expression asks for nothing. */
+bool accepts_matches(const char *pattern, const char *word);
 /* Returns whether what holds from `since` to `until` (0: no bound) holds for this version. */
 bool accepts_holds(unsigned int since, unsigned int until, int minor);
 /* " (since Kubernetes 1.31)", " (Kubernetes 1.8 to 1.9)"; "": all versions. */

@@ -1,19 +1,18 @@
-/* label.h - Kubernetes' grammar of labels and taints of a node
+/* label.h - Kubernetes' grammar of labels and taints of a node, as parts of extended regular expressions
  * The API server refuses a node that has another one: kubelet runs, and the node never registers.
- * Owner: none. Errors: none; each is a question. Threads: all.
+ * Owner: constants. Errors: none. Threads: all.
  * Source: k8s.io/apimachinery eed236c pkg/api/validate/content/kube.go (the same in pkg/util/validation of 1.2 on),
  * kubernetes pkg/util/taints, pkg/util/config/configuration_map.go. */
 #pragma once
 
-#include <stdbool.h>
-
-/* Whether this may be the name of a label or of a taint: "team", "example.com/team". */
-bool label_is_name(const char *s);
-/* Whether this may stand before the '/' of such a name: a DNS subdomain in small letters. */
-bool label_is_domain(const char *s);
-/* Whether this may be the value of one: "", "blue-1.a". */
-bool label_is_value(const char *s);
-/* Whether this is a word of kubelet's --node-labels: "team=blue", "team", "". */
-bool label_is_pair(const char *s);
-/* Whether this is a taint: "team=blue:NoSchedule", "team:NoExecute". */
-bool label_is_taint(const char *s);
+/* The value of a label that has one: "blue-1.a". */
+#define LABEL_WORD "[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?"
+#define LABEL_VALUE "(" LABEL_WORD ")?"
+/* A DNS subdomain in small letters. */
+#define LABEL_DOMAIN "[a-z0-9]([a-z0-9-]*[a-z0-9])?(\\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*"
+/* The name of a label or of a taint: "team", "example.com/team"; what is before '/' is not counted. */
+#define LABEL_NAME "(" LABEL_DOMAIN "/)?" LABEL_WORD
+/* "team=blue", "team". */
+#define LABEL_PAIR LABEL_NAME "(=" LABEL_VALUE ")?"
+/* Any text whose part before '/' is short enough for a name. */
+#define LABEL_SHORT "^[^/]{0,253}(/.*)?$"

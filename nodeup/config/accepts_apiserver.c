@@ -5,91 +5,6 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/base/str.h"
 
-enum {
-	PORT_MAX = 65535,
-	RANGES_MAX = 2,     /* one of each family */
-	ADDRESS_BITS = 3,   /* at least eight addresses */
-	HOST_BITS_MAX = 20, /* what etcd holds a bit of each for */
-	NODE_MASK_IPV4 = 24,
-	NODE_MASK_IPV6 = 64,
-	SUBNET_BITS_MAX = 16 /* of IPv6 */
-};
-
-/* An address range that the reader knows to be one. */
-struct range {
-	bool ipv6;
-	int bits; /* of hosts */
-};
-
-/* The ranges of a text with commas, one more than there may be at most; how many there are. */
-static size_t read_ranges(const char *s, struct range out[static RANGES_MAX + 1])
-{
-	size_t n = 0;
-
-	while (n <= RANGES_MAX) {
-		const size_t len = strcspn(s, ",");
-		const char *slash = memchr(s, '/', len);
-		const bool ipv6 = memchr(s, ':', len) != NULL;
-		const long mask = slash ? strtol(slash + 1, NULL, 10) : 0;
-
-		out[n++] = (struct range){ ipv6, (ipv6 ? 128 : 32) - (int)mask };
-		if (!s[len])
-			break;
-		s += len + 1;
-	}
-	return n;
-}
-
-/* One, or two of different families. */
-static bool is_single_or_dual(const struct range *r, size_t n)
-{
-	return n == 1 || (n == RANGES_MAX && r[0].ipv6 != r[1].ipv6);
-}
-
-static bool are_service_ranges(const char *s)
-{
-	struct range r[RANGES_MAX + 1];
-
-	return is_single_or_dual(r, read_ranges(s, r)) && r[0].bits >= ADDRESS_BITS;
-}
-
-static bool is_any_larger(const char *s, int bits)
-{
-	struct range r[RANGES_MAX + 1];
-
-	for (size_t i = read_ranges(s, r); i-- > 0;)
-		if (r[i].bits > bits)
-			return true;
-	return false;
-}
-
-static bool are_small_service_ranges(const char *s)
-{
-	return are_service_ranges(s) && !is_any_larger(s, HOST_BITS_MAX);
-}
-
-/* A number that Go reads as a float. */
-static bool is_chance(const char *s)
-{
-	char *end;
-	const double v = strtod(s, &end);
-
-	return end != s && !*end && v >= 0 && v <= 0.02;
-}
-
-static bool is_go_duration(const char *s)
-{
-	struct err ignored;
-	int64_t ns;
-
-	return dur_parse(s, &ns, &ignored) == 0;
-}
-
-static bool is_bool(const char *s)
-{
-	return format_is_valid(&format_switch, s);
-}
-
 /* Limits of name=soft:hard. */
 static bool is_soft_below_hard(const char *s)
 {
@@ -158,43 +73,35 @@ static bool is_soft_below_hard(const char *s)
 	"volumeattributesclass-protection-controller"
 /* clang-format on */
 
-/* '*', a name, or one with '-' before it. */
-static bool is_controller(const char *s)
-{
-	autoarena struct arena *a = arena_new_empty();
-	const struct strv names = strv_split(a, CONTROLLERS, '|');
-
-	return str_eq(s, "*") || strv_has(&names, s + (*s == '-'));
-}
-
 #define OR_MORE(n) .min = (n), .max = INT64_MAX
-#define FORM(w, f) .wanted = (w), .is_valid = (f)
 #define PATTERN(w, p) .wanted = (w), .pattern = (p)
-/* zeros before a part count, as in Kubernetes */
-#define OCTET "0*(25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])"
 /* what Go reads as a URL, or more; without ':' anything */
 #define URL                                                                                                      \
 	"^([^:]*|[^:/]*/.*|[A-Za-z][A-Za-z0-9+.-]*:(//([^/?#]*@)?([[][^]]*[]]|[^][/?#: ]*)(:[0-9]*)?([/?#].*)?|" \
 	"/?([^/].*)?))$"
 #define MODES "AlwaysAllow|AlwaysDeny|ABAC|Webhook|RBAC"
-#define RANGES \
-	"one address range, or two of different families; the first has eight addresses or more"
-
-const struct field_accepts accepts_ip = { PATTERN(
-	"an IP address",
-	"^[ \t]*((" OCTET "\\.){3}" OCTET "|[0-9A-Fa-f]*:[0-9A-Fa-f]*:[0-9A-Fa-f:.]*)[ \t]*$") };
+const struct field_accepts accepts_ip = { PATTERN("an IP address",
+						  "^[ \t]*(" IP_ADDRESS ")[ \t]*$") };
 const struct field_accepts accepts_one_or_more = { OR_MORE(1) };
-const struct field_accepts accepts_period_text = { FORM("a duration such as 12h", is_go_duration) };
+const struct field_accepts accepts_period_text = { PATTERN(
+	"a duration such as 12h",
+	"^[+-]?(0|(([0-9]+[.]?[0-9]*|[.][0-9]+)(ns|us|\xc2\xb5s|\xce\xbcs|ms|s|m|h))+)$") };
 const struct field_accepts accepts_allowed_path = { PATTERN("a path with '*' at its end alone",
 							    "^[^*]*\\*?$") };
 
-const struct field_accepts accepts_secure_port = { .min = 1, .max = PORT_MAX, .since = 20 };
+const struct field_accepts accepts_secure_port = { .min = 1, .max = 65535, .since = 20 };
 /* from 1.31 on gates decide of the size: see rules */
-static const struct field_accepts service_ranges_today = { FORM(RANGES, are_service_ranges),
-							   .since = 31 };
-const struct field_accepts accepts_service_ranges = { FORM(RANGES ", each at most 2^20",
-							   are_small_service_ranges),
-						      .until = 30, .next = &service_ranges_today };
+static const struct field_accepts small_ranges = {
+	PATTERN("ranges of at most 2^20 addresses", RANGES_SMALL), .until = 30
+};
+static const struct field_accepts first_range = {
+	PATTERN("eight addresses or more in the first range", RANGES_OF_EIGHT),
+	.next = &small_ranges
+};
+const struct field_accepts accepts_service_ranges = {
+	PATTERN("one address range, or two of different families", RANGES_DUAL),
+	.next = &first_range
+};
 const struct field_accepts accepts_etcd_server = { PATTERN(
 	"a URL such as https://127.0.0.1:4001", "^(https?|unixs?)://|^([^:]|:[^/]|:/[^/])*:?/?$") };
 const struct field_accepts accepts_etcd_override = {
@@ -220,7 +127,9 @@ const struct field_accepts accepts_admission_plugin = { .wanted = "an admission 
 							.names = true,
 							.until = 10,
 							.next = &plugin_today };
-const struct field_accepts accepts_goaway_chance = { FORM("a number from 0 to 0.02", is_chance) };
+const struct field_accepts accepts_goaway_chance = { PATTERN(
+	"a number from 0 to 0.02",
+	"^[+-]?(0+[.]?0*|[.]0+)$|^[+]?0*[.]0([01][0-9]*|20*)?$|^[+]?[0-9.]+[eE]-") };
 static const struct field_accepts oidc_issuer_today = {
 	PATTERN("an https URL without a user, a query and a fragment",
 		"(?i)^https:(//[^@/?#]*(/[^?#]*)?|[^/?#][^?#]*)$"),
@@ -237,7 +146,8 @@ static const struct field_accepts runtime_key = {
 		"^(v1|[^/]*/[^/]*(/[^/]*)?)$"),
 	.keys = true, .since = 31
 };
-const struct field_accepts accepts_runtime_config = { FORM("true or false", is_bool),
+const struct field_accepts accepts_runtime_config = { .wanted = "true or false",
+						      .oneof = FLAG_BOOL,
 						      .next = &runtime_key };
 const struct field_accepts accepts_request_header = {
 	PATTERN("a text that is not blank", "[^ \t\r\n]"), .since = 18
@@ -254,9 +164,10 @@ const struct field_accepts accepts_hsts = { PATTERN(
 const struct field_accepts accepts_cache_size = { PATTERN("resource#size", "^[^#]*#[+]?[0-9]+$"),
 						  .commas = true };
 
-const struct field_accepts accepts_controller = { FORM("*, a controller, or one with - before it",
-						       is_controller),
-						  .commas = true, .names = true, .since = 31 };
+const struct field_accepts accepts_controller = {
+	PATTERN("*, a controller, or one with - before it", "^([*]|-?(" CONTROLLERS "))$"),
+	.commas = true, .names = true, .since = 31
+};
 const struct field_accepts accepts_reconcile_period = { OR_MORE(DUR_SEC) };
 
 const struct field_accepts accepts_containerd_level = { PATTERN(
@@ -282,70 +193,6 @@ const struct field_accepts accepts_admission_plugin_old = { .wanted = "an admiss
 
 /* Rules. */
 
-static size_t ranges_of(const struct rule_values *v, const char *key,
-			struct range r[static RANGES_MAX + 1])
-{
-	return read_ranges(rules_text(v, key, ""), r);
-}
-
-static bool are_services_too_many(const struct rule_values *v)
-{
-	return is_any_larger(rules_text(v, "serviceClusterIPRange", ""), HOST_BITS_MAX);
-}
-
-/* An address that stands for all is left to the program. */
-static bool is_advertised_in_another_family(const struct rule_values *v)
-{
-	const char *address = rules_text(v, "advertiseAddress", "");
-	struct range r[RANGES_MAX + 1];
-
-	(void)ranges_of(v, "serviceClusterIPRange", r);
-	return address[strspn(address, "0.:")] && (strchr(address, ':') != NULL) != r[0].ipv6;
-}
-
-static bool has_mode_twice(const struct rule_values *v)
-{
-	autoarena struct arena *a = arena_new_empty();
-	struct strv modes = strv_split(a, rules_text(v, "authorizationMode", ""), ',');
-
-	strv_sort(&modes);
-	for (size_t i = 1; i < modes.n; i++)
-		if (str_eq(modes.v[i - 1], modes.v[i]))
-			return true;
-	return false;
-}
-
-static bool are_cluster_ranges_wrong(const struct rule_values *v)
-{
-	struct range r[RANGES_MAX + 1];
-
-	return !is_single_or_dual(r, ranges_of(v, "clusterCIDR", r));
-}
-
-static bool has_several_ranges(const struct rule_values *v)
-{
-	struct range r[RANGES_MAX + 1];
-
-	return ranges_of(v, "clusterCIDR", r) > 1;
-}
-
-static bool is_node_mask_wrong(const struct rule_values *v)
-{
-	const int64_t given = rules_int(v, "nodeCIDRMaskSize", 0);
-	struct range r[RANGES_MAX + 1];
-	const size_t n = ranges_of(v, "clusterCIDR", r);
-
-	for (size_t i = 0; (n == 1 || !given) && i < n; i++) {
-		const int bits = r[i].ipv6 ? 128 : 32;
-		const int64_t mask = given ? given : r[i].ipv6 ? NODE_MASK_IPV6 : NODE_MASK_IPV4;
-		const int64_t longer = mask - (bits - r[i].bits);
-
-		if (longer < 0 || mask > bits || (r[i].ipv6 && longer > SUBNET_BITS_MAX))
-			return true;
-	}
-	return false;
-}
-
 /* clang-format off */
 #define RULES(name, ...) \
 	static const struct field_rule rows_of_##name[] = { __VA_ARGS__ }; \
@@ -370,7 +217,7 @@ RULES(apiserver,
 	  .text = "expected authorizationWebhookConfigFile with Webhook" },
 	{ .keys = "authorizationWebhookConfigFile", .when = "authorizationMode!=Webhook",
 	  .text = "expected Webhook in authorizationMode" },
-	{ .keys = "authorizationMode", .is_broken = has_mode_twice, .text = "expected each mode once" },
+	{ .keys = "authorizationMode", .when = "authorizationMode#", .text = "expected each mode once" },
 	/* kops 1.8 gives nodes their rights by an addon of its own */
 	{ .keys = "authorizationMode", .since = 19,
 	  .when = "authorizationMode=RBAC|AlwaysDeny&authorizationMode!=Node|Webhook|ABAC|AlwaysAllow",
@@ -402,11 +249,15 @@ RULES(apiserver,
 	  .when = "!runtimeConfig.flowcontrol.apiserver.k8s.io/v1&!runtimeConfig.api/ga&runtimeConfig.api/all=false",
 	  .text = "expected api/ga: true or flowcontrol.apiserver.k8s.io/v1: true beside api/all: false" },
 	/* from 1.34 on no bit of each address is held; before, a gate may say so */
-	{ .keys = "serviceClusterIPRange", .since = 31, .until = 33, .is_broken = are_services_too_many,
-	  .when = "featureGates.DisableAllocatorDualWrite!=true&featureGates.AllAlpha!=true&featureGates.AllBeta!=true",
+	{ .keys = "serviceClusterIPRange", .since = 31, .until = 33,
+	  .when = "featureGates.DisableAllocatorDualWrite!=true&featureGates.AllAlpha!=true&featureGates.AllBeta!=true&"
+		  "!serviceClusterIPRange~" RANGES_SMALL,
 	  .text = "expected ranges of at most 2^20 addresses" },
-	{ .keys = "advertiseAddress", .since = 31, .when = "serviceClusterIPRange",
-	  .is_broken = is_advertised_in_another_family, .text = "expected an address of the family of serviceClusterIPRange" },
+	/* an address that stands for all is left to the program */
+	{ .keys = "advertiseAddress", .since = 31, .when = "advertiseAddress~[^0.:]&advertiseAddress~:&serviceClusterIPRange~^[^,:]+(,|$)",
+	  .text = "expected an address of the family of serviceClusterIPRange, IPv4" },
+	{ .keys = "advertiseAddress", .since = 31, .when = "advertiseAddress~[^0.:]&!advertiseAddress~:&serviceClusterIPRange~^[^,]*:",
+	  .text = "expected an address of the family of serviceClusterIPRange, IPv6" },
 	{ .keys = "etcdServers", .when = "!etcdServers", .text = "expected at least one server" },
 	{ .keys = "additionalServiceAccountIssuers", .since = 22,
 	  .when = "additionalServiceAccountIssuers=@serviceAccountIssuer", .text = "expected other issuers than serviceAccountIssuer" },
@@ -423,14 +274,24 @@ RULES(oidc,
 /* the controller that gives nodes their ranges runs */
 #define GIVES "allocateNodeCIDRs=true&cidrAllocatorType!=CloudAllocator&" \
 	      "controllers!=-nodeipam|-node-ipam-controller&controllers:*=*|nodeipam|node-ipam-controller"
+#define ONE_MASK "nodeCIDRMaskSize:0!=0&!clusterCIDR~,&"
+#define NODE_MASK(wrong) \
+	{ .keys = "nodeCIDRMaskSize|clusterCIDR", .when = GIVES "&clusterCIDR&" wrong, \
+	  .text = "expected a mask of nodes (nodeCIDRMaskSize, else 24 and 64) as long as that of clusterCIDR or longer, of IPv6 by at most 16" }
 RULES(kcm,
 	{ .keys = "allocateNodeCIDRs", .since = 31, .when = GIVES "&!clusterCIDR", .text = "expected clusterCIDR with it" },
-	{ .keys = "clusterCIDR", .since = 31, .when = GIVES, .is_broken = are_cluster_ranges_wrong,
+	{ .keys = "clusterCIDR", .since = 31, .when = GIVES "&!clusterCIDR~" RANGES_DUAL,
 	  .text = "expected one range, or two of different families" },
-	{ .keys = "nodeCIDRMaskSize", .since = 31, .when = GIVES "&nodeCIDRMaskSize!=0&clusterCIDR",
-	  .is_broken = has_several_ranges, .text = "expected one range in clusterCIDR" },
-	{ .keys = "nodeCIDRMaskSize|clusterCIDR", .when = GIVES "&clusterCIDR", .is_broken = is_node_mask_wrong,
-	  .text = "expected a mask of nodes (nodeCIDRMaskSize, else 24 and 64) as long as that of clusterCIDR or longer, of IPv6 by at most 16" },
+	{ .keys = "nodeCIDRMaskSize", .since = 31, .when = GIVES "&nodeCIDRMaskSize!=0&clusterCIDR~,",
+	  .text = "expected one range in clusterCIDR" },
+	NODE_MASK("nodeCIDRMaskSize:0=0&24<clusterCIDR/4"),
+	NODE_MASK("nodeCIDRMaskSize:0=0&64<clusterCIDR/6"),
+	NODE_MASK("nodeCIDRMaskSize:0=0&clusterCIDR/6+16<64"),
+	NODE_MASK(ONE_MASK "nodeCIDRMaskSize<clusterCIDR/4"),
+	NODE_MASK(ONE_MASK "nodeCIDRMaskSize<clusterCIDR/6"),
+	NODE_MASK(ONE_MASK "clusterCIDR/6+16<nodeCIDRMaskSize"),
+	NODE_MASK(ONE_MASK "128<nodeCIDRMaskSize"),
+	NODE_MASK(ONE_MASK "!clusterCIDR~:&32<nodeCIDRMaskSize"),
 	{ .keys = "cidrAllocatorType", .since = 31, .when = GIVES "&cidrAllocatorType!=RangeAllocator|IPAMFromCluster|IPAMFromCloud",
 	  .text = "expected RangeAllocator" },
 	{ .keys = "kubeAPIBurst", .since = 31, .when = "kubeAPIBurst<=0&0<kubeAPIQPS:20", POSITIVE },

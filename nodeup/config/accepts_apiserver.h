@@ -12,6 +12,12 @@
 #include "nodeup/config/accepts_common.h"
 #include "nodeup/config/rules.h"
 
+/* Of one or two ranges: the first has eight addresses; each has at most 2^20. */
+#define RANGES_OF_EIGHT \
+	"^([^,:]*/0*([0-9]|1[0-9]|2[0-9])|[^,]*:[^,]*/0*([0-9]?[0-9]|1[01][0-9]|12[0-5])|[^,/]*)(,|$)"
+#define RANGES_SMALL \
+	"^(([^,:]*/0*(1[2-9]|[23][0-9])|[^,]*:[^,]*/0*(10[89]|1[12][0-9])|[^,/]*)(,|$))*$"
+
 /* Several programs. */
 extern const struct field_accepts accepts_ip, accepts_one_or_more, accepts_period_text,
 	accepts_allowed_path;

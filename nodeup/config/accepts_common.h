@@ -6,6 +6,27 @@
 
 #include "nodeup/base/accepts.h"
 
+/* Parts of patterns. */
+/* clang-format off */
+/* what Go's flags take for a boolean */
+#define FLAG_BOOL "1|t|T|true|TRUE|True|0|f|F|false|FALSE|False"
+/* zeros before a part count, as in Kubernetes: 010.0.0.1 is 10.0.0.1 */
+#define IPV4_PART "0*(25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])"
+#define IPV4_ADDRESS "(" IPV4_PART "[.]){3}" IPV4_PART
+#define IPV6_PART "[0-9A-Fa-f]{1,4}"
+#define IPV6_TAIL(before, most) "(" before "((:" IPV6_PART "){1," #most "}|:))"
+#define IPV6_MIXED \
+	"((" IPV6_PART ":){6}|((" IPV6_PART ":){1,5}|:):(" IPV6_PART ":){0,5})" IPV4_ADDRESS
+#define IP_ADDRESS \
+	IPV4_ADDRESS "|" IPV6_MIXED "|(" IPV6_PART ":){7}" IPV6_PART "|" \
+	"(" IPV6_PART ":){7}:|" IPV6_TAIL("(" IPV6_PART ":){6}", 1) "|" \
+	IPV6_TAIL("(" IPV6_PART ":){5}", 2) "|" IPV6_TAIL("(" IPV6_PART ":){4}", 3) "|" \
+	IPV6_TAIL("(" IPV6_PART ":){3}", 4) "|" IPV6_TAIL("(" IPV6_PART ":){2}", 5) "|" \
+	IPV6_TAIL(IPV6_PART ":", 6) "|" IPV6_TAIL(":", 7)
+/* one range, or one of each family */
+#define RANGES_DUAL "^([^,]*|[^,:]*,[^,:]*:[^,]*|[^,:]*:[^,]*,[^,:]*)$"
+/* clang-format on */
+
 extern const struct field_accepts accepts_gates;       /* of the keys of a map; from 1.31 on */
 extern const struct field_accepts accepts_tls_ciphers; /* of a list, or a text with commas */
 extern const struct field_accepts accepts_tls_version;

@@ -47,8 +47,5 @@ extern const struct field_accepts kubelet_reserved_old;
 extern const struct field_accepts kubelet_thresholds_old;
 extern const struct field_accepts gate_pairs_old; /* a=true,b=false: of all programs */
 
-/* The signal that a threshold or a period of one is of: "memory.available" of " memory.available < 1Gi". */
-const char *kubelet_signal(struct arena *a, const char *statement, char op);
-
 /* What the settings of each have to be together. */
 extern const struct field_rules kubelet_rules, kube_proxy_rules;

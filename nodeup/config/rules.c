@@ -6,12 +6,16 @@
 #include "nodeup/base/field_value.h"
 #include "nodeup/base/quantity.h"
 
-/* An empty text counts as not given. */
+/* An empty text counts as not given, but where the row says that it overlays what was there. */
 static bool has(const struct rule_section *s, const char *key)
 {
 	const struct tree *t = s->map ? tree_lookup(s->map, key) : NULL;
+	const size_t row = s->schema ? field_row(s->schema, key) : 0;
 
-	return t && t->kind != TREE_NULL && (t->kind != TREE_SCALAR || *t->scalar);
+	if (!t || t->kind == TREE_NULL)
+		return false;
+	return t->kind != TREE_SCALAR || *t->scalar ||
+	       (s->schema && row < s->schema->n && s->schema->fields[row].pointer);
 }
 
 /* The section whose word on a key counts; NULL: none has it. */
@@ -21,47 +25,6 @@ static const struct rule_section *section_of(const struct rule_values *v, const 
 		if (has(&v->sections[i], key))
 			return &v->sections[i];
 	return NULL;
-}
-
-const struct tree *rules_value(const struct rule_values *v, const char *key)
-{
-	const struct rule_section *s = section_of(v, key);
-
-	return s ? tree_lookup(s->map, key) : NULL;
-}
-
-const char *rules_text(const struct rule_values *v, const char *key, const char *usual)
-{
-	const struct tree *t = rules_value(v, key);
-
-	return t && t->kind == TREE_SCALAR ? field_text(t) : usual;
-}
-
-int64_t rules_int(const struct rule_values *v, const char *key, int64_t usual)
-{
-	const struct tree *t = rules_value(v, key);
-	int64_t n;
-
-	return t && field_integer(t, &n) == 0 ? n : usual;
-}
-
-bool rules_bool(const struct rule_values *v, const char *key, bool usual)
-{
-	const struct tree *t = rules_value(v, key);
-
-	if (!t || t->kind != TREE_SCALAR || tree_type_of(t->scalar) != TREE_IS_BOOL)
-		return usual;
-	return tree_is_true(t->scalar);
-}
-
-int64_t rules_duration(const struct rule_values *v, const char *key, int64_t usual_ns)
-{
-	const struct tree *t = rules_value(v, key);
-	struct err ignored;
-	int64_t ns;
-
-	return t && t->kind == TREE_SCALAR && dur_parse(t->scalar, &ns, &ignored) == 0 ? ns
-										       : usual_ns;
 }
 
 /* The words of a text with commas, or of the texts of a list. */
@@ -81,7 +44,9 @@ static void add_words(struct arena *a, const struct tree *t, struct strv *words)
 static struct strv words_of(struct arena *a, const struct rule_values *v, const char *name)
 {
 	const char *key = arena_strn(a, name, strcspn(name, ":")), *dot = strchr(key, '.');
-	const struct tree *t = rules_value(v, dot ? arena_strn(a, key, (size_t)(dot - key)) : key);
+	const char *top = dot ? arena_strn(a, key, (size_t)(dot - key)) : key;
+	const struct rule_section *s = section_of(v, top);
+	const struct tree *t = s ? tree_lookup(s->map, top) : NULL;
 	struct strv words = { 0 };
 
 	add_words(a, !dot ? t : t && t->kind == TREE_MAP ? tree_get(t, dot + 1) : NULL, &words);
@@ -106,18 +71,32 @@ static bool number_of(struct arena *a, const char *text, bool duration, double *
 	return true;
 }
 
-/* The same of a key, or as it stands; with "*1.2" behind it that much of it. */
+/* The mask of the range of a family, '4' or '6'; "": there is none. */
+static const char *mask_of(const struct strv *ranges, char family)
+{
+	for (size_t i = 0; i < ranges->n; i++)
+		if (!strchr(ranges->v[i], ':') == (family == '4') && strchr(ranges->v[i], '/'))
+			return strchr(ranges->v[i], '/') + 1;
+	return "";
+}
+
+/* The same of a key, or as it stands; with "*1.2" behind it that much of it, with "+1" more. */
 static bool side_of(struct arena *a, const struct rule_values *v, const char *side, bool duration,
 		    double *ret)
 {
-	const char *name = arena_strn(a, side, strcspn(side, "*")), *star = strchr(side, '*');
-	const struct strv words = words_of(a, v, name);
+	const size_t len = strcspn(side, "*+"), key = strcspn(side, "/*+");
+	const struct strv words = words_of(a, v, arena_strn(a, side, key));
+	const char *text = arena_strn(a, side, len);
 
-	if ((*name < '0' || *name > '9') && words.n)
-		name = words.v[0];
-	if (!number_of(a, name, duration, ret))
+	if (side[key] == '/')
+		text = mask_of(&words, side[key + 1]);
+	else if ((*side < '0' || *side > '9') && words.n)
+		text = words.v[0];
+	if (!number_of(a, text, duration, ret))
 		return false;
-	*ret *= star ? strtod(star + 1, NULL) : 1;
+	if (side[len])
+		*ret = side[len] == '+' ? *ret + strtod(side + len, NULL)
+					: *ret * strtod(side + len + 1, NULL);
 	return true;
 }
 
@@ -151,18 +130,63 @@ static bool is_less(struct arena *a, const struct rule_values *v, const char *le
 	return or_equal ? l <= r : l < r;
 }
 
+/* "memory.available" of "memory.available < 1Gi", "team:NoExecute" of "team=blue:NoExecute"; sorted. */
+static struct strv names_of(struct arena *a, const struct strv *words)
+{
+	struct strv names = { 0 };
+
+	for (size_t i = 0; i < words->n; i++) {
+		const char *word = words->v[i];
+
+		strv_addf(a, &names, "%s%s", str_trim(a, arena_strn(a, word, strcspn(word, "<=:"))),
+			  word + strcspn(word, ":"));
+	}
+	strv_sort(&names);
+	return names;
+}
+
+static bool has_twins(struct arena *a, const struct strv *words)
+{
+	const struct strv names = names_of(a, words);
+
+	for (size_t i = 1; i < names.n; i++)
+		if (str_eq(names.v[i - 1], names.v[i]))
+			return true;
+	return false;
+}
+
+static bool has_more(struct arena *a, const struct strv *words, const struct strv *others)
+{
+	const struct strv names = names_of(a, words), known = names_of(a, others);
+
+	for (size_t i = 0; i < names.n; i++)
+		if (!strv_has(&known, names.v[i]))
+			return true;
+	return false;
+}
+
 static bool term_holds(struct arena *a, const struct rule_values *v, const char *term)
 {
-	const bool not = *term == '!';
-	const char *op = term + not +strcspn(term + not, "=!<");
-	const char *left = arena_strn(a, term + not, (size_t)(op - term) - not );
+	const size_t n = strcspn(term, "=!<>~#");
+	const char *left = arena_strn(a, term, n), *op = term + n;
 	const struct strv words = words_of(a, v, left);
+	struct strv others;
 
-	if (!*op)
-		return (words.n > 0) != not ;
-	if (*op == '<')
+	switch (*op) {
+	case '<':
 		return is_less(a, v, left, op);
-	return has_any(a, v, &words, op + 1 + (*op == '!')) == (*op == '=');
+	case '~':
+		return accepts_matches(op + 1, strv_join(a, &words, ","));
+	case '#':
+		return has_twins(a, &words);
+	case '>':
+		others = words_of(a, v, op + 1);
+		return has_more(a, &words, &others);
+	case '\0':
+		return words.n > 0;
+	default:
+		return has_any(a, v, &words, op + 1 + (*op == '!')) == (*op == '=');
+	}
 }
 
 bool rules_hold(const struct rule_values *v, const char *when)
@@ -171,14 +195,9 @@ bool rules_hold(const struct rule_values *v, const char *when)
 	const struct strv terms = strv_split(a, when, '&');
 
 	for (size_t i = 0; i < terms.n; i++)
-		if (!term_holds(a, v, terms.v[i]))
+		if (term_holds(a, v, terms.v[i] + (*terms.v[i] == '!')) == (*terms.v[i] == '!'))
 			return false;
 	return true;
-}
-
-static bool is_broken(const struct field_rule *r, const struct rule_values *v)
-{
-	return (!r->when || rules_hold(v, r->when)) && (!r->is_broken || r->is_broken(v));
 }
 
 static void tell(struct arena *a, const struct field_rule *r, const struct rule_values *v,
@@ -193,7 +212,7 @@ static void tell(struct arena *a, const struct field_rule *r, const struct rule_
 		if (!s)
 			continue;
 		key = field_path(a, s->path, keys.v[i]);
-		if (is_broken(r, v))
+		if (rules_hold(v, r->when))
 			arena_push(a, ret->v, ret->n,
 				   (struct accepts_finding){
 					   .key = key,

@@ -11,6 +11,8 @@
 struct rule_section {
 	const char *path;       /* "KubeletConfig"; "" at the top of the document */
 	const struct tree *map; /* NULL: it is not there */
+	/* its rows tell of which keys an empty text overlays an earlier section's; NULL: of none */
+	const struct schema *schema;
 };
 
 struct rule_values {
@@ -22,10 +24,7 @@ struct rule_values {
 struct field_rule {
 	/* "a|b": the first that is there is the place of the error; where none is, the rule is not asked */
 	const char *keys;
-	/* what holds where it is broken, see rules_hold(); NULL: is_broken alone tells */
-	const char *when;
-	bool (*is_broken)(
-		const struct rule_values *v); /* and what `when` cannot say; NULL: nothing */
+	const char *when; /* what holds where it is broken, see rules_hold() */
 	const char *text; /* what the program demands, behind the key: "expected less than b" */
 	/* minor versions of Kubernetes 1.x that it holds for first and last; 0: no bound */
 	uint8_t since, until;
@@ -36,16 +35,12 @@ struct field_rules {
 	size_t n;
 };
 
-/* A value as it is; NULL: no section has it. */
-const struct tree *rules_value(const struct rule_values *v, const char *key);
-/* The same as a text, an integer, a boolean or a duration; `usual` where it is not there, or is none. */
-const char *rules_text(const struct rule_values *v, const char *key, const char *usual);
-int64_t rules_int(const struct rule_values *v, const char *key, int64_t usual);
-bool rules_bool(const struct rule_values *v, const char *key, bool usual);
-int64_t rules_duration(const struct rule_values *v, const char *key, int64_t usual_ns);
-/* Whether each term of a condition holds; they have '&' between them. "a": it is given; "!a": it is not. "a=x|y": one of
- * its words is x or y; "a!=x|y": none is. "a<b" and "a<=3" compare amounts, "a<~b*1.2" and "a<=~2s" durations; where one
- * of the two is none they do not hold. "a:10s" is 10s where a is not given, "a.b" is b of the map a, "@a" are a's words. */
+/* Returns whether each term of a condition holds; they have '&' between them, and '!' before one turns it around.
+ * "a": it is given. "a=x|y": one of its words is x or y; "a!=x|y": none is. "a~x": its text matches the extended regular
+ * expression. "a<b" and "a<=3" compare amounts, "a<~b*1.2" and "a<=~2s" durations; where one of the two is none they do not
+ * hold. "a#": a name is in it twice; "a>b": a name of a is not in b; the name of "x<1Gi" is x, of "x=y:z" "x:z".
+ * In all, "a:10s" is 10s where a is not given, "a.b" is b of the map a; behind '=', "@a" are a's words; beside '<', "a/4" and
+ * "a/6" are the masks of a's ranges of that family, and "a+16" is more than a. */
 bool rules_hold(const struct rule_values *v, const char *when);
 /* Append the rules of that version that are broken. */
 void rules_find(struct arena *a, const struct field_rules *rules, const struct rule_values *v,

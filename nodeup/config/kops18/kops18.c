@@ -488,16 +488,21 @@ static int check_values(struct kops18_build *b)
 {
 	const bool is_master = b->node->is_master && b->cluster.has_master_kubelet;
 	const char *role = is_master ? "masterKubelet" : "kubelet";
-	const struct rule_section kubelet[] = {
-		{ role, tree_lookup(b->cluster_spec, role) },
-		{ "kubelet", tree_lookup(b->ig_spec, "kubelet") },
+	struct rule_section kubelet[] = {
+		{ role, tree_lookup(b->cluster_spec, role), &kubelet_schema },
+		{ "kubelet", tree_lookup(b->ig_spec, "kubelet"), &kubelet_schema },
 	};
-	const struct rule_section group = { "", b->ig_spec };
+	const struct rule_section group = { .path = "", .map = b->ig_spec };
+	struct tree *made_up = tree_map(b->arena);
 	struct values v = { .arena = b->arena,
 			    .opts = b->opts,
 			    .minor = b->node->kubernetes.minor,
 			    .accept = b->env->settings.accept };
 
+	/* kops makes up what is not there */
+	tree_set_text(b->arena, made_up, "cgroupRoot", "/");
+	if (!kubelet[0].map)
+		kubelet[0].map = made_up;
 	values_find(&v, &kops18_cluster_schema, cluster_spec_of_node(b));
 	values_find(&v, &kops18_ig_schema, b->ig_spec);
 	values_find_across(&v, &kubelet_rules, kubelet, ARRAY_LEN(kubelet));

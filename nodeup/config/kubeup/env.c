@@ -300,17 +300,16 @@ static int check_version(struct look *l)
 	return r < 0 ? r : kubeup_has_all(l->arena, l->env, l->err);
 }
 
-static bool are_services_wrong(const struct rule_values *v)
-{
-	return !accepts_service_ranges.is_valid(rules_text(v, "SERVICE_CLUSTER_IP_RANGE", ""));
-}
-
 /* A node has the key as well, but nothing of it asks for this. */
-static const struct field_rule of_master = { .keys = "SERVICE_CLUSTER_IP_RANGE",
-					     .when = "KUBERNETES_MASTER=true",
-					     .is_broken = are_services_wrong,
-					     .text = "expected a range of 8 to 2^20 addresses" };
-static const struct field_rules rules = { &of_master, 1 };
+#define OF_MASTER(form)                                                           \
+	{                                                                         \
+		.keys = "SERVICE_CLUSTER_IP_RANGE",                               \
+		.when = "KUBERNETES_MASTER=true&!SERVICE_CLUSTER_IP_RANGE~" form, \
+		.text = "expected a range of 8 to 2^20 addresses"                 \
+	}
+static const struct field_rule of_master[] = { OF_MASTER(RANGES_OF_EIGHT),
+					       OF_MASTER(RANGES_SMALL) };
+static const struct field_rules rules = { of_master, ARRAY_LEN(of_master) };
 
 /* What the programs of that version refuse. */
 static int check_values(struct look *l)
@@ -320,7 +319,7 @@ static int check_values(struct look *l)
 			    .minor = l->env->kubernetes.minor,
 			    .accept = l->env->settings.accept };
 
-	const struct rule_section all = { "", l->tree };
+	const struct rule_section all = { .map = l->tree };
 
 	values_find(&v, &kubeup_env_schema, l->tree);
 	values_find_across(&v, &rules, &all, 1);

@@ -71,12 +71,74 @@ static void a_condition_compares_amounts(void **state)
 	assert_false(holds("a: many", "a<2"));
 }
 
+static void a_condition_matches_a_text(void **state)
+{
+	(void)state;
+	assert_true(holds("a: 10.0.0.0/8", "a~^10[.]"));
+	assert_false(holds("a: 10.0.0.0/8", "!a~^10[.]"));
+	assert_true(holds("a: 'x,y'", "a~,"));
+	assert_true(holds("a: [x, z]", "a~^x,z$"));
+	assert_false(holds("b: x", "a~x"));
+	assert_true(holds("b: x", "!a~x"));
+}
+
+static void a_condition_compares_names(void **state)
+{
+	(void)state;
+	assert_true(holds("a: 'x<1, x < 2'", "a#"));
+	assert_false(holds("a: 'x<1,y<1'", "a#"));
+	assert_true(holds("a: ['x=1:z', 'x=2:z']", "a#"));
+	assert_true(holds("a: ['x:z', 'x=2:z']", "a#"));
+	assert_false(holds("a: ['x=1:z', 'x=1:y']", "a#"));
+	assert_false(holds("b: x", "a#"));
+	assert_true(holds("{a: 'x<1', b: 'y=1m'}", "a>b"));
+	assert_true(holds("a: 'x<1'", "a>b"));
+	assert_false(holds("{a: 'x<1', b: 'y=1m,x=1m'}", "a>b"));
+	assert_false(holds("b: 'y=1m'", "a>b"));
+}
+
+static void a_condition_compares_masks(void **state)
+{
+	(void)state;
+	assert_true(holds("a: 10.0.0.0/25", "24<a/4"));
+	assert_false(holds("a: 10.0.0.0/24", "24<a/4"));
+	assert_false(holds("a: fd00::/64", "24<a/4"));
+	assert_true(holds("a: '10.0.0.0/8,fd00::/47'", "a/6+16<64"));
+	assert_false(holds("a: 'fd00::/48,10.0.0.0/8'", "a/6+16<64"));
+	assert_false(holds("b: 1", "a/6<64"));
+}
+
+/* Sections as kops 1.8 has them: where a string is Go's pointer, an empty one overlays what was there. */
+static void an_empty_text_overlays_where_its_row_says_so(void **state)
+{
+	static const struct field rows[] = { { .key = "kept" },
+					     { .key = "over", .pointer = true } };
+	static const struct schema schema = { .fields = rows, .n = ARRAY_LEN(rows) };
+	autoarena struct arena *a = arena_new_empty();
+	struct tree *first = tree_map(a), *last = tree_map(a);
+	const struct rule_section sections[] = { { "", first, &schema }, { "", last, &schema } };
+	const struct rule_values v = { sections, 2, 8 };
+
+	(void)state;
+	tree_set(a, first, "kept", tree_string(a, "x"));
+	tree_set(a, first, "over", tree_string(a, "x"));
+	tree_set(a, last, "kept", tree_string(a, ""));
+	tree_set(a, last, "over", tree_string(a, ""));
+	assert_true(rules_hold(&v, "kept=x"));
+	assert_true(rules_hold(&v, "!over"));
+	assert_false(rules_hold(&v, "over=x"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_condition_asks_what_is_given),
 		cmocka_unit_test(a_condition_asks_for_words),
 		cmocka_unit_test(a_condition_compares_amounts),
+		cmocka_unit_test(a_condition_matches_a_text),
+		cmocka_unit_test(a_condition_compares_names),
+		cmocka_unit_test(a_condition_compares_masks),
+		cmocka_unit_test(an_empty_text_overlays_where_its_row_says_so),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

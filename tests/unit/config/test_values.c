@@ -5,7 +5,6 @@
 #include <cmocka.h>
 
 #include <string.h>
-#include "nodeup/base/dur.h"
 #include "nodeup/base/yaml.h"
 #include "nodeup/config/accepts_kubelet.h"
 #include "nodeup/config/values.h"
@@ -31,21 +30,10 @@ static const struct field fields[] = {
 /* clang-format on */
 static const struct schema schema = SCHEMA(struct sample, "Sample", fields);
 
-static bool is_reversed(const struct rule_values *v)
-{
-	return rules_int(v, "low", 5) >= rules_int(v, "high", 8);
-}
-
-static bool never(const struct rule_values *v)
-{
-	(void)v;
-	return true;
-}
-
 static const struct field_rule rows[] = {
-	{ .keys = "low|high", .is_broken = is_reversed, .text = "expected low below high" },
-	{ .keys = "gates", .since = 32, .is_broken = never, .text = "expected no gates" },
-	{ .keys = "gates", .until = 30, .is_broken = never, .text = "expected no gates yet" },
+	{ .keys = "low|high", .when = "high:8<=low:5", .text = "expected low below high" },
+	{ .keys = "gates", .since = 32, .when = "!none", .text = "expected no gates" },
+	{ .keys = "gates", .until = 30, .when = "!none", .text = "expected no gates yet" },
 };
 static const struct field_rules rules = { rows, ARRAY_LEN(rows) };
 
@@ -93,7 +81,7 @@ static struct world *world_of(struct arena *a, const char *text)
 
 static int judge(struct world *w)
 {
-	const struct rule_section section = { "", w->t };
+	const struct rule_section section = { .map = w->t };
 	struct values v = { .arena = w->a,
 			    .opts = &w->opts,
 			    .minor = w->minor,
@@ -232,24 +220,17 @@ static void the_last_section_has_the_last_word(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
 	const struct rule_section sections[] = {
-		{ "first", parse(a, "{Low: 1, high: 2, wait: 2s, on: true, text: a}") },
-		{ "second", NULL },
-		{ "third", parse(a, "{low: 3, high: null}") },
+		{ .path = "first",
+		  .map = parse(a, "{Low: 1, high: 2, wait: 2s, on: true, text: a}") },
+		{ .path = "second" },
+		{ .path = "third", .map = parse(a, "{low: 3, high: null}") },
 	};
 	const struct rule_values v = { sections, ARRAY_LEN(sections), 31 };
 	struct accepts_findings found = { 0 };
 
 	(void)state;
-	assert_int_equal(rules_int(&v, "low", 0), 3);
-	assert_int_equal(rules_int(&v, "high", 0), 2);
-	assert_int_equal(rules_int(&v, "none", 7), 7);
-	assert_int_equal(rules_int(&v, "text", 7), 7);
-	assert_true(rules_duration(&v, "wait", 0) == 2 * DUR_SEC);
-	assert_true(rules_duration(&v, "text", 5) == 5);
-	assert_true(rules_bool(&v, "on", false));
-	assert_false(rules_bool(&v, "text", false));
-	assert_string_equal(rules_text(&v, "text", ""), "a");
-	assert_null(rules_value(&v, "none"));
+	assert_true(rules_hold(&v, "low=3&high=2&on=true&text=a&!none"));
+	assert_true(rules_hold(&v, "low<=3&3<=low:0&none:7<8&wait<=~2s&2s<=~wait"));
 	rules_find(a, &rules, &v, &found);
 	assert_int_equal(found.n, 1);
 	assert_string_equal(found.v[0].key, "third.low");
@@ -280,7 +261,7 @@ static void kubelets_thresholds_belong_together(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
 		autoarena struct arena *a = arena_new_empty();
-		const struct rule_section section = { "k", parse(a, all[i].text) };
+		const struct rule_section section = { .map = parse(a, all[i].text) };
 		const struct rule_values v = { &section, 1, all[i].minor };
 		struct accepts_findings found = { 0 };
 
