@@ -10,7 +10,7 @@
 
 struct walk {
 	struct arena *arena;
-	int minor;
+	const struct accepts_opts *opts;
 	struct accepts_findings *ret;
 };
 
@@ -49,13 +49,25 @@ static const char *range(struct arena *a, const struct field *f, const struct fi
 	return arena_printf(a, "%s from %s to %s", of, least, most);
 }
 
+static bool is_list(enum field_kind kind)
+{
+	return kind == FIELD_LIST || kind == FIELD_STRV;
+}
+
+static const char *kind_wanted(enum field_kind kind)
+{
+	return is_list(kind) ? "a list" : kind == FIELD_OBJECT ? "a map" : "a text";
+}
+
 const char *accepts_wanted(struct arena *a, const struct field *f, const struct field_accepts *d)
 {
 	if (d->wanted)
 		return d->wanted;
 	if (d->oneof)
 		return arena_printf(a, "%s%s", strchr(d->oneof, '|') ? "one of " : "", d->oneof);
-	return has_range(d) ? range(a, f, d) : "another text";
+	if (d->one_key)
+		return arena_printf(a, "one of %s", d->one_key);
+	return has_range(d) ? range(a, f, d) : kind_wanted(f->kind);
 }
 
 const char *accepts_versions(struct arena *a, unsigned int since, unsigned int until)
@@ -132,27 +144,35 @@ static bool is_unset(const struct place *p, const char *text)
 				      number_of(p->field, &t, none, &unset) && n == unset);
 }
 
+static void tell(struct walk *w, const struct place *p, const struct field_accepts *d,
+		 const char *found, const char *nearest)
+{
+	struct arena *a = w->arena;
+	const struct accepts_opts *o = w->opts;
+	const struct tree_pos *pos = &p->value->pos;
+	const char *at =
+		o->from ? arena_printf(a, "%s: line %u, column %u", o->from, pos->line, pos->column)
+			: tree_where(a, pos);
+
+	arena_push(a, w->ret->v, w->ret->n,
+		   (struct accepts_finding){
+			   .key = o->key ? o->key : p->key,
+			   .text = arena_printf(a, "%s: %s%sexpected %s, found %s", at, p->path,
+						*p->path ? ": " : "",
+						accepts_wanted(a, p->field, d), found),
+			   .nearest = nearest && *nearest && !p->secret ? nearest : NULL,
+			   .names = d->names });
+}
+
 static void check_word(struct walk *w, const struct place *p, const struct field_accepts *d,
 		       const char *word)
 {
-	struct arena *a = w->arena;
-	const struct strv words = strv_split(a, d->oneof ? d->oneof : "", '|');
+	const struct strv words = strv_split(w->arena, d->oneof ? d->oneof : "", '|');
 	const struct tree part = { .kind = TREE_SCALAR, .scalar = word };
-	const char *nearest;
 
-	if (is_taken(p, d, &words, word))
-		return;
-	nearest = d->oneof && !p->secret ? near_name(word, words.v, words.n) : NULL;
-	arena_push(a, w->ret->v, w->ret->n,
-		   (struct accepts_finding){
-			   .key = p->key,
-			   .text = arena_printf(a, "%s: %s: expected %s, found %s",
-						tree_where(a, &p->value->pos), p->path,
-						accepts_wanted(a, p->field, d),
-						field_found(a, d->commas ? &part : p->value,
-							    !p->secret)),
-			   .nearest = nearest && *nearest ? nearest : NULL,
-			   .names = d->names });
+	if (!is_taken(p, d, &words, word))
+		tell(w, p, d, field_found(w->arena, d->commas ? &part : p->value, !p->secret),
+		     d->oneof ? near_name(word, words.v, words.n) : NULL);
 }
 
 static void check_scalar(struct walk *w, const struct place *p, const struct field_accepts *d)
@@ -186,38 +206,114 @@ static void check_item(struct walk *w, const struct place *p, const struct field
 		check_scalar(w, &item, d);
 }
 
+static bool is_empty(const struct tree *t)
+{
+	return !t || t->kind == TREE_NULL || (t->kind == TREE_SCALAR ? !*t->scalar : t->n == 0);
+}
+
+static void check_keys(struct walk *w, const struct place *p, const struct field_accepts *d)
+{
+	const struct strv keys = strv_split(w->arena, d->one_key, '|');
+	struct strv there = { 0 };
+
+	for (size_t i = 0; i < keys.n; i++) {
+		const struct tree *t = tree_lookup(p->value, keys.v[i]);
+
+		if (t && t->kind != TREE_NULL)
+			strv_add(w->arena, &there, keys.v[i]);
+	}
+	if (there.n != 1 && !(d->needed && is_empty(p->value)))
+		tell(w, p, d, there.n ? strv_join(w->arena, &there, " and ") : "none of them",
+		     NULL);
+}
+
 static void check_demand(struct walk *w, const struct place *p, const struct field_accepts *d)
 {
-	if (p->value->kind != TREE_MAP && p->value->kind != TREE_SEQ && !d->keys)
+	if (d->one_key)
+		check_keys(w, p, d);
+	else if (p->value->kind == TREE_SCALAR && !d->keys)
 		check_scalar(w, p, d);
 	else
 		for (size_t i = 0; i < p->value->n; i++)
 			check_item(w, p, d, i);
 }
 
+static void check_demands(struct walk *w, const struct place *p)
+{
+	const struct field_accepts *d = p->field->accepts;
+
+	for (; d; d = d->next)
+		if (accepts_holds(d->since, d->until, w->opts->minor))
+			check_demand(w, p, d);
+}
+
 static void check_section(struct walk *w, const struct schema *s, const struct place *p);
+
+/* What no reader has looked at may be of another kind. */
+static bool is_of_kind(struct walk *w, const struct place *p)
+{
+	const enum field_kind kind = p->field->kind;
+	const enum tree_kind shape = is_list(kind)          ? TREE_SEQ
+				     : kind == FIELD_OBJECT ? TREE_MAP
+							    : TREE_SCALAR;
+
+	if (!w->opts->from || p->value->kind == TREE_NULL || p->value->kind == shape)
+		return true;
+	if (!is_empty(p->value))
+		tell(w, p, &(struct field_accepts){ 0 },
+		     field_found(w->arena, p->value, !p->secret), NULL);
+	return false;
+}
 
 static void check_value(struct walk *w, const struct place *p)
 {
 	const struct schema *s = p->field->schema;
+	const struct field object = { .kind = FIELD_OBJECT, .accepts = p->field->accepts };
 
-	if (s && p->value->kind == TREE_SEQ)
-		for (size_t i = 0; i < p->value->n; i++) {
-			struct place item = *p;
+	if (!is_of_kind(w, p))
+		return;
+	if (!s || p->value->kind != TREE_SEQ) {
+		if (s)
+			check_section(w, s, p);
+		check_demands(w, p);
+		return;
+	}
+	for (size_t i = 0; i < p->value->n; i++) {
+		struct place item = *p;
 
-			item.key = item.path = arena_printf(w->arena, "%s[%zu]", p->path, i);
-			item.value = p->value->items[i].value;
-			check_section(w, s, &item);
+		item.field = &object;
+		item.key = item.path = arena_printf(w->arena, "%s[%zu]", p->path, i);
+		item.value = p->value->items[i].value;
+		if (!is_of_kind(w, &item))
+			continue;
+		check_section(w, s, &item);
+		check_demands(w, &item);
+	}
+}
+
+/* What must be there: its value's place, or that of the map without it. */
+static void check_needed(struct walk *w, const struct field *f, const struct place *p)
+{
+	const struct tree *value = tree_lookup(p->value, f->key);
+
+	for (const struct field_accepts *d = f->accepts; d; d = d->next)
+		if (d->needed && accepts_holds(d->since, d->until, w->opts->minor) &&
+		    is_empty(value)) {
+			const struct field_accepts nothing = { .wanted = d->wanted,
+							       .oneof = d->oneof };
+
+			tell(w,
+			     &(struct place){ .field = f,
+					      .value = value ? value : p->value,
+					      .path = field_path(w->arena, p->path, f->key) },
+			     &nothing, "nothing", NULL);
 		}
-	else if (s)
-		check_section(w, s, p);
-	for (const struct field_accepts *d = p->field->accepts; d; d = d->next)
-		if (accepts_holds(d->since, d->until, w->minor))
-			check_demand(w, p, d);
 }
 
 static void check_section(struct walk *w, const struct schema *s, const struct place *p)
 {
+	for (size_t i = 0; p->value->kind == TREE_MAP && i < s->n; i++)
+		check_needed(w, &s->fields[i], p);
 	for (size_t i = 0; p->value->kind == TREE_MAP && i < p->value->n; i++) {
 		const struct tree_item *it = &p->value->items[i];
 		const size_t row = field_row(s, it->key);
@@ -237,7 +333,14 @@ static void check_section(struct walk *w, const struct schema *s, const struct p
 void accepts_check(struct arena *a, const struct schema *s, const struct tree *map,
 		   const struct accepts_opts *o, struct accepts_findings *ret)
 {
-	struct walk w = { a, o->minor, ret };
+	const struct field all = { .kind = FIELD_OBJECT, .schema = s };
+	struct walk w = { a, o, ret };
+	const struct place top = {
+		.field = &all, .value = map, .path = o->path ? o->path : "", .secret = o->secret
+	};
 
-	check_section(&w, s, &(struct place){ .value = map, .path = o->path ? o->path : "" });
+	if (o->from && is_empty(map))
+		tell(&w, &top, &(struct field_accepts){ 0 }, "nothing", NULL);
+	else
+		check_value(&w, &top);
 }

@@ -21,9 +21,12 @@ struct field_accepts {
 	/* an extended regular expression, of any case behind "(?i)", not to match behind "!"; NULL: any */
 	const char *pattern;
 	bool (*is_valid)(const char *s); /* the same, of what no expression says */
-	bool keys;                       /* of a map: its keys are meant, not its values */
-	bool commas;                     /* a text has several words, with a comma between each */
-	bool names; /* a build of the program may have more: a warning, an error with --strict */
+	const char *
+		one_key; /* "a|b": the map, or each of the list, has one of these keys and no second one */
+	bool needed; /* it is there, and not empty */
+	bool keys;   /* of a map: its keys are meant, not its values */
+	bool commas; /* a text has several words, with a comma between each */
+	bool names;  /* a build of the program may have more: a warning, an error with --strict */
 	/* minor versions of Kubernetes 1.x that the demand holds for first and last; 0: no bound */
 	uint8_t since, until;
 	const struct field_accepts
@@ -46,9 +49,13 @@ struct accepts_findings {
 struct accepts_opts {
 	int minor;        /* of Kubernetes 1.x */
 	const char *path; /* prefix for messages and keys, "" at the top */
+	/* Of a text that no reader has looked at: begins each finding before its line, and kinds are looked at too. */
+	const char *from;
+	const char *key; /* of all findings; NULL: each has its own */
+	bool secret;     /* no value is shown */
 };
 
-/* Append what the programs refuse of a map that was read by schema s, in the order of the document. */
+/* Append what the programs refuse of a map by schema s, in the order of the document. */
 void accepts_check(struct arena *a, const struct schema *s, const struct tree *map,
 		   const struct accepts_opts *o, struct accepts_findings *ret);
 /* Returns whether a word matches such a pattern; one that is no expression asks for nothing. */
