@@ -1,11 +1,12 @@
 /* help_key.c - what one key of a document means, becomes and accepts, from the tables that documents are read by */
 #include "nodeup/cmd/help_key.h"
 
+#include <ctype.h>
+#include <string.h>
 #include <strings.h>
 #include "nodeup/base/accepts.h"
 #include "nodeup/base/field_value.h"
-#include "nodeup/config/accepts_kubelet.h"
-#include "nodeup/config/accepts_labels.h"
+#include "nodeup/config/rules.h"
 #include "nodeup/documents/dialects.h"
 
 enum { DEPTH_MAX = 16 };
@@ -14,7 +15,7 @@ enum { DEPTH_MAX = 16 };
 struct hit {
 	const struct field *field;
 	const struct dialect *dialect;
-	struct strv paths;
+	struct strv paths, sections; /* a section is called as in struct field_rules */
 };
 
 struct search {
@@ -25,11 +26,9 @@ struct search {
 	size_t n;
 };
 
-static const struct field_rules *const all_rules[] = { &kubelet_rules, &kube_proxy_rules,
-						       &taint_rules };
-
-static void add(struct search *s, const struct field *f, const char *path)
+static void add(struct search *s, const struct field *f, const char *path, const char *in)
 {
+	const char *dot = strrchr(in, '.');
 	struct hit *hit = NULL;
 
 	for (size_t i = 0; i < s->n && !hit; i++)
@@ -41,6 +40,7 @@ static void add(struct search *s, const struct field *f, const char *path)
 	}
 	if (!strv_has(&hit->paths, path))
 		strv_add(s->arena, &hit->paths, path);
+	strv_add(s->arena, &hit->sections, dot ? dot + 1 : *in ? in : "document");
 }
 
 static void look(struct search *s, const struct schema *in, const char *path, size_t depth)
@@ -50,7 +50,7 @@ static void look(struct search *s, const struct schema *in, const char *path, si
 		const char *here = field_path(s->arena, path, f->key);
 
 		if (strcasecmp(f->key, s->name) == 0 || strcasecmp(here, s->name) == 0)
-			add(s, f, here);
+			add(s, f, here, path);
 		look(s, f->schema, here, depth + 1);
 	}
 }
@@ -92,18 +92,43 @@ static void show_accepts(struct arena *a, const struct hit *hit, struct buf *b)
 	}
 }
 
+/* Whether a text has this word. */
+static bool names(const char *text, const char *word)
+{
+	const size_t n = strlen(word);
+
+	for (const char *s = text; (s = strcasestr(s, word)); s += n)
+		if ((s == text || !isalnum((unsigned char)s[-1])) && !isalnum((unsigned char)s[n]))
+			return true;
+	return false;
+}
+
+static bool is_in(const struct hit *hit, const char *sections)
+{
+	for (size_t i = 0; i < hit->sections.n; i++)
+		if (names(sections, hit->sections.v[i]))
+			return true;
+	return false;
+}
+
 static void show_rules(struct arena *a, const struct hit *hit, struct buf *b)
 {
-	for (size_t i = 0; i < ARRAY_LEN(all_rules); i++)
-		for (size_t k = 0; k < all_rules[i]->n; k++) {
-			const struct field_rule *rule = &all_rules[i]->v[k];
-			const struct strv keys = strv_split(a, rule->keys, '|');
+	struct strv shown = { 0 };
 
-			if (strv_has(&keys, hit->field->key) &&
-			    is_of(hit->dialect, rule->since, rule->until))
-				line(b, "rule",
-				     arena_printf(a, "%s%s", rule->text,
-						  accepts_versions(a, rule->since, rule->until)));
+	for (const struct field_rules *const *all = hit->dialect->rules; all && *all; all++)
+		for (size_t k = 0; is_in(hit, (*all)->sections) && k < (*all)->n; k++) {
+			const struct field_rule *rule = &(*all)->v[k];
+			const char *text = arena_printf(
+				a, "%s: %s%s", arena_strn(a, rule->keys, strcspn(rule->keys, "|")),
+				rule->text, accepts_versions(a, rule->since, rule->until));
+
+			if ((!names(rule->keys, hit->field->key) &&
+			     !names(rule->when, hit->field->key)) ||
+			    !is_of(hit->dialect, rule->since, rule->until) ||
+			    strv_has(&shown, text))
+				continue;
+			strv_add(a, &shown, text);
+			line(b, "rule", text);
 		}
 }
 

@@ -194,9 +194,9 @@ const struct field_accepts accepts_admission_plugin_old = { .wanted = "an admiss
 /* Rules. */
 
 /* clang-format off */
-#define RULES(name, ...) \
+#define RULES(name, where, ...) \
 	static const struct field_rule rows_of_##name[] = { __VA_ARGS__ }; \
-	const struct field_rules rules_##name = { rows_of_##name, ARRAY_LEN(rows_of_##name) }
+	const struct field_rules rules_##name = { rows_of_##name, ARRAY_LEN(rows_of_##name), where }
 /* the audit log and its webhook are looked at where they are on */
 #define LOG(k) .keys = "auditLog" k, .when = "auditLogPath&auditLog" k
 #define HOOK(k, more) .keys = "auditWebhook" k, .when = "auditWebhookConfigFile&" more
@@ -210,7 +210,7 @@ const struct field_accepts accepts_admission_plugin_old = { .wanted = "an admiss
 	{ .keys = "memoryLimit", .when = "memoryLimit<memoryRequest", .text = "expected at least memoryRequest" }
 #define OIDC_KEYS "usernameClaim|usernamePrefix|groupsClaims|groupsPrefix|requiredClaims"
 
-RULES(apiserver,
+RULES(apiserver, "KubeAPIServer",
 	{ .keys = "authorizationMode", .when = "authorizationMode=ABAC",
 	  .text = "expected no ABAC, as no key names its policy file" },
 	{ .keys = "authorizationMode", .when = "authorizationMode=Webhook&!authorizationWebhookConfigFile",
@@ -263,7 +263,7 @@ RULES(apiserver,
 	  .when = "additionalServiceAccountIssuers=@serviceAccountIssuer", .text = "expected other issuers than serviceAccountIssuer" },
 	POD(":150m"));
 
-RULES(oidc,
+RULES(oidc, "KubeAPIServer|oidc",
 	{ .keys = "clientID|" OIDC_KEYS, .since = 31, .when = "!issuerURL&!authenticationConfigFile",
 	  .text = "expected issuerURL as well" },
 	{ .keys = "issuerURL|" OIDC_KEYS, .since = 31, .when = "!clientID&!authenticationConfigFile",
@@ -278,7 +278,7 @@ RULES(oidc,
 #define NODE_MASK(wrong) \
 	{ .keys = "nodeCIDRMaskSize|clusterCIDR", .when = GIVES "&clusterCIDR&" wrong, \
 	  .text = "expected a mask of nodes (nodeCIDRMaskSize, else 24 and 64) as long as that of clusterCIDR or longer, of IPv6 by at most 16" }
-RULES(kcm,
+RULES(kcm, "KubeControllerManager",
 	{ .keys = "allocateNodeCIDRs", .since = 31, .when = GIVES "&!clusterCIDR", .text = "expected clusterCIDR with it" },
 	{ .keys = "clusterCIDR", .since = 31, .when = GIVES "&!clusterCIDR~" RANGES_DUAL,
 	  .text = "expected one range, or two of different families" },
@@ -298,7 +298,7 @@ RULES(kcm,
 	POD(":100m"));
 
 #define LED "leaderElect!=false&leaderElect"
-RULES(leader,
+RULES(leader, "leaderElection",
 	{ .keys = "leaderElectLeaseDuration|leaderElectRenewDeadlineDuration",
 	  .when = LED "LeaseDuration:15s<=~leaderElectRenewDeadlineDuration:10s",
 	  .text = "expected a lease (15s where it is not given) longer than the deadline of its renewal (10s)" },
@@ -308,10 +308,10 @@ RULES(leader,
 	{ .keys = "leaderElectRetryPeriod", .when = LED "RetryPeriod<=~0", .text = "expected a duration above 0" },
 	{ .keys = "leaderElectResourceLock", .since = 24, .when = LED "ResourceLock!=leases", .text = "expected leases" });
 
-RULES(scheduler, POD(":100m"));
-RULES(pod, POD(""));
+RULES(scheduler, "KubeScheduler", POD(":100m"));
+RULES(pod, "KubeProxy", POD(""));
 
-RULES(containerd,
+RULES(containerd, "containerdConfig",
 	{ .keys = "state|root", .when = "root:/var/lib/containerd=@state:/run/containerd",
 	  .text = "expected root and state to be two folders" });
 /* clang-format on */

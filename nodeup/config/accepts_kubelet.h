@@ -47,5 +47,7 @@ extern const struct field_accepts kubelet_reserved_old;
 extern const struct field_accepts kubelet_thresholds_old;
 extern const struct field_accepts gate_pairs_old; /* a=true,b=false: of all programs */
 
+/* The sections with the keys of kubelet. */
+#define KUBELET_SECTIONS "KubeletConfig|kubelet|masterKubelet"
 /* What the settings of each have to be together. */
 extern const struct field_rules kubelet_rules, kube_proxy_rules;

@@ -1,6 +1,7 @@
 #include "nodeup/config/accepts_labels.h"
 
 #include "nodeup/base/label.h"
+#include "nodeup/config/accepts_kubelet.h"
 
 #define LETTERS \
 	"at most 63 letters, digits, '-', '_' and '.', with a letter or digit first and last"
@@ -41,4 +42,4 @@ static const struct field_rule twins[] = {
 	{ .keys = "taints", .when = "taints#", .text = "expected each name and effect once, found a taint twice" },
 };
 /* clang-format on */
-const struct field_rules taint_rules = { twins, ARRAY_LEN(twins) };
+const struct field_rules taint_rules = { twins, ARRAY_LEN(twins), KUBELET_SECTIONS "|document" };

@@ -152,6 +152,7 @@ struct dialect_example {
 	const char *document, *cluster, *group;
 };
 
+struct field_rules;
 struct dialect {
 	const char *name;
 	const char *title;                     /* what people call its documents */
@@ -165,6 +166,8 @@ struct dialect {
 	const char *const *signs;  /* keys of the document of --conf that no other dialect has */
 	const struct schema *document;        /* the document of --conf, for `nodeup help config` */
 	const struct schema *cluster, *group; /* the two others, or NULL */
+	const struct field_rules *const
+		*rules; /* of several keys, for `nodeup help KEY`; NULL-terminated, or NULL */
 	const struct schema *hook, *file_asset; /* an item of their lists, or NULL */
 	const struct schema
 		*volume_mount; /* an item of its volumeMounts, for `nodeup help disks`; or NULL */

@@ -33,6 +33,8 @@ struct field_rule {
 struct field_rules {
 	const struct field_rule *v;
 	size_t n;
+	const char *
+		sections; /* "a|b": what the maps are called that have its keys, "document" at the top: for help */
 };
 
 /* Returns whether each term of a condition holds; they have '&' between them, and '!' before one turns it around.

@@ -72,5 +72,5 @@ static const struct field_rule proxy[] = {
 };
 /* clang-format on */
 
-const struct field_rules kubelet_rules = { kubelet, ARRAY_LEN(kubelet) };
-const struct field_rules kube_proxy_rules = { proxy, ARRAY_LEN(proxy) };
+const struct field_rules kubelet_rules = { kubelet, ARRAY_LEN(kubelet), KUBELET_SECTIONS };
+const struct field_rules kube_proxy_rules = { proxy, ARRAY_LEN(proxy), "KubeProxy" };

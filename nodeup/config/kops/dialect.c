@@ -1,5 +1,9 @@
 #include "nodeup/config/kops/model.h"
 
+#include "nodeup/config/accepts_apiserver.h"
+#include "nodeup/config/accepts_kubelet.h"
+#include "nodeup/config/accepts_labels.h"
+
 /* Its place, /opt/kops/conf/kube_env.yaml, is that of kops 1.8 too, whose row names it. */
 static const char *const places[] = { NULL };
 /* ClusterName, ConfigBase and InstanceGroupName are keys of kops 1.8 too. */
@@ -92,6 +96,18 @@ static int check_config(struct arena *a, const struct documents *d, const char *
 	return kops_config_check_hash(a, d->own, from, text, n, e);
 }
 
+static const struct field_rules *const rules[] = { &kubelet_rules,
+						   &taint_rules,
+						   &kube_proxy_rules,
+						   &rules_apiserver,
+						   &rules_oidc,
+						   &rules_kcm,
+						   &rules_leader,
+						   &rules_scheduler,
+						   &rules_pod,
+						   &rules_containerd,
+						   NULL };
+
 const struct dialect kops_dialect = {
 	.name = "kops",
 	.cluster_tells = true,
@@ -104,6 +120,7 @@ const struct dialect kops_dialect = {
 	.places = places,
 	.signs = signs,
 	.document = &kops_boot_schema,
+	.rules = rules,
 	.hook = &kops_hook_schema,
 	.cluster = &kops_config_schema,
 	.script = kops_script,

@@ -1,5 +1,8 @@
 #include "nodeup/config/kops18/kops18.h"
 
+#include "nodeup/config/accepts_apiserver.h"
+#include "nodeup/config/accepts_kubelet.h"
+#include "nodeup/config/accepts_labels.h"
 #include "nodeup/config/kops18/spec.h"
 #include "nodeup/config/kops18/storage.h"
 
@@ -37,6 +40,9 @@ static int read_conf(struct arena *a, const struct tree *conf, const struct dial
 	return 0;
 }
 
+static const struct field_rules *const rules[] = { &kubelet_rules, &taint_rules, &rules_apiserver,
+						   &rules_kcm, NULL };
+
 const struct dialect kops18_dialect = {
 	.name = "kops18",
 	.title = "kops 1.8",
@@ -48,6 +54,7 @@ const struct dialect kops18_dialect = {
 	.places = places,
 	.signs = signs,
 	.document = &kops18_env_schema,
+	.rules = rules,
 	.cluster = &kops18_cluster_schema,
 	.group = &kops18_ig_schema,
 	.hook = &kops18_hook_schema,

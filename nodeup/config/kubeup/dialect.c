@@ -39,6 +39,8 @@ static int read_conf(struct arena *a, const struct tree *conf, const struct dial
 
 static const struct version oldest = { 1, 2, 0, NULL }, newest = { 1, 5, 0, NULL };
 
+static const struct field_rules *const rules[] = { &kubeup_rules, NULL };
+
 const struct dialect kubeup_dialect = {
 	.name = "kubeup",
 	.title = "kube-up",
@@ -48,6 +50,7 @@ const struct dialect kubeup_dialect = {
 	.places = places,
 	.signs = signs,
 	.document = &kubeup_env_schema,
+	.rules = rules,
 	.script = kubeup_script,
 	.read = read_conf,
 	.node = kubeup_node,

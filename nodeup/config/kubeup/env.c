@@ -309,7 +309,7 @@ static int check_version(struct look *l)
 	}
 static const struct field_rule of_master[] = { OF_MASTER(RANGES_OF_EIGHT),
 					       OF_MASTER(RANGES_SMALL) };
-static const struct field_rules rules = { of_master, ARRAY_LEN(of_master) };
+const struct field_rules kubeup_rules = { of_master, ARRAY_LEN(of_master), "document" };
 
 /* What the programs of that version refuse. */
 static int check_values(struct look *l)
@@ -322,7 +322,7 @@ static int check_values(struct look *l)
 	const struct rule_section all = { .map = l->tree };
 
 	values_find(&v, &kubeup_env_schema, l->tree);
-	values_find_across(&v, &rules, &all, 1);
+	values_find_across(&v, &kubeup_rules, &all, 1);
 	return values_judge(&v, l->err);
 }
 

@@ -23,6 +23,7 @@ struct kubeup_env {
 
 /* Its keys. */
 extern const struct schema kubeup_env_schema;
+extern const struct field_rules kubeup_rules;
 
 /* Read kube_env.yaml and check it by itself. */
 int kubeup_env(struct arena *a, const struct tree *t, const struct dialect_opts *o,
