@@ -1,4 +1,4 @@
-/* validate.c - check the documents alone: no key, no secret, nothing of this machine */
+/* validate.c - check the documents alone: no key, no secret, nothing of this machine but its record of what ran well */
 #include "nodeup/cmd/findings.h"
 #include "nodeup/cmd/cli.h"
 

@@ -374,7 +374,8 @@ static bool was_applied(void *records, const struct vintage *v)
 	const char *last;
 	struct err ignored;
 
-	if (!l->req->may_replay || last_applied(l->arena, root_fd, &last, &ignored) < 0 || !last ||
+	if (!(l->req->may_replay || l->req->checks_alone) ||
+	    last_applied(l->arena, root_fd, &last, &ignored) < 0 || !last ||
 	    !record_read(root_fd, OWN_IDENTITY, &identity) || loader_instance(l, &ignored) < 0 ||
 	    !str_eq(str_trim(l->arena, buf_str(&identity)), l->b->facts.instance_id))
 		return false;
