@@ -89,7 +89,13 @@ const struct field_accepts accepts_period_text = { PATTERN(
 const struct field_accepts accepts_allowed_path = { PATTERN("a path with '*' at its end alone",
 							    "^[^*]*\\*?$") };
 
-const struct field_accepts accepts_secure_port = { .min = 1, .max = 65535, .since = 20 };
+const struct field_accepts accepts_insecure_port = { .max = 65535, .until = 10 };
+static const struct field_accepts secure_port_today = { .min = 1, .max = 65535, .since = 20 };
+const struct field_accepts accepts_secure_port = { .max = 65535,
+						   .until = 10,
+						   .next = &secure_port_today };
+/* later ones look at them where the log is on: see rules */
+const struct field_accepts accepts_audit_count = { .max = INT64_MAX, .until = 9 };
 /* from 1.31 on gates decide of the size: see rules */
 static const struct field_accepts small_ranges = {
 	PATTERN("ranges of at most 2^20 addresses", RANGES_SMALL), .until = 30
@@ -229,9 +235,9 @@ RULES(apiserver, "KubeAPIServer",
 	  .when = "!admissionControl&disableAdmissionPlugins=@enableAdmissionPlugins",
 	  .text = "expected no plugin that enableAdmissionPlugins has" },
 	{ LOG("Format") "!=json|legacy", .text = "expected json or legacy" },
-	{ LOG("MaxAge") "<0", COUNT },
-	{ LOG("MaxBackups") "<0", COUNT },
-	{ LOG("MaxSize") "<0", COUNT },
+	{ LOG("MaxAge") "<0", COUNT, .since = 10 },
+	{ LOG("MaxBackups") "<0", COUNT, .since = 10 },
+	{ LOG("MaxSize") "<0", COUNT, .since = 10 },
 	{ HOOK("Mode", "auditWebhookMode!=batch|blocking|blocking-strict"), .text = "expected batch, blocking or blocking-strict" },
 	{ HOOK("BatchBufferSize", BATCH "BufferSize<=0"), POSITIVE },
 	{ HOOK("BatchMaxSize", BATCH "MaxSize<=0"), POSITIVE },

@@ -22,11 +22,11 @@
 extern const struct field_accepts accepts_ip, accepts_one_or_more, accepts_period_text,
 	accepts_allowed_path;
 /* kube-apiserver. */
-extern const struct field_accepts accepts_secure_port, accepts_service_ranges, accepts_etcd_server,
-	accepts_etcd_override, accepts_storage_backend, accepts_authorization_mode,
-	accepts_admission_plugin, accepts_goaway_chance, accepts_oidc_issuer, accepts_token_issuer,
-	accepts_https_url, accepts_runtime_config, accepts_request_header, accepts_cors_origin,
-	accepts_hsts, accepts_cache_size;
+extern const struct field_accepts accepts_secure_port, accepts_insecure_port, accepts_audit_count,
+	accepts_service_ranges, accepts_etcd_server, accepts_etcd_override, accepts_storage_backend,
+	accepts_authorization_mode, accepts_admission_plugin, accepts_goaway_chance,
+	accepts_oidc_issuer, accepts_token_issuer, accepts_https_url, accepts_runtime_config,
+	accepts_request_header, accepts_cors_origin, accepts_hsts, accepts_cache_size;
 /* kube-controller-manager. */
 extern const struct field_accepts accepts_controller, accepts_reconcile_period;
 /* containerd and docker. */

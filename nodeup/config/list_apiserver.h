@@ -9,9 +9,9 @@
 	X(int64_t, log_level, "logLevel", .flag = "v", .flag_empty = "0", .doc = "log verbosity") \
 	X(const char *, cloud_provider, "cloudProvider", .flag = "cloud-provider", \
 	  .doc = "cloud integration to use") \
-	X(int64_t, secure_port, "securePort", .flag = "secure-port", .max = 65535, \
+	X(int64_t, secure_port, "securePort", .flag = "secure-port", .accepts = &accepts_secure_port, \
 	  .doc = "TLS port") \
-	X(int64_t, insecure_port, "insecurePort", .flag = "insecure-port", .max = 65535, \
+	X(int64_t, insecure_port, "insecurePort", .flag = "insecure-port", .accepts = &accepts_insecure_port, \
 	  .doc = "plain port on the loopback address") \
 	X(const char *, address, "address", .flag = "address", .format = &format_ip, \
 	  .doc = "address of the plain port") \
@@ -43,8 +43,8 @@
 	  .doc = "file of static tokens") \
 	X(struct opt_bool, allow_privileged, "allowPrivileged", .flag = "allow-privileged", \
 	  .doc = "allow privileged containers") \
-	X(struct opt_int, api_server_count, "apiServerCount", .flag = "apiserver-count", .min = 1, \
-	  .max = INT32_MAX, .doc = "API servers of the cluster") \
+	X(struct opt_int, api_server_count, "apiServerCount", .flag = "apiserver-count", \
+	  .accepts = &accepts_one_or_more, .doc = "API servers of the cluster") \
 	X(struct strmap, runtime_config, "runtimeConfig", .flag = "runtime-config", \
 	  .doc = "API versions on and off", .accepts = &accepts_runtime_config) \
 	X(const char *, kubelet_client_certificate, "kubeletClientCertificate", \
@@ -76,11 +76,11 @@
 	X(const char *, audit_log_path, "auditLogPath", .flag = "audit-log-path", .file = FIELD_LOG, .pointer = true, \
 	  .doc = "file of the audit log", .format = &format_log) \
 	X(struct opt_int, audit_log_max_age, "auditLogMaxAge", .flag = "audit-log-maxage", \
-	  .max = INT32_MAX, .doc = "days to keep audit logs") \
+	  .accepts = &accepts_audit_count, .doc = "days to keep audit logs") \
 	X(struct opt_int, audit_log_max_backups, "auditLogMaxBackups", \
-	  .flag = "audit-log-maxbackup", .max = INT32_MAX, .doc = "audit logs to keep") \
+	  .flag = "audit-log-maxbackup", .accepts = &accepts_audit_count, .doc = "audit logs to keep") \
 	X(struct opt_int, audit_log_max_size, "auditLogMaxSize", .flag = "audit-log-maxsize", \
-	  .max = INT32_MAX, .doc = "megabytes of one audit log") \
+	  .accepts = &accepts_audit_count, .doc = "megabytes of one audit log") \
 	X(const char *, audit_policy_file, "auditPolicyFile", .flag = "audit-policy-file", \
 	  .since = 7, .file = FIELD_FILE, .doc = "audit policy") \
 	X(const char *, authentication_token_webhook_config_file, \

@@ -108,6 +108,12 @@ static void the_api_server(void **state)
 static void the_api_server_of_kops_18(void **state)
 {
 	static const struct sample all[] = {
+		{ "securePort: 0", '-', 8 }, { "securePort: 65535", '-', 8 }, { "securePort: 65536", 'e', 8 }, { "securePort: -1", 'e', 8 },
+		{ "insecurePort: 0", '-', 8 }, { "insecurePort: 65535", '-', 8 }, { "insecurePort: 65536", 'e', 8 }, { "insecurePort: -1", 'e', 8 },
+		{ "apiServerCount: 1", '-', 8 }, { "apiServerCount: 2147483647", '-', 8 }, { "apiServerCount: 0", 'e', 8 },
+		{ "auditLogMaxAge: 0", '-', 8 }, { "auditLogMaxAge: -1", 'e', 9 }, { "auditLogMaxAge: -1", '-', 10 },
+		{ "auditLogMaxBackups: 0", '-', 8 }, { "auditLogMaxBackups: -1", 'e', 8 },
+		{ "auditLogMaxSize: 0", '-', 8 }, { "auditLogMaxSize: -1", 'e', 8 },
 		{ "authorizationMode: RBAC", '-', 6 }, { "authorizationMode: abac", 'e', 6 }, { "authorizationMode: 'Node,RBAC'", '-', 7 },
 		{ "authorizationMode: 'Node,RBAC'", 'e', 6 }, { "authorizationMode: 'Node,RBAC'", '-', 10 },
 		{ "admissionControl: [NamespaceLifecycle, Initializers]", '-', 8 }, { "admissionControl: [PodSecurity]", 'n', 8 },
