@@ -171,13 +171,16 @@ def test_a_ready_node_is_repaired_and_comes_back(worker):
     assert "documents kept" in done and m.node.healthz() == "ok", done
 
 
+NO_PODS, ACCEPTED = "KubeletConfig.maxPods: expected an integer of 0 or more", "/etc/nodeup/nodeup.d/50-values.yaml"
+
+
 @contextlib.contextmanager
 def newly_refused(m):
-    """What a nodeup took before such lines were looked at."""
-    m.worker.config["SysctlParameters"] = ["net.core.somaxconn"]
+    """What a nodeup took before it knew what kubelet takes."""
+    m.worker.config["KubeletConfig"]["maxPods"] = -1
     m.controller()
     yield
-    del m.worker.config["SysctlParameters"]
+    del m.worker.config["KubeletConfig"]["maxPods"]
     m.controller()
 
 
@@ -197,9 +200,16 @@ def test_a_refused_boot_leaves_its_services_started(worker):
     r.mended()
     with refused.Refused(m.node, command, units, lambda: newly_refused(m)) as r:
         m.node.sh("rm " + refused.RECORDS)
-        r.boot_and_work("SysctlParameters[0]: expected a line of sysctl.d(5)")
+        r.boot_and_work(NO_PODS)
     m.serve()
     r.mended()
+    with newly_refused(m):
+        m.node.sh(f"mkdir -p {ACCEPTED.rpartition('/')[0]}; echo 'accept: [KubeletConfig.maxPods]' >{ACCEPTED}")
+        assert m.nodeup(f"--conf={kopsnode.CONF}", "--wait=60s").returncode == 0
+        m.node.sh("rm " + ACCEPTED)
+        before = m.pids()
+        assert f"{NO_PODS}, found '-1'; it goes on" in m.apply() and m.pids() == before, "documents that ran are not refused"
+        assert f"{NO_PODS}, found '-1'; it goes on" in m.node.exec(*command, "status").stdout
 
 
 @pytest.fixture(scope="module")
