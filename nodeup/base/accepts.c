@@ -200,7 +200,10 @@ static void check_item(struct walk *w, const struct place *p, const struct field
 	item.path = it->key ? arena_printf(w->arena, "%s.%s", p->path, it->key)
 			    : arena_printf(w->arena, "%s[%zu]", p->path, i);
 	item.value = d->keys ? &key : it->value;
-	if (d->keys && it->key)
+	if (d->pairs)
+		check_word(w, &item, d,
+			   arena_printf(w->arena, "%s=%s", it->key, field_text(it->value)));
+	else if (d->keys && it->key)
 		check_word(w, &item, d, it->key);
 	else if (!d->keys)
 		check_scalar(w, &item, d);

@@ -25,6 +25,7 @@ struct field_accepts {
 		one_key; /* "a|b": the map, or each of the list, has one of these keys and no second one */
 	bool needed; /* it is there, and not empty */
 	bool keys;   /* of a map: its keys are meant, not its values */
+	bool pairs;  /* of a map: "key=value" is meant, of each */
 	bool commas; /* a text has several words, with a comma between each */
 	bool names;  /* a build of the program may have more: a warning, an error with --strict */
 	/* minor versions of Kubernetes 1.x that the demand holds for first and last; 0: no bound */

@@ -1,5 +1,6 @@
 #include "nodeup/config/accepts_common.h"
 
+#include "nodeup/config/feature_gates_locked.h"
 #include "nodeup/config/feature_gates_today.h"
 
 #define GATES_AT(v, ...)                                                               \
@@ -8,7 +9,21 @@
 		.keys = true, .names = true, .since = (v), __VA_ARGS__                 \
 	}
 
-static const struct field_accepts gates_37 = GATES_AT(37);
+/* Each of these versions locks more of them as open; one that is set otherwise ends the program. */
+#define LOCKED_AT(v, ...)                                                                     \
+	{                                                                                     \
+		.wanted = "true, as Kubernetes has locked it",                                \
+		.pattern = "!^(" LOCKED_ON_##v ")=(0|f|F|false|FALSE|False)$", .pairs = true, \
+		.names = true, .since = (v), __VA_ARGS__                                      \
+	}
+
+static const struct field_accepts locked_36 = LOCKED_AT(36);
+static const struct field_accepts locked_35 = LOCKED_AT(35, .next = &locked_36);
+static const struct field_accepts locked_34 = LOCKED_AT(34, .next = &locked_35);
+static const struct field_accepts locked_33 = LOCKED_AT(33, .next = &locked_34);
+static const struct field_accepts locked_32 = LOCKED_AT(32, .next = &locked_33);
+static const struct field_accepts locked_31 = LOCKED_AT(31, .next = &locked_32);
+static const struct field_accepts gates_37 = GATES_AT(37, .next = &locked_31);
 static const struct field_accepts gates_36 = GATES_AT(36, .until = 36, .next = &gates_37);
 static const struct field_accepts gates_35 = GATES_AT(35, .until = 35, .next = &gates_36);
 static const struct field_accepts gates_34 = GATES_AT(34, .until = 34, .next = &gates_35);

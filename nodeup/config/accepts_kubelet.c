@@ -61,6 +61,8 @@ const struct field_accepts kubelet_lease = { .min = 1, .max = INT64_MAX };
 const struct field_accepts kubelet_log_files = { .min = 2, .max = INT64_MAX };
 const struct field_accepts kubelet_log_size = { .wanted = "an amount such as 10Mi",
 						.pattern = "^[+-]?" AMOUNT };
+const struct field_accepts kubelet_no_flag = { .wanted = "nothing, as kubelet has no such flag",
+					       .pattern = "!." };
 const struct field_accepts kubelet_percent = { .max = 100 };
 const struct field_accepts kubelet_periods = { .wanted = "periods of " SIGNALS,
 					       .pattern = PERIOD(SIGNAL_TODAY),

@@ -22,6 +22,7 @@ extern const struct field_accepts kubelet_image_age;
 extern const struct field_accepts kubelet_lease;
 extern const struct field_accepts kubelet_log_files;
 extern const struct field_accepts kubelet_log_size;
+extern const struct field_accepts kubelet_no_flag; /* kops gives one that is gone */
 extern const struct field_accepts kubelet_percent;
 extern const struct field_accepts kubelet_periods; /* of thresholds that wait */
 extern const struct field_accepts kubelet_port;

@@ -24,8 +24,8 @@
 	X(const char *, hostname_override, "hostnameOverride", FLAG("hostname-override")) \
 	X(const char *, pod_infra_container_image, "podInfraContainerImage", .doc = "not used") \
 	X(struct opt_bool, seccomp_default, "seccompDefault", CONF("seccompDefault")) \
-	X(const char *, seccomp_profile_root, "seccompProfileRoot", FLAG("seccomp-profile-root")) \
-	X(struct opt_bool, allow_privileged, "allowPrivileged", FLAG("allow-privileged")) \
+	X(const char *, seccomp_profile_root, "seccompProfileRoot", FLAG("seccomp-profile-root"), .accepts = &kubelet_no_flag) \
+	X(struct opt_bool, allow_privileged, "allowPrivileged", FLAG("allow-privileged"), .accepts = &kubelet_no_flag) \
 	X(struct opt_bool, enable_debugging_handlers, "enableDebuggingHandlers", \
 	  CONF("enableDebuggingHandlers")) \
 	X(struct opt_bool, register_node, "registerNode", FLAG("register-node")) \
@@ -45,7 +45,7 @@
 	X(struct opt_bool, babysit_daemons, "babysitDaemons", FLAG("babysit-daemons"), .until = 6) \
 	X(struct opt_int, max_pods, "maxPods", CONF("maxPods"), .flag_empty = "0", .accepts = &accepts_not_negative) \
 	X(int64_t, nvidia_gp_us, "nvidiaGPUs", \
-	  FLAG("experimental-nvidia-gpus"), .flag_empty = "0") \
+	  FLAG("experimental-nvidia-gpus"), .flag_empty = "0", .accepts = &kubelet_no_flag) \
 	X(const char *, pod_cidr, "podCIDR", CONF("podCIDR"), .format = &format_cidrs) \
 	X(const char *, resolv_conf, "resolvConf", CONF("resolvConf"), .pointer = true) \
 	X(struct opt_bool, reconcile_cidr, "reconcileCIDR", FLAG("reconcile-cidr"), .until = 5) \
@@ -56,9 +56,9 @@
 	X(struct strmap, node_labels, "nodeLabels", FLAG("node-labels"), .accepts = &accepts_given_labels) \
 	X(const char *, non_masquerade_cidr, "nonMasqueradeCIDR", FLAG("non-masquerade-cidr"), .until = 23, .format = &format_cidr) \
 	X(struct opt_bool, enable_custom_metrics, "enableCustomMetrics", \
-	  FLAG("enable-custom-metrics")) \
+	  FLAG("enable-custom-metrics"), .accepts = &kubelet_no_flag) \
 	X(struct opt_int, network_plugin_mtu, "networkPluginMTU", FLAG("network-plugin-mtu"), .until = 23) \
-	X(struct opt_dur, image_minimum_gc_age, "imageMinimumGCAge", FLAG("image-minimum-gc-age")) \
+	X(struct opt_dur, image_minimum_gc_age, "imageMinimumGCAge", FLAG("image-minimum-gc-age"), .accepts = &kubelet_no_flag) \
 	X(struct opt_dur, image_maximum_gc_age, "imageMaximumGCAge", CONF("imageMaximumGCAge"), .accepts = &kubelet_image_age) \
 	X(struct opt_int, max_parallel_image_pulls, "maxParallelImagePulls", \
 	  CONF("maxParallelImagePulls"), .accepts = &kubelet_pulls) \
@@ -98,7 +98,7 @@
 	  FLAG("volume-stats-agg-period")) \
 	X(struct opt_bool, fail_swap_on, "failSwapOn", CONF("failSwapOn")) \
 	X(struct strv, experimental_allowed_unsafe_sysctls, "experimentalAllowedUnsafeSysctls", \
-	  FLAG("experimental-allowed-unsafe-sysctls")) \
+	  FLAG("experimental-allowed-unsafe-sysctls"), .accepts = &kubelet_no_flag) \
 	X(struct strv, allowed_unsafe_sysctls, "allowedUnsafeSysctls", \
 	  CONF("allowedUnsafeSysctls"), .accepts = &kubelet_sysctls) \
 	X(struct opt_dur, streaming_connection_idle_timeout, "streamingConnectionIdleTimeout", \
@@ -128,7 +128,7 @@
 	X(struct opt_int, container_log_max_files, "containerLogMaxFiles", \
 	  CONF("containerLogMaxFiles"), .accepts = &kubelet_log_files) \
 	X(struct opt_bool, enable_cadvisor_json_endpoints, "enableCadvisorJsonEndpoints", \
-	  FLAG("enable-cadvisor-json-endpoints")) \
+	  FLAG("enable-cadvisor-json-endpoints"), .accepts = &kubelet_no_flag) \
 	X(struct opt_int, pod_pids_limit, "podPidsLimit", CONF("podPidsLimit"), .wide = true) \
 	X(struct opt_bool, experimental_allocatable_ignore_eviction, "experimentalAllocatableIgnoreEviction", \
 	  FLAG("experimental-allocatable-ignore-eviction")) \

@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <stdlib.h>
 #include <string.h>
 #include "nodeup/base/accepts.h"
 #include "nodeup/base/yaml.h"
@@ -43,6 +44,7 @@ static const struct sample kubelet_today[] = {
 	{ "cloudProvider", 33, "external", TAKEN },
 	{ "cloudProvider", 33, "aws", REFUSED },
 	{ "cloudProvider", 34, "aws", TAKEN },
+	{ "readOnlyPort", 36, "0", TAKEN },
 	{ "readOnlyPort", 36, "1", TAKEN },
 	{ "readOnlyPort", 36, "65535", TAKEN },
 	{ "readOnlyPort", 36, "-1", REFUSED },
@@ -93,6 +95,24 @@ static const struct sample kubelet_today[] = {
 	{ "featureGates", 35, "{GangScheduling: 'true', MemoryManager: 'true'}", TAKEN },
 	{ "featureGates", 36, "{NodeSwap: 'true', PodsAPI: 'true'}", TAKEN },
 	{ "featureGates", 36, "{NoSuchGate: 'true'}", WARNED },
+	{ "seccompProfileRoot", 31, "null", TAKEN },
+	{ "allowPrivileged", 31, "null", TAKEN },
+	{ "enableCustomMetrics", 31, "null", TAKEN },
+	{ "imageMinimumGCAge", 31, "null", TAKEN },
+	{ "experimentalAllowedUnsafeSysctls", 31, "null", TAKEN },
+	{ "enableCadvisorJsonEndpoints", 31, "null", TAKEN },
+	{ "seccompProfileRoot", 31, "/a", REFUSED },
+	{ "allowPrivileged", 31, "false", REFUSED },
+	{ "nvidiaGPUs", 31, "0", TAKEN },
+	{ "nvidiaGPUs", 31, "1", REFUSED },
+	{ "enableCustomMetrics", 31, "true", REFUSED },
+	{ "imageMinimumGCAge", 31, "2m", REFUSED },
+	{ "experimentalAllowedUnsafeSysctls", 31, "[net.core.somaxconn]", REFUSED },
+	{ "enableCadvisorJsonEndpoints", 31, "true", REFUSED },
+	{ "featureGates", 33, "{NodeSwap: 'false', MemoryManager: 'true'}", TAKEN },
+	{ "featureGates", 33, "{MemoryManager: 'false'}", WARNED },
+	{ "featureGates", 34, "{NodeSwap: 'false'}", WARNED },
+	{ "featureGates", 36, "{NodeSwap: f}", WARNED },
 	{ "featureGates", 37, "{NodeSwap: 'true', PodsAPI: 'true'}", TAKEN },
 	{ "featureGates", 37, "{NoSuchGate: 'true'}", WARNED },
 	{ "kubeReserved", 36, "{cpu: 100m, memory: 1Gi, ephemeral-storage: 0, pid: '100'}", TAKEN },
@@ -381,6 +401,44 @@ static void each_row_with_a_demand_is_tried(void **state)
 		}
 }
 
+/* Whether a sample has this number with this result. */
+static bool is_tried(const struct table *t, const char *key, int64_t n, int result)
+{
+	autoarena struct arena *a = arena_new_empty();
+	const char *text = arena_printf(a, "%lld", (long long)n);
+
+	for (size_t i = 0; i < t->n; i++)
+		if (str_eq(t->samples[i].key, key) && str_eq(t->samples[i].value, text) &&
+		    t->samples[i].result == result)
+			return true;
+	return false;
+}
+
+static void each_range_has_its_ends_tried(void **state)
+{
+	(void)state;
+	for (size_t t = 0; t < ARRAY_LEN(tables); t++)
+		for (size_t i = 0; tables[t].whole && i < tables[t].schema->n; i++) {
+			const struct field *f = &tables[t].schema->fields[i];
+			const struct field_accepts *d = f->accepts;
+			const int64_t unset = f->flag_empty ? strtoll(f->flag_empty, NULL, 10)
+							    : INT64_MIN;
+			int64_t below;
+
+			if (!d || !(d->min || d->max) || str_is_one_of(f->key, elsewhere) ||
+			    (f->kind != FIELD_INT && f->kind != FIELD_OPT_INT))
+				continue;
+			below = d->min - (d->min - 1 == unset ? 2 : 1);
+			if (!is_tried(&tables[t], f->key, d->min, TAKEN) ||
+			    !is_tried(&tables[t], f->key, below, REFUSED) ||
+			    (d->max != INT64_MAX &&
+			     (!is_tried(&tables[t], f->key, d->max, TAKEN) ||
+			      (d->max != INT32_MAX &&
+			       !is_tried(&tables[t], f->key, d->max + 1, REFUSED)))))
+				fail_msg("%s: %s", tables[t].schema->name, f->key);
+		}
+}
+
 static void the_nearest_gate_is_told(void **state)
 {
 	static const struct sample slip = { "featureGates", 36, "{NodeSwop: 'true'}", WARNED };
@@ -401,6 +459,7 @@ int main(void)
 		cmocka_unit_test(each_value_is_taken_or_refused),
 		cmocka_unit_test(what_is_taken_can_be_read),
 		cmocka_unit_test(each_row_with_a_demand_is_tried),
+		cmocka_unit_test(each_range_has_its_ends_tried),
 		cmocka_unit_test(the_nearest_gate_is_told),
 	};
 
