@@ -58,9 +58,15 @@ static bool is_accepted(const struct values *v, const char *key)
 	return false;
 }
 
-static bool was_applied(const struct values *v)
+/* The records are asked once, and where it counts. */
+static bool was_applied(struct values *v)
 {
-	return v->opts->was_applied && v->opts->was_applied(v->opts->records, NULL);
+	const struct dialect_opts *o = v->opts;
+
+	if (!v->asked)
+		v->applied = o->was_applied && o->was_applied(o->records, NULL);
+	v->asked = true;
+	return v->applied;
 }
 
 /* It goes on with such a value, and status names it. */

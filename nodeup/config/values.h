@@ -21,6 +21,7 @@ struct values {
 	int minor;                 /* of Kubernetes 1.x */
 	const struct tree *accept; /* of the document's own settings; NULL: none */
 	struct accepts_findings found;
+	bool asked, applied; /* of the records, by values_judge */
 };
 
 /* Find the values of a map that was read by schema s. */
