@@ -139,6 +139,7 @@ check-cases: all
 check-system check-e2e: all fakes
 	$(Q)tests/run $(@:check-%=%)
 check-long: all fakes
+	$(Q)ALL_VALUES=1 NODEUP=$(CURDIR)/build/nodeup /usr/bin/python3 -m pytest -q --tb=short -p no:cacheprovider tests/system/test_all_errors.py
 	$(Q)POWER_CUTS=100 NODEUP=$(CURDIR)/build/nodeup /usr/bin/python3 -m pytest -q --tb=short -p no:cacheprovider tests/system/test_power_cut.py
 	$(Q)KOPS_DAMAGES=200 NODEUP=$(CURDIR)/build/nodeup /usr/bin/python3 -m pytest -q -s --tb=short -p no:cacheprovider tests/e2e/test_kops_boot.py -k damaged
 	$(Q)KOPS_DAMAGES=200 NODEUP=$(CURDIR)/build/nodeup /usr/bin/python3 -m pytest -q -s --tb=short -p no:cacheprovider tests/e2e/test_kops_control_plane.py

@@ -200,6 +200,8 @@ static void check_item(struct walk *w, const struct place *p, const struct field
 	item.path = it->key ? arena_printf(w->arena, "%s.%s", p->path, it->key)
 			    : arena_printf(w->arena, "%s[%zu]", p->path, i);
 	item.value = d->keys ? &key : it->value;
+	if (item.value->is_wrong)
+		return;
 	if (d->pairs)
 		check_word(w, &item, d,
 			   arena_printf(w->arena, "%s=%s", it->key, field_text(it->value)));
@@ -322,7 +324,7 @@ static void check_section(struct walk *w, const struct schema *s, const struct p
 		const size_t row = field_row(s, it->key);
 		const char *path;
 
-		if (row == s->n || it->value->kind == TREE_NULL)
+		if (row == s->n || it->value->kind == TREE_NULL || it->value->is_wrong)
 			continue;
 		path = field_path(w->arena, p->path, it->key);
 		check_value(w, &(struct place){ .field = &s->fields[row],

@@ -1,11 +1,10 @@
 #include "nodeup/base/errs.h"
 
-#include <string.h>
-
 static bool is_known(const struct errs *l, const struct err *e)
 {
 	for (size_t i = 0; i < l->n; i++)
-		if (strcmp(l->v[i].msg, e->msg) == 0)
+		/* with its place or without */
+		if (str_has_suffix(l->v[i].msg, e->msg))
 			return true;
 	return false;
 }
@@ -33,12 +32,73 @@ int errs_keep_apart(struct errs *l, int r, const struct err *e)
 	return kept;
 }
 
+int errs_keep_vital(struct errs *l, int r, const struct err *e)
+{
+	const int kept = errs_keep(l, r, e);
+
+	if (l && r < 0 && kept == 0)
+		l->is_vital = true;
+	return kept;
+}
+
+void errs_keep_any(struct errs *l, const struct err *e)
+{
+	struct err any = *e;
+
+	any.kind = ERR_CONFIG;
+	(void)!errs_keep(l, err_code(e), &any);
+}
+
 bool errs_any(const struct errs *l)
 {
 	return l && errs_count(l) > l->apart;
 }
 
+bool errs_any_vital(const struct errs *l)
+{
+	return l && l->is_vital;
+}
+
 size_t errs_count(const struct errs *l)
 {
 	return l->n + l->more + l->lines.n;
+}
+
+/* For the note that another adds behind these: what was started in spite of it, or below which root it is. */
+enum { NOTES_LEFT = 1 };
+
+static void drop_also(struct err *e)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < e->nnotes; i++)
+		if (!str_eq(e->notes[i].label, "also"))
+			e->notes[kept++] = e->notes[i];
+	e->nnotes = kept;
+}
+
+void errs_note_others(const struct errs *l, struct err *e)
+{
+	struct strv listed = { 0 }, others = { 0 };
+	size_t all, room, noted;
+
+	for (size_t i = 0; i < l->n; i++)
+		strv_add(l->arena, &listed, l->v[i].msg);
+	strv_add_all(l->arena, &listed, &l->lines);
+	for (size_t i = 0; i < listed.n; i++)
+		/* it may have got a context in front since */
+		if (!str_has_suffix(e->msg, listed.v[i]))
+			strv_add(l->arena, &others, listed.v[i]);
+	if (others.n < listed.n)
+		drop_also(e); /* which are listed as well */
+	all = others.n + l->more;
+	if (!all)
+		return;
+	room = e->nnotes < ERR_NOTES - NOTES_LEFT ? ERR_NOTES - NOTES_LEFT - e->nnotes : 1;
+	noted = all <= room ? others.n : room - 1;
+	for (size_t i = 0; i < noted; i++)
+		err_note(e, "also", "%s", others.v[i]);
+	if (noted < all)
+		err_note(e, "also", "%zu more errors: nodeup validate", all - noted);
+	err_add(e, "and %zu more error%s", all, all == 1 ? "" : "s");
 }

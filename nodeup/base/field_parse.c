@@ -25,6 +25,12 @@ static int go_on(const struct reader *r, int result)
 	return errs_keep(r->opts->errors, result, r->err);
 }
 
+/* The same of what no document may leave out. */
+static int go_on_vital(const struct reader *r, int result)
+{
+	return errs_keep_vital(r->opts->errors, result, r->err);
+}
+
 static bool is_secret(const struct reader *r, const struct place *p)
 {
 	return r->opts->secret || p->field->secret;
@@ -126,13 +132,16 @@ static int read_duration(struct reader *r, const struct place *p, int64_t *ret)
 }
 
 /* One string of a list or a map; "" where it is wrong and that is kept. */
-static int read_item(struct reader *r, const struct place *p, const struct tree *value,
-		     const char *path, const char **ret)
+static int read_item(struct reader *r, const struct place *p, struct tree *value, const char *path,
+		     const char **ret)
 {
 	const struct place item = { .field = p->field, .value = value, .path = path };
+	int e;
 
 	*ret = "";
-	return go_on(r, read_text(r, &item, ret));
+	e = read_text(r, &item, ret);
+	value->is_wrong |= e < 0;
+	return go_on(r, e);
 }
 
 static int read_strv(struct reader *r, const struct place *p, struct strv *ret)
@@ -271,7 +280,8 @@ static int read_list(struct reader *r, const struct place *p)
 			.path = arena_printf(r->arena, "%s[%zu]", p->path, i),
 			.member = (char *)list.v + i * s->size,
 		};
-		int e = go_on(r, read_section(r, &item));
+		/* without it there is an item that has nothing */
+		int e = go_on_vital(r, read_section(r, &item));
 
 		if (e < 0)
 			return e;
@@ -375,7 +385,7 @@ static int check_required(struct reader *r, const struct schema *s, const struct
 	for (size_t i = 0; i < s->n && e == 0; i++)
 		if (s->fields[i].required && (!seen[i] || seen[i]->value->kind == TREE_NULL) &&
 		    !is_slip_of(r, s, map, s->fields[i].key))
-			e = go_on(r, missing(r, map, s->fields[i].key));
+			e = go_on_vital(r, missing(r, map, s->fields[i].key));
 	return e;
 }
 
@@ -464,7 +474,8 @@ int field_parse(struct arena *a, const struct schema *s, const struct tree *map,
 		p.field = &s->fields[row];
 		p.member = (char *)obj + p.field->offset;
 		wrong = read_value(&r, &p);
-		ret = go_on(&r, wrong);
+		it->value->is_wrong |= wrong < 0;
+		ret = p.field->required ? go_on_vital(&r, wrong) : go_on(&r, wrong);
 		if (ret < 0)
 			return ret;
 		if (wrong == 0 && p.field->present_offset != FIELD_ALWAYS)

@@ -26,6 +26,7 @@ struct tree {
 	enum tree_kind kind;
 	struct tree_pos pos;
 	bool quoted;        /* a scalar that was quoted, or must be written as a string */
+	bool is_wrong;      /* its reader has told so, and went on: it counts as left out */
 	const char *scalar; /* TREE_SCALAR */
 	struct tree_item *items;
 	size_t n;

@@ -121,6 +121,7 @@ static int load_documents(struct session *s, const struct session_req *req, stru
 		/* which would change what a saved plan has seen of the cache */
 		.meanwhile = req->for_apply && !cli->plan_file ? read_cache_ahead : NULL,
 		.meanwhile_arg = &ahead,
+		.others = &s->others,
 	};
 
 	return bootstrap_load(s->arena, &boot, &s->boot, e);
@@ -141,10 +142,9 @@ static bool has_file(void *arg, const char *path)
 	return io_is_there(s->root_fd, path);
 }
 
-static int make_plan(struct session *s, const struct session_req *req, struct err *e)
+static struct plan_req *request_plan(struct session *s, const struct session_req *req)
 {
 	struct plan_req *plan = arena_new(s->arena, struct plan_req);
-	int r;
 
 	*plan = (struct plan_req){
 		.node = &s->boot.node,
@@ -167,14 +167,41 @@ static int make_plan(struct session *s, const struct session_req *req, struct er
 		if (!plan->facts->distribution)
 			(void)plan_nth_host(plan->node, 0, &s->boot.facts);
 	}
+	return plan;
+}
+
+/* Note what else is wrong, as far as it can be found without what e is of: in the documents, and of their plan. */
+static int note_others(struct session *s, const struct session_req *req, struct err *e)
+{
+	struct plan_req *plan;
+	struct plan ignored;
+	struct err why;
+
+	if (s->boot.is_partial && take_settings(s, &why) == 0) {
+		plan = request_plan(s, req);
+		plan->errors = &s->others;
+		plan->no_keys = plan->is_partial = true;
+		if (plan_build(s->arena, plan, &ignored, &why) < 0)
+			errs_keep_any(&s->others, &why);
+	}
+	errs_note_others(&s->others, e);
+	return err_code(e);
+}
+
+static int make_plan(struct session *s, const struct session_req *req, struct err *e)
+{
+	struct plan_req *plan = request_plan(s, req);
+	int r;
+
 	s->stage = SESSION_PLAN;
 	if (req->documents_only)
 		return plan_build(s->arena, plan, &s->plan, e);
 	s->stage = SESSION_HOST;
 	boot_settle(s, req, plan);
 	r = plan_may_run(s->arena, plan, e);
-	if (r == 0)
-		s->stage = SESSION_VOLUMES;
+	if (r < 0) /* which says that again, and what else is wrong */
+		return plan_build(s->arena, plan, &s->plan, e);
+	s->stage = SESSION_VOLUMES;
 	if (r == 0)
 		r = session_disks(s, req, plan, e);
 	if (r == 0)
@@ -391,6 +418,7 @@ int session_open(struct session *s, const struct session_req *req, struct err *e
 	int r;
 
 	*s = (struct session){ .arena = arena_new_empty(), .root_fd = -1, .host_fd = -1 };
+	s->others.arena = s->arena;
 	s->image_mode = req->cli->root != NULL;
 	if (!is_of_no_machine(s, req))
 		s->own_unit = session_own_unit(s->arena);
@@ -415,8 +443,7 @@ int session_open(struct session *s, const struct session_req *req, struct err *e
 				    &s->boot.facts, e);
 	} else {
 		r = load_documents(s, req, e);
-		if (r >= 0)
-			r = take_settings(s, e);
+		r = r < 0 ? note_others(s, req, e) : take_settings(s, e);
 	}
 	if (r < 0)
 		return r;

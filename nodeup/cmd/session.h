@@ -41,6 +41,7 @@ struct session {
 	struct settings settings; /* of the machine and of the documents */
 	struct strv remarks;      /* lines: what is odd in the settings of the machine */
 	struct bootstrap boot;
+	struct errs others; /* what else is wrong, after an error of the documents */
 	struct plan plan;
 	struct strv foreign; /* lines: what others have put where we start things */
 	struct task_ctx ctx;

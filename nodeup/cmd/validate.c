@@ -82,7 +82,7 @@ static struct hosts list_hosts(const struct cli *cli, const struct node *node,
 }
 
 static void try_host(struct arena *keep, const struct node *node, const struct settings *settings,
-		     struct host *h)
+		     bool is_partial, struct host *h)
 {
 	autoarena struct arena *a = arena_new_empty();
 	struct errs errors = { .arena = a };
@@ -92,6 +92,7 @@ static void try_host(struct arena *keep, const struct node *node, const struct s
 		.settings = settings,
 		.runtime.unit = h->has_docker ? "docker.service" : NULL,
 		.no_keys = true,
+		.is_partial = is_partial,
 		.errors = &errors,
 	};
 	struct plan plan = { 0 };
@@ -137,11 +138,13 @@ static int try_all(const struct cli *cli, struct bootstrap *b, const struct sett
 		   struct errs *errors, struct err *e)
 {
 	const struct hosts hosts = list_hosts(cli, &b->node, &b->facts);
+	const bool is_partial = errs_any(errors);
 	struct said said = { 0 };
 	size_t good = 0;
 
-	for (size_t i = 0; i < hosts.n; i++) {
-		try_host(cli->arena, &b->node, settings, &hosts.v[i]);
+	/* of half a model only what all hosts refuse is told; the rest may be what nobody means */
+	for (size_t i = 0; i < hosts.n && !(is_partial && good); i++) {
+		try_host(cli->arena, &b->node, settings, is_partial, &hosts.v[i]);
 		good += hosts.v[i].r == 0;
 	}
 	if (good == 0) {
@@ -150,7 +153,7 @@ static int try_all(const struct cli *cli, struct bootstrap *b, const struct sett
 		*e = hosts.v[0].e;
 		return hosts.v[0].r;
 	}
-	for (size_t i = 0; i < hosts.n; i++) {
+	for (size_t i = 0; i < hosts.n && !is_partial; i++) {
 		const struct host *h = &hosts.v[i];
 
 		if (h->r < 0)
@@ -195,8 +198,7 @@ static int load_documents(struct cli *cli, int root_fd, struct http *http, struc
 	r = settings_of_document(cli->arena, &b->documents.settings, &b->warnings, &settings, e);
 	if (r < 0)
 		return r;
-	/* of half a model nothing is told that is sure */
-	if (errs_any(errors) || b->documents.checked)
+	if (errs_any_vital(errors) || b->documents.checked)
 		return 0;
 	return try_all(cli, b, &settings, errors, e);
 }

@@ -6,12 +6,23 @@
 #include "nodeup/base/field_value.h"
 #include "nodeup/base/quantity.h"
 
+static bool is_wrong(const struct tree *t)
+{
+	bool is = t->is_wrong;
+
+	for (size_t i = 0; i < t->n && !is; i++)
+		is = is_wrong(t->items[i].value);
+	return is;
+}
+
 /* An empty text counts as not given, but where the row says that it overlays what was there. */
-static bool has(const struct rule_section *s, const char *key)
+static bool has(const struct rule_values *v, const struct rule_section *s, const char *key)
 {
 	const struct tree *t = s->map ? tree_lookup(s->map, key) : NULL;
 	const size_t row = s->schema ? field_row(s->schema, key) : 0;
 
+	if (v->is_unsure && ((s->map && s->map->is_wrong) || (t && is_wrong(t))))
+		*v->is_unsure = true;
 	if (!t || t->kind == TREE_NULL)
 		return false;
 	return t->kind != TREE_SCALAR || *t->scalar ||
@@ -22,7 +33,7 @@ static bool has(const struct rule_section *s, const char *key)
 static const struct rule_section *section_of(const struct rule_values *v, const char *key)
 {
 	for (size_t i = v->n; i-- > 0;)
-		if (has(&v->sections[i], key))
+		if (has(v, &v->sections[i], key))
 			return &v->sections[i];
 	return NULL;
 }
@@ -200,6 +211,16 @@ bool rules_hold(const struct rule_values *v, const char *when)
 	return true;
 }
 
+/* Not where a value that it asks for is one that its reader has refused. */
+static bool is_broken(const struct field_rule *r, const struct rule_values *all)
+{
+	bool is_unsure = false;
+	struct rule_values v = *all;
+
+	v.is_unsure = &is_unsure;
+	return rules_hold(&v, r->when) && !is_unsure;
+}
+
 static void tell(struct arena *a, const struct field_rule *r, const struct rule_values *v,
 		 struct accepts_findings *ret)
 {
@@ -212,7 +233,7 @@ static void tell(struct arena *a, const struct field_rule *r, const struct rule_
 		if (!s)
 			continue;
 		key = field_path(a, s->path, keys.v[i]);
-		if (rules_hold(v, r->when))
+		if (is_broken(r, v))
 			arena_push(a, ret->v, ret->n,
 				   (struct accepts_finding){
 					   .key = key,

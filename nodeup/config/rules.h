@@ -18,7 +18,8 @@ struct rule_section {
 struct rule_values {
 	const struct rule_section *sections; /* what a later one has wins */
 	size_t n;
-	int minor; /* of Kubernetes 1.x */
+	int minor;       /* of Kubernetes 1.x */
+	bool *is_unsure; /* set where one is asked for that its reader has refused; NULL: nobody asks */
 };
 
 struct field_rule {

@@ -85,7 +85,8 @@ int loader_archive(struct loader *l, struct err *e)
 	struct asset as;
 	int r;
 
-	if (!d->archive.text)
+	/* of wrong values it would make what nobody means */
+	if (!d->archive.text || (l->req->errors && errs_count(l->req->errors)))
 		return 0;
 	r = asset_parse(l->arena, d->archive.text, &as, e);
 	if (r == 0)

@@ -235,14 +235,14 @@ static int load_specs(struct loader *l, struct err *e)
 	if (r < 0)
 		return err_wrap(e, "%s", group ? "cluster spec and instance group" : what);
 	d->cluster = d->group = t;
-	r = errs_keep(l->req->errors, loader_read_cluster(l, what, cluster, !in_store, e), e);
+	r = errs_keep_vital(l->req->errors, loader_read_cluster(l, what, cluster, !in_store, e), e);
 	if (r < 0 || !group)
 		return r;
 	r = loader_read(l, "instance group", group, !in_store, &t, e);
 	d->group = t;
 	if (r < 0 && in_store && e->errnum == ENOENT)
 		r = no_such_group(l, e);
-	return errs_keep(l->req->errors, r, e);
+	return errs_keep_vital(l->req->errors, r, e);
 }
 
 /* The documents that the last run on this instance kept; false: there are none. */
@@ -435,9 +435,9 @@ static int load_model(struct loader *l, struct err *e)
 					       e);
 	if (r < 0 && (e->errnum == ESTALE || e->errnum == LOADER_HOLLOW) && b->join)
 		err_note(e, "of", "%s", join_server(b->join));
-	if (r >= 0 && !l->req->no_secrets && !l->req->no_machine)
+	if (r >= 0 && !l->again && !l->req->no_secrets && !l->req->no_machine)
 		loader_type(l);
-	if (r >= 0 && !l->req->no_secrets)
+	if (r >= 0 && !l->again && !l->req->no_secrets)
 		r = loader_keys(l, e);
 	l->opts = NULL;
 	return r;
@@ -593,6 +593,24 @@ static void ask_for_version1(struct loader *l)
 	}
 }
 
+/* After an error of the documents: what else is wrong in those that were read, or can be. Whether there is a model in spite of
+ * that. */
+static bool find_others(struct loader *l)
+{
+	struct bootstrap_req req = *l->req;
+	struct err why;
+	int r;
+
+	req.errors = req.others;
+	req.patience_ns = 0;
+	l->req = &req;
+	l->again = true;
+	store_set_patience(l->b->store, 0);
+	r = load_model(l, &why);
+	(void)!errs_keep_vital(req.errors, r, &why);
+	return r >= 0 && !errs_any_vital(req.errors);
+}
+
 int bootstrap_load(struct arena *a, const struct bootstrap_req *req, struct bootstrap *ret,
 		   struct err *e)
 {
@@ -604,6 +622,14 @@ int bootstrap_load(struct arena *a, const struct bootstrap_req *req, struct boot
 	r = prepare_store(&l, &why);
 	if (r >= 0)
 		r = load_or_replay(&l, &why);
+	if (r < 0 && req->others && why.kind == ERR_CONFIG && b.conf && find_others(&l)) {
+		ret->is_partial = true;
+		ret->documents = b.documents;
+		ret->node = b.node;
+		ret->facts = b.facts;
+		if (!req->no_secrets && !req->no_machine)
+			ret->runtime = probe_runtime(a, req->root_fd, !req->image_mode);
+	}
 	if (r < 0) {
 		bootstrap_done(&b);
 		ret->texts = b.texts;

@@ -31,6 +31,8 @@ struct bootstrap_req {
 	void *meanwhile_arg;
 	struct errs *
 		errors; /* what is wrong in documents, where all of it is told; NULL: the first ends it */
+	/* where, after an error that ended it, all that is wrong in the documents that can be read is kept; NULL: nowhere */
+	struct errs *others;
 };
 
 /* A document as it was read, for messages that show a line of it. */
@@ -77,10 +79,12 @@ struct bootstrap {
 	bool imds_has_version1;       /* it said in this run that it does not */
 	struct bootstrap_text *texts; /* of the documents */
 	size_t n_texts;
+	bool is_partial; /* after an error: node and facts are there, without what is wrong */
 	const char *key; /* ties persisted documents to this node: ConfigBase and instance id */
 };
 
-/* Load it all. After an error only texts, warnings and unknown are filled. */
+/* Load it all. After an error only texts, warnings and unknown are filled; if is_partial says so, documents,
+ * node, facts and runtime too, without keys. */
 int bootstrap_load(struct arena *a, const struct bootstrap_req *req, struct bootstrap *ret,
 		   struct err *e) must_check;
 /* All warnings. Unknown keys are the last, those that are most like a known one before the others. */

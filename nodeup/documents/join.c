@@ -139,7 +139,7 @@ int loader_join(struct loader *l, const char **ret_location, struct err *e)
 	int r;
 
 	*ret_location = place_of(l, config_name);
-	if (l->b->replayed)
+	if (l->b->replayed || l->again)
 		return 0;
 	r = ask_for_config(l, *ret_location, e);
 	l->b->is_refused = r < 0;

@@ -46,29 +46,32 @@ static void know_asset(struct plan *p, struct asset *as)
 		asset_join(known, as);
 }
 
-int plan_parse_assets(struct plan *p, struct err *e)
+void plan_parse_assets(struct plan *p)
 {
 	const struct node_texts *texts = &p->req->node->assets;
-	int r = trust_begin(p, e);
+	struct err e;
 
-	if (r < 0)
-		return r;
+	if (trust_begin(p, &e) < 0)
+		plan_fail(p, &e);
 	for (size_t i = 0; i < texts->n; i++) {
 		const char *where = tree_where(p->arena, &texts->v[i].pos);
 		struct asset *as = arena_new(p->arena, struct asset);
 
-		r = parse_asset(p, texts->v[i].text, as, e);
-		if (r < 0)
-			return err_wrap(e, "%s", where);
-		r = trust_asset(p, as, texts->v[i].signature, true, where, e);
-		if (r < 0)
-			return r;
+		int r = parse_asset(p, texts->v[i].text, as, &e);
+
+		r = r < 0 ? err_wrap(&e, "%s", where)
+			  : trust_asset(p, as, texts->v[i].signature, true, where, &e);
+		if (r < 0) {
+			/* it may be the one that a builder looks for */
+			p->is_partial = true;
+			plan_fail(p, &e);
+			continue;
+		}
 		as->listed = where;
 		warn_sha1(p, as, where);
 		know_asset(p, as);
 		arena_push(p->arena, p->assets, p->n_assets, as);
 	}
-	return 0;
 }
 
 /* The task of that kind for the same bytes, made if need be. Two archives may share a file name. */
@@ -135,8 +138,12 @@ void build_assets(struct plan *p)
 static void fail_missing(struct plan *p, const char *what)
 {
 	const struct node_texts *texts = &p->req->node->assets;
-	struct err *e = plan_error(p);
 	struct strv names = { 0 };
+	struct err *e;
+
+	if (p->is_partial)
+		return;
+	e = plan_error(p);
 
 	for (size_t i = 0; i < p->n_assets; i++)
 		strv_add(p->arena, &names, p->assets[i]->name);
@@ -280,8 +287,8 @@ static struct asset *parse_image(struct plan *p, const struct node_image *image)
 	int r;
 
 	if (str_is_empty(image->hash) || str_is_empty(image->source)) {
-		plan_refuse(p, "%s: image %s: no %s", where, image->name,
-			    str_is_empty(image->hash) ? "hash" : "source");
+		plan_lacks(p, "%s: image %s: no %s", where, image->name,
+			   str_is_empty(image->hash) ? "hash" : "source");
 		return NULL;
 	}
 	r = parse_asset(p, arena_printf(p->arena, "%s@%s", image->hash, image->source), as, &e);

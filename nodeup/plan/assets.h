@@ -5,8 +5,8 @@
 
 #include "nodeup/plan/plan.h"
 
-/* Read the Assets list into plan->assets; errors name file:line:column. */
-int plan_parse_assets(struct plan *p, struct err *e) must_check;
+/* Read the Assets list into plan->assets; errors name file:line:column, and fail the plan. */
+void plan_parse_assets(struct plan *p);
 /* Install an asset found by name at path, a program (0755). */
 void plan_install(struct plan *p, const char *asset_name, const char *path);
 /* Install a member found by base name in any archive of the Assets list. */

@@ -264,11 +264,10 @@ static int refuse_host(const struct plan *p, const struct host_check *check, str
 	return r;
 }
 
-static int go_through(struct plan *p, const struct host_check *check, bool all_the_same,
-		      struct err *e)
+static void go_through(struct plan *p, const struct host_check *check, bool all_the_same)
 {
 	for (; check->what; check++) {
-		struct err ignored;
+		struct err why;
 
 		if (check->is_so ? !check->is_so(p) : !check->got || !check->got(p))
 			continue;
@@ -276,20 +275,23 @@ static int go_through(struct plan *p, const struct host_check *check, bool all_t
 			plan_warn(p, "%s: %s; want %s", check->what, check->got(p), check->want);
 			continue;
 		}
-		if (!all_the_same)
-			return refuse_host(p, check, e);
-		(void)refuse_host(p, check, &ignored);
-		plan_warn(p, "%s; tried all the same, as ignoreHostChecks says", ignored.msg);
+		(void)refuse_host(p, check, &why);
+		if (all_the_same)
+			plan_warn(p, "%s; tried all the same, as ignoreHostChecks says", why.msg);
+		else
+			plan_fail(p, &why);
 	}
-	return 0;
 }
 
 int plan_check_host(struct plan *p, bool all_the_same, struct err *e)
 {
-	int r = 0;
+	const size_t before = p->n_wrong;
 
-	for (size_t i = 0; i < ARRAY_LEN(tables) && r == 0; i++)
+	for (size_t i = 0; i < ARRAY_LEN(tables); i++)
 		if (tables[i].nodes & PLAN_NODE(p->req->node->kind))
-			r = go_through(p, tables[i].checks, all_the_same, e);
-	return r;
+			go_through(p, tables[i].checks, all_the_same);
+	if (p->n_wrong == before)
+		return 0;
+	*e = *p->wrong[before];
+	return err_code(e);
 }

@@ -1,5 +1,5 @@
 /* host_checks.h - whether this host and this Kubernetes can go together at all
- * Asked before anything is planned: a pair that cannot run ends here, in one line, with nothing changed.
+ * Asked before anything is changed: a pair that cannot run ends here, and all reasons are told at once.
  * A fact that probing could not find out is not a reason to refuse.
  * Owner: none. Errors: CONFIG. Threads: one.
  * Source: Kubernetes' changelogs (cgroup v2: 1.19; CRI v1: 1.20, alone in containerd 2.0), docker's
@@ -22,7 +22,7 @@ struct host_check {
 /* Of nodes whose documents hold the configuration of each program. */
 extern const struct host_check host_checks_of_configured[];
 
-/* Go through the tables. all_the_same: each that cannot run is a warning of the plan instead. */
+/* Go through the tables: each reason fails the plan, and the first is e. all_the_same: each is a warning instead. */
 int plan_check_host(struct plan *p, bool all_the_same, struct err *e) must_check;
 /* The n-th release or distribution that a node is made on, as facts; false: there are no more. */
 typedef bool plan_nth_host_fn(size_t n, struct facts *ret);

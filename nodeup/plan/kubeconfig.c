@@ -15,9 +15,8 @@ const struct node_keypair *plan_keypair(struct plan *p, const char *name, bool k
 	if (k && (k->unmade || (!str_is_empty(k->cert) && (!key || !str_is_empty(k->key)))))
 		return k;
 	if (!p->req->no_keys)
-		plan_refuse(p, "keypair %s: no %s, which %s needs", name,
-			    k && !str_is_empty(k->cert) ? "private key" : "certificate",
-			    p->builder);
+		plan_lacks(p, "keypair %s: no %s, which %s needs", name,
+			   k && !str_is_empty(k->cert) ? "private key" : "certificate", p->builder);
 	empty = arena_new(p->arena, struct node_keypair);
 	*empty = (struct node_keypair){ .name = name, .cert = "", .key = "" };
 	return empty;

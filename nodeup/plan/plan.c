@@ -110,9 +110,8 @@ static void collect_packages(struct plan *p)
 	}
 }
 
-static int run_builders(struct plan *p, struct err *e)
+static void run_builders(struct plan *p)
 {
-	struct err first = { 0 };
 	bool found = false;
 
 	collect_packages(p);
@@ -124,69 +123,74 @@ static int run_builders(struct plan *p, struct err *e)
 		found = true;
 		p->builder = b->name;
 		p->asked = NULL;
+		p->n_wrong_before = p->n_wrong;
 		b->build(p);
-		if (!p->failed)
-			continue;
-		if (errs_keep(p->req->errors, err_code(e), e) < 0)
-			return err_code(e);
-		/* the next one may have its own */
-		p->failed = false;
-		if (!first.kind)
-			first = *e;
-	}
-	if (first.kind) {
-		*e = first;
-		return err_code(e);
 	}
 	if (!found)
-		return err_config(e, "there is no builder '%s'", p->req->only);
-	return 0;
+		plan_refuse(p, "there is no builder '%s'", p->req->only);
 }
 
 /* The dialects say where a path stands that cannot be; this sees to those that they do not know as one. */
-static int check_paths(const struct plan *p, struct err *e)
+static void check_paths(struct plan *p)
 {
 	for (size_t i = 0; i < p->n; i++) {
-		const char *path = task_path(p->tasks[i]);
+		const char *path = task_path(p->tasks[i]), *origin = p->tasks[i]->origin;
 
 		if (path && !show_is_clean(path))
-			return err_config(e, "a control character in '%s', which %s asks for", path,
-					  p->tasks[i]->origin);
-		if (path && (!str_is_path(path) || str_has_suffix(path, "/")))
-			return err_config(e, "'%s', which %s asks for, is not an absolute path",
-					  path, p->tasks[i]->origin);
+			plan_refuse(p, "a control character in '%s', which %s asks for", path,
+				    origin);
+		else if (path && (!str_is_path(path) || str_has_suffix(path, "/")))
+			plan_refuse(p, "'%s', which %s asks for, is not an absolute path", path,
+				    origin);
 	}
-	return 0;
 }
 
 /* An image has no host yet, and a request for one builder is not for a node. */
-static int check_host(struct plan *p, struct err *e)
+static void check_host(struct plan *p)
 {
 	const struct settings *s = p->req->settings;
-	int r = p->req->only ? 0 : plan_check_distribution(p, e);
+	struct err e;
 
-	if (r < 0 || p->req->image_mode || p->req->only)
-		return r;
-	return plan_check_host(p, s && s->ignore_host_checks, e);
+	if (!p->req->only && plan_check_distribution(p, &e) < 0)
+		plan_fail(p, &e);
+	if (!p->req->image_mode && !p->req->only)
+		(void)!plan_check_host(p, s && s->ignore_host_checks, &e);
+}
+
+/* What all came to: the first error, and with it the others. */
+static int verdict(const struct plan *p, struct err *e)
+{
+	struct errs own = { .arena = p->arena };
+	struct errs *all = p->req->errors ? p->req->errors : &own;
+
+	if (!p->n_wrong)
+		return 0;
+	*e = *p->wrong[0];
+	(void)!errs_keep(all, err_code(e), e);
+	for (size_t i = 1; i < p->n_wrong; i++)
+		errs_keep_any(all, p->wrong[i]);
+	if (all == &own)
+		errs_note_others(all, e);
+	return err_code(e);
 }
 
 int plan_may_run(struct arena *a, const struct plan_req *req, struct err *e)
 {
 	struct plan p = { .arena = a, .req = req };
 
-	return check_host(&p, e);
+	check_host(&p);
+	return verdict(&p, e);
 }
 
 int plan_build(struct arena *a, const struct plan_req *req, struct plan *ret, struct err *e)
 {
-	struct plan p = { .arena = a, .req = req, .err = e };
+	struct plan p = { .arena = a, .req = req, .is_partial = req->is_partial };
 	int r;
 
-	r = check_host(&p, e);
-	if (r == 0)
-		r = plan_parse_assets(&p, e);
-	if (r == 0)
-		r = run_builders(&p, e);
+	check_host(&p);
+	plan_parse_assets(&p);
+	run_builders(&p);
+	r = verdict(&p, e);
 	if (r < 0)
 		return r;
 	plan_warn_pod_files(&p);
@@ -197,12 +201,11 @@ int plan_build(struct arena *a, const struct plan_req *req, struct plan *ret, st
 	add_leftovers(&p);
 	add_late_dropins(&p);
 	add_reload(&p);
-	r = check_paths(&p, e);
-	if (r < 0)
-		return r;
-	r = deps_link(&p, e);
-	if (r < 0)
-		return r;
-	*ret = p;
-	return 0;
+	check_paths(&p);
+	r = verdict(&p, e);
+	if (r == 0)
+		r = deps_link(&p, e);
+	if (r == 0)
+		*ret = p;
+	return r;
 }

@@ -38,7 +38,8 @@ struct plan_req {
 	const struct plan_boot *boot;      /* NULL: nothing starts nodeup at boot here */
 	struct strmap
 		volume_uuids; /* of volumes whose file system has another than the derived one */
-	struct errs *errors;  /* of documents, one of each builder; NULL: the first ends it */
+	struct errs *errors;  /* where all are kept; NULL: notes of the first have the others */
+	bool is_partial; /* values of the documents were wrong: what is missing may be one of them */
 	struct strmap environment;       /* AWS_REGION and friends for that unit and protokube */
 	struct strmap proxy_environment; /* the way to the outside that we have, for that unit */
 };
@@ -61,9 +62,10 @@ struct plan {
 	struct signature_keys *keys; /* by which signatures are checked */
 	bool list_is_signed;         /* the Assets list, as a whole, and rightly */
 	const char *builder;         /* the one that runs now: origin of new tasks */
-	const char *asked; /* the place in the documents it is at, or NULL: of new tasks */
-	struct err *err;   /* of the first builder that fails; see plan_error() */
-	bool failed;
+	const char *asked;  /* the place in the documents it is at, or NULL: of new tasks */
+	struct err **wrong; /* all errors; see plan_error() */
+	size_t n_wrong, n_wrong_before; /* and those before the builder that runs now */
+	bool is_partial;                /* the request's, or an asset is wrong */
 	struct plan_pod_file *pod_files;
 	size_t n_pod_files;
 	struct strv packages; /* that the builders need, each text blank-separated */

@@ -91,6 +91,8 @@ void plan_static_pod(struct plan *p, const struct pod *pod)
 	/* the runtime would make a directory of a file that is mounted and not there */
 	plan_file(p, arena_printf(p->arena, "/var/log/%s.log", pod->name), 0400, "")
 		->file.if_absent = true;
+	if (p->is_partial && str_is_empty(pod->container.image))
+		return;
 	if (manifest_render(p->arena, pod, &text, &e) < 0)
 		plan_fail(p, &e);
 	else if (pod->is_private)

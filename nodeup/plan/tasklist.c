@@ -15,12 +15,16 @@ struct plan_index {
 	size_t n;
 };
 
+/* Of more than so many the rest is not even counted. */
+enum { WRONG_MAX = 1000 };
+
 struct err *plan_error(struct plan *p)
 {
-	if (p->failed)
-		return arena_new(p->arena, struct err);
-	p->failed = true;
-	return p->err;
+	struct err *e = arena_new(p->arena, struct err);
+
+	if (p->n_wrong < WRONG_MAX)
+		arena_push(p->arena, p->wrong, p->n_wrong, e);
+	return e;
 }
 
 void plan_fail(struct plan *p, const struct err *e)
@@ -75,7 +79,10 @@ struct task *plan_new_task(struct plan *p, enum task_kind kind, const char *name
 /* Two builders that want different things at one place: a mistake that must not become a race. */
 struct task *plan_conflict(struct plan *p, const struct task *t)
 {
-	plan_refuse(p, "%s: asked for differently by %s and by %s", t->name, t->origin, p->builder);
+	/* behind another error it most often follows from that */
+	if (p->n_wrong == p->n_wrong_before)
+		plan_refuse(p, "%s: asked for differently by %s and by %s", t->name, t->origin,
+			    p->builder);
 	return arena_new(p->arena, struct task);
 }
 

@@ -1,6 +1,6 @@
 /* tasklist.h - what a builder appends to the plan
  * Asking for the same path twice with the same content is one task, with another content an error. What a
- * builder asks for is never checked by it: the plan keeps the first error, and ends after that builder.
+ * builder asks for is never checked by it: the plan keeps all errors, and fails when all builders have run.
  * Owner: the arena of the plan. Errors: the plan's. Threads: one. */
 #pragma once
 
@@ -8,11 +8,12 @@
 
 /* Where unit files of ours are, with its slash. */
 extern const char plan_unit_dir[];
-/* Where to say what is wrong. The first error stands and fails the plan. A builder may go on after it:
- * what it asks for then is not used. */
+/* Where to say what is wrong, which fails the plan. A builder may go on after it: what it asks for then is not used. */
 struct err *plan_error(struct plan *p);
 /* Say so of the documents, as err_config() does. */
 #define plan_refuse(p, ...) ((void)err_config(plan_error(p), __VA_ARGS__))
+/* The same of what is missing: nothing is said of it where it may be what could not be read. */
+#define plan_lacks(p, ...) ((p)->is_partial ? (void)0 : plan_refuse(p, __VA_ARGS__))
 /* Tell of something that is no reason to fail. */
 #define plan_warn(p, ...) strv_addf((p)->arena, &(p)->warnings, __VA_ARGS__)
 /* The same as plan_error() for an error that is there already. */

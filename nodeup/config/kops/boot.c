@@ -132,8 +132,15 @@ static void note_unknown(void *arg, const struct field_unknown *u)
 int kops_boot(struct arena *a, const struct tree *t, const struct dialect_opts *o,
 	      struct kops_boot *ret, struct err *e)
 {
-	static int (*const checks[])(struct look *) = { check_cloud, check_role, check_hash,
-							check_source, check_server_ca };
+	/* the last one tells what is missing, which may be what could not be read */
+	static const struct {
+		int (*check)(struct look *);
+		int (*keep)(struct errs *, int, const struct err *);
+	} checks[] = { { check_cloud, errs_keep },
+		       { check_role, errs_keep_vital },
+		       { check_hash, errs_keep },
+		       { check_server_ca, errs_keep },
+		       { check_source, errs_keep_vital } };
 	struct kops_boot boot = { 0 };
 	struct look l = { a, t, &boot, e };
 	struct kops_unknowns unknown = { .all.arena = a,
@@ -143,13 +150,14 @@ int kops_boot(struct arena *a, const struct tree *t, const struct dialect_opts *
 		.unknown = note_unknown, .arg = &unknown, .path = "", .errors = o->errors
 	};
 	int r = field_parse(a, &kops_boot_schema, t, &boot, &opts, e);
+	size_t n;
 
 	boot.role = kops_role(boot.instance_group_role);
 	if (r == 0)
 		r = kops_refuse_unknown(&unknown, e);
-	/* what is missing now may be what could not be read */
-	for (size_t i = 0; i < ARRAY_LEN(checks) && r == 0 && !errs_any(o->errors); i++)
-		r = errs_keep(o->errors, checks[i](&l), e);
+	n = errs_any(o->errors) ? ARRAY_LEN(checks) - 1 : ARRAY_LEN(checks);
+	for (size_t i = 0; i < n && r == 0 && !errs_any_vital(o->errors); i++)
+		r = checks[i].keep(o->errors, checks[i].check(&l), e);
 	if (r == 0)
 		*ret = boot;
 	return r;

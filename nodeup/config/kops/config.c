@@ -95,7 +95,7 @@ static int check_version(struct arena *a, const struct tree *t, struct kops_conf
 	r = err_config(e, "%s: KubernetesVersion: '%s': of %s it is one of %d.%d to %d.%d",
 		       tree_where(a, at ? &at->pos : &t->pos), c->kubernetes_version_text,
 		       kops_title, oldest->major, oldest->minor, newest->major, newest->minor);
-	return is_version ? errs_keep_apart(o->errors, r, e) : errs_keep(o->errors, r, e);
+	return is_version ? errs_keep_apart(o->errors, r, e) : errs_keep_vital(o->errors, r, e);
 }
 
 /* kops reads `null` as no hook. */
@@ -149,9 +149,11 @@ static int check_cas(struct arena *a, const struct tree *t, const struct kops_co
 	int r = 0;
 
 	for (size_t i = 0; i < c->cas.n && r == 0; i++) {
-		const char *name = c->cas.v[i].key;
+		const char *name = c->cas.v[i].key, *ca = c->cas.v[i].value;
 
-		if (pem_check_certificate(c->cas.v[i].value, e) < 0)
+		if (tree_get(cas, name)->is_wrong)
+			continue;
+		if (pem_check_certificate(ca, e) < 0)
 			r = errs_keep(o->errors,
 				      err_wrap(e, "%sCAs.%s", tree_place(a, cas, name), name), e);
 	}
@@ -186,6 +188,16 @@ static int check_parts(struct arena *a, const struct tree *t, const struct kops_
 	if (!strmap_get(&c->cas, KOPS_CA))
 		return missing(a, tree_lookup(t, "CAs") ?: t, "CAs." KOPS_CA, role, e);
 	return 0;
+}
+
+/* There is no model without them; but one that is missing now may be what could not be read. */
+static int keep_parts(const struct dialect_opts *o, int r, const struct err *e)
+{
+	if (r < 0 && errs_any(o->errors)) {
+		o->errors->is_vital = true;
+		return 0;
+	}
+	return errs_keep_vital(o->errors, r, e);
 }
 
 /* All of them: which machine it is for is not known here. */
@@ -292,9 +304,8 @@ int kops_config(struct arena *a, const struct tree *t, const struct kops_boot *b
 		r = check_values(a, t, boot, &c, o, e);
 	if (r == 0)
 		r = check_assets(a, &c, o, e);
-	/* what is missing now may be what could not be read */
-	if (r == 0 && !errs_any(o->errors))
-		r = errs_keep(o->errors, check_parts(a, t, boot, &c, e), e);
+	if (r == 0)
+		r = keep_parts(o, check_parts(a, t, boot, &c, e), e);
 	if (r == 0)
 		*ret = c;
 	return r;

@@ -175,6 +175,7 @@ static int check_files(struct arena *a, const struct kops_node *own, const struc
 int kops_node(struct arena *a, const struct kops_boot *boot, struct kops_config *config,
 	      const struct facts *f, const struct dialect_opts *o, struct node *ret, struct err *e)
 {
+	const char *range = config->networking.service_cluster_ip_range;
 	struct kops_node *own = arena_new(a, struct kops_node);
 	int r;
 
@@ -209,8 +210,13 @@ int kops_node(struct arena *a, const struct kops_boot *boot, struct kops_config 
 		r = fill_names(config, own->name, f, o->no_host, e);
 	find_names(a, f, own);
 	if (r == 0 && boot->role->serves_api)
-		r = find_service_ip(a, config->networking.service_cluster_ip_range,
-				    &own->service_ip, e);
+		r = find_service_ip(a, range, &own->service_ip, e);
+	/* they may be what could not be read */
+	if (errs_any(o->errors) &&
+	    ((r < 0 && str_is_empty(range)) || !strmap_get(&config->cas, KOPS_CA))) {
+		o->errors->is_vital = true;
+		return 0;
+	}
 	if (r == 0)
 		r = kops_assets(a, config, own->arch, o, &ret->assets, e);
 	if (r == 0)

@@ -37,6 +37,9 @@ int kops_assets(struct arena *a, const struct kops_config *c, const char *arch,
 	const struct tree *list = c->assets ? tree_get(c->assets, arch) : NULL;
 	int r = 0;
 
+	/* unless they could not be read */
+	if (!c->assets && errs_any(o->errors))
+		return 0;
 	if (!c->assets)
 		return errs_keep(o->errors, err_config(e, "NodeupConfig has no Assets"), e);
 	if (!list || list->kind != TREE_SEQ)
@@ -53,7 +56,8 @@ int kops_assets(struct arena *a, const struct kops_config *c, const char *arch,
 				      err_config(e, "%s: Assets.%s[%zu]: expected HASH@url",
 						 tree_where(a, &item->pos), arch, i),
 				      e);
-		arena_push(a, ret->v, ret->n, text);
+		if (item->kind == TREE_SCALAR)
+			arena_push(a, ret->v, ret->n, text);
 	}
 	return r;
 }
@@ -111,7 +115,9 @@ int kops_images(struct arena *a, const struct kops_config *c, const char *arch,
 
 		r = read_image(a, list->items[i].value, arena_printf(a, "images.%s[%zu]", arch, i),
 			       o, &image, e);
-		arena_push(a, ret->v, ret->n, image);
+		/* nothing of one that is wrong, where errors are kept */
+		if (image.hash)
+			arena_push(a, ret->v, ret->n, image);
 	}
 	return r;
 }

@@ -75,7 +75,8 @@ int kops18_assets(struct arena *a, const struct kube_env *env, const struct dial
 		if (r == 0 && o->errors && text.text)
 			r = check_digest(&text, e);
 		r = errs_keep(o->errors, r, e);
-		arena_push(a, ret->v, ret->n, text);
+		if (text.text)
+			arena_push(a, ret->v, ret->n, text);
 	}
 	return r;
 }

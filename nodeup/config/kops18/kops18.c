@@ -219,7 +219,7 @@ static int open_document(struct kops18_build *b, const struct tree *t, const cha
 			 const char *name, const struct tree **ret_spec)
 {
 	*ret_spec = tree_null(b->arena);
-	return kops18_go_on(b, unwrap(b, t, kind, name, ret_spec));
+	return errs_keep_vital(b->opts->errors, unwrap(b, t, kind, name, ret_spec), b->err);
 }
 
 static int read_documents(struct kops18_build *b, const struct tree *cluster, const struct tree *ig)
@@ -561,6 +561,8 @@ int kops18_node(struct arena *a, const struct documents *d, const struct facts *
 	/* only where errors are kept: what has none, so that the rest can be looked at */
 	node.networking = either(node.networking, NULL, "none");
 	/* the rest depends on the version, and tells of it what is not so if it could not be read */
+	if (o->errors && !node.kubernetes.major)
+		o->errors->is_vital = true;
 	if (node.kubernetes.major) {
 		set_cloud_config(&b);
 		set_etcd_clusters(&b);
@@ -569,8 +571,8 @@ int kops18_node(struct arena *a, const struct documents *d, const struct facts *
 		if (r == 0)
 			r = kops18_go_on(&b, check_values(&b));
 		if (r == 0)
-			r = kops18_go_on(&b, kops18_merge(&b));
-		if (r == 0)
+			r = errs_keep_vital(o->errors, kops18_merge(&b), e);
+		if (r == 0 && !errs_any_vital(o->errors))
 			r = kops18_go_on(&b, check_files(&b));
 	}
 	if (r < 0)

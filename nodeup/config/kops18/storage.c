@@ -332,6 +332,17 @@ static struct storage_docker docker_of(struct kops18_build *b)
 	};
 }
 
+/* Those with an error, of which the path alone was to be compared. */
+static void drop_wrong(struct node_volumes *v)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < v->n; i++)
+		if (v->v[i].name)
+			v->v[n++] = v->v[i];
+	v->n = n;
+}
+
 int kops18_storage(struct kops18_build *b)
 {
 	const struct storage_docker docker = docker_of(b);
@@ -345,5 +356,6 @@ int kops18_storage(struct kops18_build *b)
 		r = storage_driver(&docker);
 	if (r == 0)
 		r = volumes_check(b->arena, &b->node->volumes, b->err);
+	drop_wrong(&b->node->volumes);
 	return r < 0 ? r : check_swap(b);
 }

@@ -175,6 +175,10 @@ static int check_pair(struct look *l, const char *cert_of, const char *cert, boo
 
 	if (str_is_empty(cert) && str_is_empty(key))
 		return 0;
+	/* it may be the one that could not be read */
+	if ((str_is_empty(cert) || (key_of && str_is_empty(key))) && l->opts->errors &&
+	    errs_count(l->opts->errors))
+		return 0;
 	if (str_is_empty(cert) || (key_of && str_is_empty(key)))
 		return err_config(l->err, "%s%s is set and %s is not",
 				  where(l, str_is_empty(cert) ? key_of : cert_of),
@@ -292,12 +296,14 @@ static int check_manifest_url(struct look *l)
 	return 0;
 }
 
-/* Which one it is, and whether all that it takes is there. */
 static int check_version(struct look *l)
 {
-	int r = kubeup_version(l->arena, l->tree, &l->env->kubernetes, l->err);
+	return kubeup_version(l->arena, l->tree, &l->env->kubernetes, l->err);
+}
 
-	return r < 0 ? r : kubeup_has_all(l->arena, l->env, l->err);
+static int check_all(struct look *l)
+{
+	return kubeup_has_all(l->arena, l->env, l->err);
 }
 
 /* A node has the key as well, but nothing of it asks for this. */
@@ -326,13 +332,26 @@ static int check_values(struct look *l)
 	return values_judge(&v, l->err);
 }
 
+/* Of several checks: whether it tells what is missing, which may be what could not be read. */
+static const struct {
+	int (*check)(struct look *);
+	bool of_missing;
+} checks[] = {
+	{ check_network, false }, { check_version, false }, { check_values, false },
+	{ check_all, true },      { check_addons, true },   { check_manifest_url, true },
+	{ check_pairs, false },
+};
+
+/* Whether there is a node in spite of the errors that were kept. */
+static bool can_go_on(struct look *l)
+{
+	return !errs_any_vital(l->opts->errors) && l->env->kubernetes.major &&
+	       kubeup_go_without(l->env);
+}
+
 int kubeup_env(struct arena *a, const struct tree *t, const struct dialect_opts *o,
 	       struct kubeup_env *ret, struct err *e)
 {
-	/* those behind the first ask values of each other, and want all of them */
-	static int (*const checks[])(struct look *) = { check_network,      check_version,
-							check_values,       check_addons,
-							check_manifest_url, check_pairs };
 	struct kubeup_env env = { .tree = t };
 	struct look l = { a, o, t, &env, e };
 	int r = check_items(&l);
@@ -340,9 +359,10 @@ int kubeup_env(struct arena *a, const struct tree *t, const struct dialect_opts 
 	if (r == 0)
 		r = read_fields(&l);
 	env.is_master = is_true(env.kubernetes_master);
-	for (size_t i = 0; i < ARRAY_LEN(checks) && r == 0 && (i == 0 || !errs_any(o->errors)); i++)
-		r = i == 0 ? errs_keep(o->errors, checks[i](&l), e) : checks[i](&l);
-	if (r == 0 && o->errors && o->errors->n) {
+	for (size_t i = 0; i < ARRAY_LEN(checks) && r == 0; i++)
+		if (!checks[i].of_missing || !errs_any(o->errors))
+			r = errs_keep_apart(o->errors, checks[i].check(&l), e);
+	if (r == 0 && o->errors && o->errors->n && !can_go_on(&l)) {
 		*e = o->errors->v[0];
 		r = err_code(e);
 	}

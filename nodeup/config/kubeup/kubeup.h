@@ -35,6 +35,9 @@ int kubeup_version(struct arena *a, const struct tree *t, struct version *ret,
 		   struct err *e) must_check;
 /* Whether every key is there without which that version's script ends, or makes a node that is none. */
 int kubeup_has_all(struct arena *a, const struct kubeup_env *env, struct err *e) must_check;
+/* Of a document with wrong values, which count as left out: give those that may be empty an empty one. false: there is no node
+ * without one of the others. */
+bool kubeup_go_without(struct kubeup_env *env);
 /* Take the document out of kube-up's user data, with empty lines before it, so that its lines keep their
  * numbers. -ENOENT: this is not user data of kube-up. */
 int kubeup_script(struct arena *a, const char *file, const char *text, const char **ret,

@@ -448,17 +448,19 @@ int kubeup_node(struct arena *a, const struct documents *d, const struct facts *
 	struct node node;
 	struct build b = { a, d, d->own, f, o, &node, e };
 	struct kubeup_host host;
-	int r = check_release(f, e);
+	/* documents alone: the tarball may not have been there, and what it makes is told only with it; of wrong values it makes
+	 * what nobody means */
+	const bool has_states = d->files.n && !(o->errors && errs_count(o->errors));
+	int r = errs_keep(o->errors, check_release(f, e), e);
 
 	set_names(&b);
 	if (r == 0)
-		r = set_disks(&b);
+		r = errs_keep_vital(o->errors, set_disks(&b), e);
 	if (r == 0)
 		r = find_host(&b, &host);
-	/* documents alone: the tarball may not have been there, and what it makes is told only with it */
-	if (r == 0 && d->files.n)
+	if (r == 0 && has_states)
 		r = add_states(&b, &host);
-	if (r == 0 && d->files.n)
+	if (r == 0 && has_states)
 		kubeup_auth(a, d, b.env, &node.states);
 	if (r == 0)
 		r = add_plugins(&b);

@@ -110,14 +110,43 @@ int kubeup_version(struct arena *a, const struct tree *t, struct version *ret, s
 	return 0;
 }
 
+static bool is_of(const struct kubeup_env *env, const struct need *need)
+{
+	if (need->role != BOTH && (need->role == MASTER) != env->is_master)
+		return false;
+	return is_at_least(&env->kubernetes, need->minor, need->patch);
+}
+
 static bool is_lacking(const struct kubeup_env *env, const struct need *need)
 {
 	const struct tree *value = tree_get(env->tree, need->key);
 
-	if (need->role != BOTH && (need->role == MASTER) != env->is_master)
-		return false;
-	return is_at_least(&env->kubernetes, need->minor, need->patch) &&
-	       (!value || (!need->may_be_empty && str_is_empty(value->scalar)));
+	return is_of(env, need) && (!value || (!need->may_be_empty && str_is_empty(value->scalar)));
+}
+
+static const char **member_of(struct kubeup_env *env, const char *key)
+{
+	const struct schema *s = &kubeup_env_schema;
+
+	for (size_t i = 0; i < s->n; i++)
+		if (str_eq(s->fields[i].key, key))
+			return (const char **)(void *)((char *)env + s->fields[i].offset);
+	return NULL;
+}
+
+bool kubeup_go_without(struct kubeup_env *env)
+{
+	for (size_t i = 0; i < ARRAY_LEN(needs); i++) {
+		const char **value = member_of(env, needs[i].key);
+
+		if (!is_of(env, &needs[i]))
+			continue;
+		if (!needs[i].may_be_empty && str_is_empty(*value))
+			return false;
+		if (!*value)
+			*value = "";
+	}
+	return true;
 }
 
 /* The first makes the error, the rest a note. */

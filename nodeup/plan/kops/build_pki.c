@@ -126,7 +126,7 @@ static const char *pool_of(struct plan *p, const char *name)
 	const char *pool = strmap_get(&c->cas, name);
 
 	if (!pool)
-		plan_refuse(p, "%sCAs: there is no %s", tree_place(p->arena, c->tree, "CAs"), name);
+		plan_lacks(p, "%sCAs: there is no %s", tree_place(p->arena, c->tree, "CAs"), name);
 	return pool ? pool : "";
 }
 

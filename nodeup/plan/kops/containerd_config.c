@@ -77,8 +77,11 @@ static const struct layout *layout_of(struct plan *p, const struct kops_containe
 	struct version v;
 
 	if (!version_parse(p->arena, c->version ? c->version : "", &v)) {
-		plan_refuse(p, "containerdConfig.version: '%s' is not a version",
-			    c->version ? c->version : "");
+		if (c->version)
+			plan_refuse(p, "containerdConfig.version: '%s' is not a version",
+				    c->version);
+		else
+			plan_lacks(p, "containerdConfig.version: '' is not a version");
 		return l;
 	}
 	while (l->major && !is_at_least(&v, l))

@@ -97,10 +97,10 @@ struct opt_int kops_max_pods(struct plan *p)
 			  "table is used: %lld pods",
 			  type, (long long)n.v);
 	else
-		plan_refuse(p,
-			    "maxPods: EC2 did not say how many addresses %s has, and nodeup's own "
-			    "table does not have it; set kubelet.maxPods, or let the role call "
-			    "ec2:DescribeInstanceTypes",
-			    type ? type : "this instance");
+		plan_lacks(p,
+			   "maxPods: EC2 did not say how many addresses %s has, and nodeup's own "
+			   "table does not have it; set kubelet.maxPods, or let the role call "
+			   "ec2:DescribeInstanceTypes",
+			   type ? type : "this instance");
 	return n;
 }

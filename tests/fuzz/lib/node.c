@@ -102,7 +102,7 @@ static void plan_for(struct arena *a, const struct fuzz_documents *all, const st
 	struct node node = { 0 };
 	struct plan plan = { 0 };
 	struct err e = { 0 };
-	const struct plan_req req = {
+	struct plan_req req = {
 		.node = &node,
 		.facts = f,
 		.runtime.unit = "docker.service",
@@ -115,8 +115,9 @@ static void plan_for(struct arena *a, const struct fuzz_documents *all, const st
 		fuzz_expect(*e.msg, "an error without a text, of a node");
 		return;
 	}
-	if (errs_any(opts.errors))
+	if (errs_any_vital(opts.errors))
 		return;
+	req.is_partial = errs_any(opts.errors);
 	if (!looks)
 		give_keys(a, all, d, &node);
 	fuzz_expect(plan_build(a, &req, &plan, &e) >= 0 || *e.msg,

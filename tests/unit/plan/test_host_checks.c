@@ -23,7 +23,8 @@ static const char *verdict(int minor, const struct runtime *runtime, struct err 
 {
 	const struct node n = { .kubernetes = { 1, minor, 0, NULL } };
 	const struct plan_req req = { .node = &n, .runtime = *runtime };
-	struct plan p = { .req = &req };
+	autoarena struct arena *a = arena_new_empty();
+	struct plan p = { .arena = a, .req = &req };
 
 	e->msg[0] = '\0';
 	if (plan_check_host(&p, false, e) < 0)
@@ -148,6 +149,37 @@ static void a_node_of_another_program_is_not_judged(void **state)
 	assert_int_equal(plan_check_host(&p, false, &e), 0);
 }
 
+static void all_that_a_host_lacks_is_told(void **state)
+{
+	static const char *const also[] = {
+		"Kubernetes 1.8.0 cannot run here: docker puts containers into systemd's cgroups, "
+		"kubelet does not",
+		"Kubernetes 1.8.0 cannot run here: this docker refuses an API as old as kubelet's",
+		"Kubernetes 1.8.0 cannot run here: there is swap space, with which kubelet does not "
+		"start",
+	};
+	autoarena struct arena *a = arena_new_empty();
+	const struct node n = { .kubernetes = { 1, 8, 0, NULL } };
+	struct facts f = { .distribution = "debian" };
+	const struct plan_req req = { .node = &n,
+				      .facts = &f,
+				      .runtime = { .unit = docker,
+						   .cgroup = 2,
+						   .version = "29.0.0",
+						   .cgroup_driver = "systemd" } };
+	struct err e = { 0 };
+
+	(void)state;
+	strv_add(a, &f.swaps, "/swapfile");
+	assert_true(plan_may_run(a, &req, &e) < 0);
+	assert_string_equal(
+		e.msg,
+		"Kubernetes 1.8.0 cannot run here: this host has cgroup v2, and 3 more errors");
+	assert_int_equal(e.nnotes, 3 + ARRAY_LEN(also));
+	for (size_t i = 0; i < ARRAY_LEN(also); i++)
+		assert_string_equal(e.notes[3 + i].text, also[i]);
+}
+
 static void kubelet_without_tokens(void **state)
 {
 	static const char says[] =
@@ -156,7 +188,8 @@ static void kubelet_without_tokens(void **state)
 	struct node n = { .kubernetes = { 1, 17, 0, NULL } };
 	struct facts f = { .instance_id = "i-0abc" };
 	const struct plan_req req = { .node = &n, .facts = &f, .imds_lacks_version1 = true };
-	struct plan p = { .req = &req };
+	autoarena struct arena *a = arena_new_empty();
+	struct plan p = { .arena = a, .req = &req };
 	struct err e = { 0 };
 
 	(void)state;
@@ -378,6 +411,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pairs),
+		cmocka_unit_test(all_that_a_host_lacks_is_told),
 		cmocka_unit_test(kubelet_without_tokens),
 		cmocka_unit_test(kubelet_that_swap_ends),
 		cmocka_unit_test(kubelet_that_takes_swap),

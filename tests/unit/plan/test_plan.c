@@ -428,24 +428,23 @@ static void missing_keys_and_secrets_are_named(void **state)
 /* What was asked for last failed, in these words if they are given. */
 static void assert_refused(struct plan *p, const char *words)
 {
-	assert_true(p->failed);
+	assert_int_equal(p->n_wrong, 1);
 	if (words)
-		assert_string_equal(p->err->msg, words);
-	p->failed = false;
+		assert_string_equal(p->wrong[0]->msg, words);
+	p->n_wrong = 0;
 }
 
 static void one_path_has_one_content(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
-	struct err e;
-	struct plan p = { .arena = a, .builder = "one", .err = &e };
+	struct plan p = { .arena = a, .builder = "one" };
 	struct task *t;
 
 	(void)state;
 	t = plan_file(&p, "/x", 0644, "a");
 	p.builder = "two";
 	assert_ptr_equal(plan_file(&p, "/x", 0644, "a"), t);
-	assert_false(p.failed);
+	assert_int_equal(p.n_wrong, 0);
 	assert_ptr_not_equal(plan_file(&p, "/x", 0644, "b"), t);
 	assert_refused(&p, "/x: asked for differently by one and by two");
 	plan_file(&p, "/x", 0600, "a");
@@ -455,25 +454,77 @@ static void one_path_has_one_content(void **state)
 	plan_dir(&p, "/x", 0755);
 	assert_refused(&p, NULL);
 	plan_dir(&p, "/d", 0755);
-	assert_false(p.failed);
+	assert_int_equal(p.n_wrong, 0);
 	plan_dir(&p, "/d", 0700);
 	assert_refused(&p, NULL);
 	assert_int_equal(p.n, 2);
 	assert_string_equal(p.tasks[0]->origin, "one");
 }
 
-static void the_first_error_stands(void **state)
+static void each_error_of_a_builder_stands(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
-	struct err e;
-	struct plan p = { .arena = a, .builder = "one", .err = &e };
+	struct plan p = { .arena = a, .builder = "one" };
 
 	(void)state;
 	plan_file(&p, "/x", 0644, "a");
 	plan_file(&p, "/x", 0644, "b");
 	plan_dir(&p, "/x", 0755);
-	(void)err_config(plan_error(&p), "another");
-	assert_string_equal(e.msg, "/x: asked for differently by one and by one");
+	plan_refuse(&p, "another");
+	assert_int_equal(p.n_wrong, 2);
+	assert_string_equal(p.wrong[0]->msg, "/x: asked for differently by one and by one");
+	assert_string_equal(p.wrong[1]->msg, "another");
+}
+
+static void what_is_missing_may_be_what_was_wrong(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct plan p = { .arena = a, .builder = "one" };
+
+	(void)state;
+	plan_lacks(&p, "no kubelet");
+	assert_refused(&p, "no kubelet");
+	p.is_partial = true;
+	plan_lacks(&p, "no kubelet");
+	assert_int_equal(p.n_wrong, 0);
+}
+
+static void add_file(struct world *w, const char *path)
+{
+	const struct node_file file = { .path = path, .content = "a", .len = 1, .mode = 0440 };
+
+	arena_push(w->a, w->node.files.v, w->node.files.n, file);
+}
+
+/* Of a host, of the list of assets, of two builders, and twice of one. */
+static void all_that_is_wrong_is_told_at_once(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct world w = seed_world(a, false);
+	struct plan_req req = seed_request(&w);
+	static const char *const also[] = {
+		"asset 'https://x/kubelet': 'xyz' is not a digest",
+		"hook kubelet.service: the unit is kubelet's",
+		"fileAssets: '/etc/systemd/system/kubelet.service': ",
+		"fileAssets: '/etc/sysconfig/kubelet': ",
+	};
+	struct node_hook hook = { .name = "kubelet.service", .manifest = "ExecStart=/bin/true" };
+	struct plan p = { 0 };
+	struct err e;
+
+	(void)state;
+	req.runtime.cgroup = 2;
+	w.node.assets.v[0].text = "xyz@https://x/kubelet";
+	add_file(&w, "/etc/systemd/system/kubelet.service");
+	add_file(&w, "/etc/sysconfig/kubelet");
+	arena_push(a, w.node.hooks.v, w.node.hooks.n, hook);
+	assert_true(plan_build(a, &req, &p, &e) < 0);
+	assert_non_null(strstr(e.msg, "cannot run here: this host has cgroup v2"));
+	for (size_t i = 0; i < ARRAY_LEN(also); i++) {
+		assert_string_equal(e.notes[3 + i].label, "also");
+		assert_non_null(strstr(e.notes[3 + i].text, also[i]));
+	}
+	assert_int_equal(e.nnotes, 3 + ARRAY_LEN(also));
 }
 
 static void sha1_is_warned_of_once(void **state)
@@ -556,7 +607,9 @@ int main(void)
 		cmocka_unit_test(a_path_is_absolute_and_clean),
 		cmocka_unit_test(missing_keys_and_secrets_are_named),
 		cmocka_unit_test(one_path_has_one_content),
-		cmocka_unit_test(the_first_error_stands),
+		cmocka_unit_test(each_error_of_a_builder_stands),
+		cmocka_unit_test(what_is_missing_may_be_what_was_wrong),
+		cmocka_unit_test(all_that_is_wrong_is_told_at_once),
 		cmocka_unit_test(sha1_is_warned_of_once),
 		cmocka_unit_test(tasks_know_their_place),
 		cmocka_unit_test(what_was_written_and_is_gone_is_no_task),
