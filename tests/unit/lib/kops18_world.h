@@ -5,6 +5,9 @@
 #include "nodeup/config/kops18/kops18.h"
 
 #define SEED "tests/data/seed-cluster/"
+/* What makes a master of world_small(). */
+#define MASTER_ENV \
+	"Tags: [_kubernetes_master]\nprotokubeImage: {name: 'protokube:1.8.1', source: 'https://h/p'}"
 #define STORE SEED "state/jdurbin-kops/abc.joshdurbin.net/"
 
 struct world {

@@ -227,7 +227,7 @@ static void instance_group_lies_over_the_cluster(void **state)
 static void a_masters_own_taints_replace_the_usual_one(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
-	struct world w = world_small(a, "Tags: [_kubernetes_master]", "masterKubelet: {maxPods: 1}",
+	struct world w = world_small(a, MASTER_ENV, "masterKubelet: {maxPods: 1}",
 				     "taints: ['a=b:NoSchedule']\nkubelet: {anonymousAuth: false}");
 	const struct kubelet_spec *k = &w.node.kubelet;
 

@@ -87,9 +87,6 @@ static const struct {
 	{ "", "kubelet: {readOnlyPort: -1}", "",
 	  "cluster:1:25: kubelet.readOnlyPort: expected an integer from 0 to 65535, found "
 	  "'-1'" },
-	{ "", "kubeAPIServer: {securePort: 65536}", "",
-	  "cluster:1:29: kubeAPIServer.securePort: expected an integer from 0 to 65535, "
-	  "found '65536'" },
 	{ "", "kubeAPIServer: {serviceNodePortRange: 9-1}", "",
 	  "cluster:1:39: kubeAPIServer.serviceNodePortRange: expected ports from-to such as "
 	  "30000-32767, found '9-1'" },
@@ -166,7 +163,7 @@ static void options_change_the_defaults(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
 	struct world w = world_small(
-		a, "Tags: [_kubernetes_master]",
+		a, MASTER_ENV,
 		"isolateMasters: true\ncloudControllerManager: {}\nauthorization: {rbac: {}}\n"
 		"authentication: {kopeio: {}}\nassets: {containerRegistry: r.example/k8s}\n"
 		"kubernetesVersion: 1.9.0-beta.1\nnetworking: {classic: {}}\n"

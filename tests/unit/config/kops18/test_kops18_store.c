@@ -23,7 +23,7 @@ static void wants(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
 	struct world m = world_master(a), n = world_worker(a);
-	struct world tls = world_small(a, "Tags: [_kubernetes_master]",
+	struct world tls = world_small(a, MASTER_ENV,
 				       "kubernetesVersion: 1.6.2\nencryptionConfig: true\n"
 				       "keyStore: /pki/\netcdClusters: [{enableEtcdTLS: true}]\n"
 				       "masterKubelet: {anonymousAuth: false}",

@@ -470,7 +470,8 @@ static void what_is_wrong_is_told(void **state)
 
 		assert_null(kops_try_plan(a, &w, "containerd", cases[i].doc));
 		assert_int_equal(w.e.kind, ERR_CONFIG);
-		assert_string_equal(w.e.msg, cases[i].want);
+		/* others follow: the documents lack all else */
+		assert_true(str_has_prefix(w.e.msg, cases[i].want));
 	}
 }
 

@@ -353,7 +353,8 @@ static void manifests_of_others_stay_as_they_are(void **state)
 	strmap_set(a, &c.w.manifests, "s3://e/x/main-a.yaml", "a");
 	assert_null(control_plane_try(a, &c, "manifests"));
 	assert_string_equal(c.w.e.msg,
-			    "manifest s3://e/x/events.b: it is not there, and manifests needs it");
+			    "manifest s3://e/x/events.b: it is not there, and manifests needs it, "
+			    "and 1 more error");
 }
 
 static void selinux_is_told_of_the_pod_that_applies_addons(void **state)
