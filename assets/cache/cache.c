@@ -19,7 +19,6 @@ static const struct folder {
 	{ "unpacked", 0755 },
 	{ "signed", 0755 },
 	{ "wrong", 0755 },
-	{ "lent", 0755 },
 	/* the unpacking child's user owns what is below it for a while, and other programs may
 	 * run as that user */
 	{ "tmp", 0700 },
@@ -138,7 +137,7 @@ static int guard_folders(struct cache *c, bool mend, struct err *e)
  * may still be open for writing by the user that put them there, and are dropped. */
 static int forget_records(const struct cache *c, struct err *e)
 {
-	static const char *const noted[] = { "verified", "signed", "wrong", "lent", "partial" };
+	static const char *const noted[] = { "verified", "signed", "wrong", "partial" };
 
 	for (size_t i = 0; i < ARRAY_LEN(noted); i++) {
 		autoarena struct arena *a = arena_new_empty();
@@ -255,9 +254,7 @@ static int new_cache(int root_fd, const char *dir, bool create, bool own, struct
 	struct cache *c = xcalloc(1, sizeof(*c));
 	int r;
 
-	*c = (struct cache){
-		.dir_fd = -1, .writable = create, .dir = xstrdup(dir), .spool_root_fd = -1
-	};
+	*c = (struct cache){ .dir_fd = -1, .writable = create, .dir = xstrdup(dir) };
 	(void)pthread_mutex_init(&c->trees_lock, NULL);
 	r = open_cache(root_fd, dir, c, own, e);
 	if (r < 0)
@@ -290,9 +287,6 @@ void cache_free(struct cache *c)
 		return;
 	/* what is not settled costs the next run a comparison */
 	(void)!cache_settle(c, &ignored);
-	cache_free(c->spool);
-	cleanup_closep(&c->spool_root_fd);
-	free(c->spool_dir);
 	cleanup_closep(&c->dir_fd);
 	free(c->dir);
 	free(c->remark);

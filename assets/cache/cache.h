@@ -4,7 +4,7 @@
  * written after the fsync; an entry without a matching record is hashed again before it is used.
  * Unpacked archives live in DIR/unpacked/<algo>-<hex>/, published by rename of a whole tree. Their records, too,
  * are written after they were flushed: all of a run at once, by cache_settle.
- * Bodies: entry.c, tree.c, unpack.c, verify.c.
+ * Bodies: entry.c, older.c, tree.c, unpack.c, verify.c.
  * Owner: returned fds are the caller's. Errors: SYSTEM, INTEGRITY. Units: bytes.
  * Threads: all functions; processes may share it. Source: kops assetstore, apk cache. */
 #pragma once
@@ -37,6 +37,9 @@ void cache_free(struct cache *c);
  * rename; it has no record, so it is hashed before it is used. Source: kops 1.8.1 upup/pkg/fi/assetstore.go,
  * upup/pkg/fi/http.go. */
 size_t cache_adopt_kops(struct cache *c);
+/* Take over what earlier versions left: archives that wait in a cache below root_fd, in memory, and entries that share
+ * their bytes with installed files. */
+void cache_adopt_older(struct cache *c, int root_fd, const char *spool_dir);
 
 /* What is read of an entry to tell whether it is right. */
 enum cache_effort {
@@ -64,13 +67,10 @@ struct cache_answer {
  * for reading only is not changed. */
 struct cache_answer cache_inspect(struct cache *c, const struct digest *d, enum cache_effort effort,
 				  struct err *e);
-/* Its entries, without those of a spool; or those alone that have no record that counts, which would be hashed when they are
- * used. */
+/* Its entries; or those alone that have no record that counts, which would be hashed when they are used. */
 size_t cache_list(const struct cache *c, struct arena *a, bool unread_alone, struct digest **ret);
 /* Whether a verified entry is there, by its record. */
 bool cache_has(const struct cache *c, const struct digest *d);
-/* The same without its spool. */
-bool cache_has_own(const struct cache *c, const struct digest *d);
 /* Open an entry that is right, by need, read-only. -ENOENT if it is absent; if it is damaged, too, with a text
  * that says so, and it is removed (never by a cache opened read-only). */
 int cache_open(struct cache *c, const struct digest *d, int *ret_fd, struct err *e) must_check;
@@ -108,26 +108,6 @@ bool cache_had_tree(struct cache *c, const struct digest *archive);
  * nothing; it is removed, or, in a cache open for reading only, as good as absent for this process. */
 bool cache_tree_is_wrong(struct cache *c, const struct asset *as);
 
-enum cache_knowledge { CACHE_UNKNOWN, CACHE_NOT_THERE, CACHE_THERE };
-
-/* What is on record of the bytes of a member, whether the archive is unpacked or not: it was hashed when the tree was
- * sealed. */
-enum cache_knowledge cache_member_digest(const struct cache *c, const struct digest *archive,
-					 const char *member, struct digest *ret);
-
-struct cache_shared_trees {
-	struct cache_shared_tree {
-		struct digest archive, stamp; /* of what does not change by another name */
-		const char *members;          /* as records have them */
-	} * v;
-	size_t n;
-};
-
-/* Whose members this process has shared. */
-struct cache_shared_trees cache_trees_shared(struct cache *c, struct arena *a);
-/* Hash such a tree, as a whole and file by file, and record it: so it is known again by its bytes once another name of a
- * member has gone, and so is a member once one of them was written to. */
-void cache_tree_seal(struct cache *c, const struct cache_shared_tree *shared);
 /* Unpack the verified entry into staging and publish the tree; nothing to do if it is there. One that is
  * there without being known is compared with its archive first, and dropped when it is another. One that lacks a
  * member is replaced by one that has those of both. */

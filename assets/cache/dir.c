@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/random.h>
-#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 #include "nodeup/base/flush.h"
@@ -19,10 +18,6 @@ enum {
 	STALE_S = 24 * 3600,
 	PARTIAL_S = 7 * 24 * 3600,
 	WRONG_S = PARTIAL_S,
-	/* that archives in a spool may take: of the memory that is available, and of its file system's free bytes */
-	PART_OF_MEMORY = 8,
-	PART_OF_SPOOL = 2,
-	MEMINFO_MAX = 16 * 1024,
 };
 
 const char *cache_entry_name(const struct digest *d, char out[static CACHE_NAME_MAX])
@@ -219,8 +214,6 @@ int cache_note_name(struct cache *c, const char *folder, struct err *e)
 {
 	autoclose int fd = -1;
 
-	if (c->in_memory)
-		return 0;
 	if (cache_settles(c)) {
 		(void)pthread_mutex_lock(&c->trees_lock);
 		c->names_wait = true;
@@ -331,43 +324,4 @@ bool cache_is_recorded(const struct cache *c, const struct digest *d, const stru
 	const size_t n = render_record(st, text);
 
 	return cache_is_closed(st) && cache_says(c, cache_side_name("verified", d, name), text, n);
-}
-
-struct cache *cache_spool_of(const struct cache *c)
-{
-	return __atomic_load_n(&c->spool, __ATOMIC_ACQUIRE);
-}
-
-/* Memory that can be had without swapping, as the kernel guesses; 0: it does not say. */
-static uint64_t available_memory(void)
-{
-	static const char label[] = "MemAvailable:";
-	autobuf struct buf b = BUF_INIT(MEMINFO_MAX);
-	struct err ignored;
-	const char *line;
-
-	if (io_read_given("/proc/meminfo", 0, &b, &ignored) < 0)
-		return 0;
-	line = strstr(buf_str(&b), label);
-	return line ? strtoull(line + strlen(label), NULL, 10) * 1024 : 0;
-}
-
-bool cache_promise(struct cache *spool, int64_t total)
-{
-	struct statfs fs;
-	uint64_t promised;
-
-	if (total < 0 || fstatfs(spool->dir_fd, &fs) < 0)
-		return false;
-	promised = __atomic_add_fetch(&spool->promised, (uint64_t)total, __ATOMIC_RELAXED);
-	if (promised <= available_memory() / PART_OF_MEMORY &&
-	    promised <= (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize / PART_OF_SPOOL)
-		return true;
-	cache_give_back(spool, (uint64_t)total);
-	return false;
-}
-
-void cache_give_back(struct cache *spool, uint64_t bytes)
-{
-	(void)__atomic_sub_fetch(&spool->promised, bytes, __ATOMIC_RELAXED);
 }

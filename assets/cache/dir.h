@@ -22,14 +22,6 @@ struct cache {
 	struct cache_known_tree *trees;
 	size_t n_trees;
 	bool names_wait; /* for cache_settle: folders have names that were not flushed */
-	/* spool.h: where archives wait in memory, itself a cache; NULL none */
-	struct cache *spool;
-	int spool_root_fd; /* and where it is or would be made; -1 nowhere */
-	char *spool_dir;
-	bool spool_fills;
-	/* of a spool: nothing is flushed, and so many bytes were promised to archives */
-	bool in_memory;
-	uint64_t promised;
 };
 
 struct cache_known_tree {
@@ -38,9 +30,6 @@ struct cache_known_tree {
 	char *members;       /* that it has, as records have them; NULL all */
 	bool wrong; /* as good as absent, whatever its stamp, until it is compared with its archive */
 	bool waits; /* for cache_settle: its bytes were not flushed, so it has no record */
-	/* members have had names given outside in this run, which changes the stamp: this one does not change by it */
-	bool shares;
-	struct digest content_stamp;
 };
 
 /* "sha256/<hex>", and "<folder>/sha256-<hex>". */
@@ -85,9 +74,3 @@ bool cache_is_damage(int errnum);
 void cache_record(struct cache *c, const struct digest *d, const struct stat *st);
 /* Whether the entry with this stat is the one that was noted, and no other user can have written to it. */
 bool cache_is_recorded(const struct cache *c, const struct digest *d, const struct stat *st);
-/* The spool of a cache, or NULL. */
-struct cache *cache_spool_of(const struct cache *c);
-/* Whether a spool has room for an archive of so many bytes (-1 unknown), which then is promised. */
-bool cache_promise(struct cache *spool, int64_t total);
-/* That it takes them is no more to be expected. */
-void cache_give_back(struct cache *spool, uint64_t bytes);

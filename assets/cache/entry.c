@@ -26,8 +26,7 @@ enum {
 };
 
 struct cache_entry {
-	struct cache *cache; /* where it is written */
-	struct cache *home;  /* whose spool that is; else the same */
+	struct cache *cache;
 	struct digest want;
 	struct digest_ctx *sum;
 	char tmp[CACHE_NAME_MAX]; /* its name until it is published, "" then */
@@ -36,26 +35,17 @@ struct cache_entry {
 	struct cache_map map;
 	struct spans have;
 	uint64_t followed, behind; /* hashed, and of that handed to the disk */
-	uint64_t promised;         /* of the spool */
 	bool lost; /* its fsync failed: what reads as right may not be on the disk */
 };
 
 static const struct cache_origin no_origin = { .total = -1 };
-
-/* What it was promised of the spool and does not take. */
-static void give_back(struct cache_entry *en)
-{
-	if (en->promised)
-		cache_give_back(en->cache, en->promised);
-	en->promised = 0;
-}
 
 static struct cache_entry *new_entry(struct cache *c, const struct digest *d, const char *name,
 				     int fd)
 {
 	struct cache_entry *en = xcalloc(1, sizeof(*en));
 
-	en->cache = en->home = c;
+	en->cache = c;
 	en->want = *d;
 	en->sum = digest_new(d->algo);
 	en->fd = fd;
@@ -169,40 +159,20 @@ static int open_partial(struct cache *c, const char *name, struct cache_writer *
 	return -EBUSY;
 }
 
-/* Where the entry is to be written. What has begun on the disk goes on there. */
-static struct cache *choose_place(struct cache *home, const struct digest *d, struct cache *spool)
+int cache_resume(struct cache *c, const struct digest *d, struct cache_writer *other,
+		 struct cache_entry **ret, struct err *e)
 {
-	char name[CACHE_NAME_MAX];
-	struct stat st;
-
-	if (!spool || fstatat(home->dir_fd, cache_side_name("partial", d, name), &st,
-			      AT_SYMLINK_NOFOLLOW) == 0)
-		return home;
-	return spool;
-}
-
-int cache_resume(struct cache *c, const struct digest *d, struct cache *spool,
-		 struct cache_writer *other, struct cache_entry **ret, struct err *e)
-{
-	struct cache *home = c;
 	char name[CACHE_NAME_MAX];
 	struct cache_entry *en;
 	int fd, r = 0;
 
 	cache_side_name("partial", d, name);
-	c = choose_place(home, d, spool);
 	fd = c->writable ? open_partial(c, name, other) : -EROFS;
-	/* the spool is full, or another process has removed it */
-	if (c != home && fd < 0 && fd != -EWOULDBLOCK) {
-		c = home;
-		fd = open_partial(c, name, other);
-	}
 	if (fd == -EWOULDBLOCK && other)
 		return err_fail(e, ERR_BUSY, EBUSY, "another process writes '%s/%s'", c->dir, name);
 	if (fd < 0)
-		return cache_begin(home, d, ret, e);
+		return cache_begin(c, d, ret, e);
 	en = new_entry(c, d, name, fd);
-	en->home = home;
 	(void)cache_map_name(d, en->map.name);
 	if (cache_map_load(c, &en->map, fd, &en->origin, &en->have))
 		cache_map_save(c, &en->map, &en->origin);
@@ -226,49 +196,10 @@ const struct cache_origin *cache_origin_of(const struct cache_entry *en)
 	return &en->origin;
 }
 
-/* It is still empty: go on with an empty file on the disk. While another process writes that, it is one beside it, which is
- * not kept, as in cache_resume. Where the disk takes no file at all, the entry stays where it is. */
-static void leave_spool(struct cache_entry *en)
-{
-	char name[CACHE_NAME_MAX];
-	struct err ignored;
-	bool kept = true;
-	int fd = open_partial(en->home, cache_side_name("partial", &en->want, name), NULL);
-
-	if (fd < 0) {
-		kept = false;
-		if (cache_make_tmp(en->home, false, name, &fd, &ignored) < 0)
-			return;
-	}
-	cache_map_clear(en->cache, &en->map);
-	(void)unlinkat(en->cache->dir_fd, en->tmp, 0);
-	(void)close(en->fd);
-	en->fd = fd;
-	en->cache = en->home;
-	(void)print_to(en->tmp, sizeof(en->tmp), "%s", name);
-	if (!kept)
-		en->map.name[0] = '\0';
-	(void)!ftruncate(fd, 0);
-}
-
-/* Whether it may go on in the spool. What is promised once holds for this entry. */
-static bool may_stay(struct cache_entry *en, int64_t total)
-{
-	if (en->have.sum > 0 || (total > 0 && en->promised == (uint64_t)total))
-		return true;
-	give_back(en);
-	if (!cache_promise(en->cache, total))
-		return false;
-	en->promised = (uint64_t)total;
-	return true;
-}
-
 void cache_set_origin(struct cache_entry *en, const struct cache_origin *origin)
 {
 	if (en->map.fd >= 0 && memcmp(&en->origin, origin, sizeof(*origin)) == 0)
 		return;
-	if (en->cache != en->home && !may_stay(en, origin->total))
-		leave_spool(en);
 	en->origin = *origin;
 	cache_map_save(en->cache, &en->map, origin);
 }
@@ -387,7 +318,7 @@ int cache_write_at(struct cache_entry *en, uint64_t at, const void *p, size_t n,
 /* Begin the writing early, so that the fsync at the end has little to wait for. */
 static void write_behind(struct cache_entry *en)
 {
-	if (en->followed - en->behind < WRITE_BEHIND || en->cache->in_memory)
+	if (en->followed - en->behind < WRITE_BEHIND)
 		return;
 	(void)sync_file_range(en->fd, (off_t)en->behind, (off_t)(en->followed - en->behind),
 			      SYNC_FILE_RANGE_WRITE);
@@ -467,7 +398,7 @@ static int publish_entry(struct cache_entry *en, struct err *e)
 	/* what was not hashed does not belong to it */
 	if (ftruncate(en->fd, (off_t)en->followed) < 0 || fchmod(en->fd, 0444) < 0)
 		return err_sys(e, "end '%s/%s'", c->dir, en->tmp);
-	en->lost = !c->in_memory && fsync(en->fd) < 0;
+	en->lost = fsync(en->fd) < 0;
 	if (en->lost)
 		return err_sys(e, "sync '%s/%s'", c->dir, en->tmp);
 	r = take_name(en, e);
@@ -479,8 +410,8 @@ static int publish_entry(struct cache_entry *en, struct err *e)
 		return r;
 	if (fstat(en->fd, &st) == 0)
 		cache_record(c, &en->want, &st);
-	(void)walk_remove(en->home->dir_fd, cache_side_name("damaged", &en->want, other));
-	cache_wrongs_forget(en->home, &en->want);
+	(void)walk_remove(c->dir_fd, cache_side_name("damaged", &en->want, other));
+	cache_wrongs_forget(c, &en->want);
 	return 0;
 }
 
@@ -491,8 +422,6 @@ static void release_entry(struct cache_entry *en, bool keep)
 		(void)unlinkat(en->cache->dir_fd, en->tmp, 0);
 	if (!keep)
 		cache_map_clear(en->cache, &en->map);
-	if (en->tmp[0])
-		give_back(en);
 	cache_map_done(&en->map);
 	(void)close(en->fd);
 	spans_done(&en->have);

@@ -2,7 +2,7 @@
  * What arrived of a digest is kept in DIR/partial/<algo>-<hex>, in any order. DIR/partial/<algo>-<hex>.from
  * (map.h) says which bytes of which object that is. Neither is trusted: the bytes are read back in order and
  * hashed, and the hash at the end decides. What was put together wrongly is dropped. A byte that is there is
- * never written again. Only what is made in a spool is gone after a reboot. The writer has a flock on the file. A second process is told so, or gets a file
+ * never written again. The writer has a flock on the file. A second process is told so, or gets a file
  * of its own in tmp/, which is not kept. An entry of cache_begin is not kept either.
  * Owner: the caller frees the entry by cache_commit, cache_abort or cache_suspend. Errors: SYSTEM;
  * ENOSPC and EDQUOT say how much is wanted and free. Units: bytes. Threads: an entry has one user at
@@ -39,11 +39,10 @@ int cache_copy_in(struct cache *c, const struct digest *d, int fd, const char *n
 		  struct err *e) must_check;
 /* The entry goes, with its record. */
 void cache_entry_drop(struct cache *c, const struct digest *d);
-/* Begin an entry with what is left of it from before. With a spool (of the cache; spool.h) it is made
- * there, unless what cache_set_origin says of its size is too much. While another process writes it: -EBUSY, and `other` names
+/* Begin an entry with what is left of it from before. While another process writes it: -EBUSY, and `other` names
  * it; with `other` NULL an entry beside it, which is not kept. */
-int cache_resume(struct cache *c, const struct digest *d, struct cache *spool,
-		 struct cache_writer *other, struct cache_entry **ret, struct err *e) must_check;
+int cache_resume(struct cache *c, const struct digest *d, struct cache_writer *other,
+		 struct cache_entry **ret, struct err *e) must_check;
 /* Which bytes it has, and of what; valid until the next call that changes it. */
 const struct spans *cache_spans(const struct cache_entry *en);
 const struct cache_origin *cache_origin_of(const struct cache_entry *en);

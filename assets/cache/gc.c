@@ -218,13 +218,3 @@ size_t cache_trim(struct cache *c, const struct digest *keep, size_t n_keep, uin
 	}
 	return gone;
 }
-
-void cache_drop_parts(struct cache *c)
-{
-	autoarena struct arena *a = arena_new_empty();
-	struct digest *all;
-	const size_t n = cache_digests_in(c, a, "partial", true, &all);
-
-	for (size_t i = 0; i < n; i++)
-		(void)evict_partial(c, &all[i]);
-}

@@ -14,5 +14,3 @@ void cache_note_use(struct cache *c, const struct digest *used, size_t n);
 /* Renew what is kept, remove others while all of it has more than max bytes on the disk. Returns how
  * many entries went. */
 size_t cache_trim(struct cache *c, const struct digest *keep, size_t n_keep, uint64_t max);
-/* Remove what is left of downloads, but for those that a process writes. */
-void cache_drop_parts(struct cache *c);

@@ -10,20 +10,13 @@
 
 enum { SYNCS_MAX = 1000, TARGET_MAX = 4096, RECORD_MAX = 64 * 1024 };
 
-/* What a sum has of a file beside its name and attributes. */
-enum sum_of {
-	OF_BYTES,
-	OF_TIMES,         /* when it was written and when anything of it was changed */
-	OF_WRITTEN_TIMES, /* when it was written alone: another name for it changes nothing */
-};
-
 struct sum {
 	struct digest_ctx *ctx;
-	enum sum_of of;
+	bool of_times; /* inode, size and times stand for the bytes */
 };
 
-/* What records are about: a tree as a whole, by its bytes or by its stamp, and each of its files. */
-static const char by_content[] = "tree", by_stamp[] = "seen", of_files[] = "files";
+/* What records are about: a tree by its bytes, or by its stamp. */
+static const char by_content[] = "tree", by_stamp[] = "seen";
 
 /* Type, owner, length and name of an entry. The name's NUL keeps it apart from what follows. */
 static void add_head(struct sum *s, const char *name, const struct stat *st)
@@ -34,13 +27,12 @@ static void add_head(struct sum *s, const char *name, const struct stat *st)
 
 	digest_update(s->ctx, head, (size_t)n);
 	digest_update(s->ctx, name, strlen(name) + 1);
-	if (s->of != OF_BYTES) {
+	if (s->of_times) {
 		const struct io_stamp stamp = io_stamp_of(st);
 
 		digest_update(s->ctx, &stamp.ino, sizeof(stamp.ino));
 		digest_update(s->ctx, &stamp.mtime_ns, sizeof(stamp.mtime_ns));
-		if (s->of == OF_TIMES)
-			digest_update(s->ctx, &stamp.ctime_ns, sizeof(stamp.ctime_ns));
+		digest_update(s->ctx, &stamp.ctime_ns, sizeof(stamp.ctime_ns));
 	}
 }
 
@@ -62,7 +54,7 @@ static int add_entry(void *arg, const struct walk_at *at, struct err *e)
 		digest_update(s->ctx, target, (size_t)n);
 		return 0;
 	}
-	if (s->of != OF_BYTES || S_ISDIR(at->st.st_mode))
+	if (s->of_times || S_ISDIR(at->st.st_mode))
 		return 1;
 	fd = io_open_at(at->dir, at->name, O_NOFOLLOW);
 	return fd < 0 || digest_update_fd(s->ctx, fd) < 0
@@ -82,10 +74,10 @@ static int add_end(void *arg, const struct walk_at *at, struct err *e)
 	return 0;
 }
 
-static int digest_tree(int fd, enum sum_of of, struct digest *ret)
+static int digest_tree(int fd, bool of_times, struct digest *ret)
 {
 	autodigest struct digest_ctx *ctx = digest_new(DIGEST_SHA256);
-	struct sum s = { .ctx = ctx, .of = of };
+	struct sum s = { .ctx = ctx, .of_times = of_times };
 	const struct walk walk = { .enter = add_entry, .leave = add_end, .arg = &s };
 	struct stat st;
 	struct err e;
@@ -103,12 +95,12 @@ static int digest_tree(int fd, enum sum_of of, struct digest *ret)
 
 int cache_tree_stamp(int fd, struct digest *ret)
 {
-	return digest_tree(fd, OF_TIMES, ret);
+	return digest_tree(fd, true, ret);
 }
 
 int cache_tree_digest(int fd, struct digest *ret)
 {
-	return digest_tree(fd, OF_BYTES, ret);
+	return digest_tree(fd, false, ret);
 }
 
 static int sync_entry(void *arg, const struct walk_at *at, struct err *e)
@@ -233,12 +225,11 @@ int cache_tree_open(const struct cache *c, const struct digest *archive)
 }
 
 /* The stamp of the tree that has the archive's name now. */
-static int stamp_published(const struct cache *c, const struct digest *archive, enum sum_of of,
-			   struct digest *ret)
+static int stamp_published(const struct cache *c, const struct digest *archive, struct digest *ret)
 {
 	autoclose int fd = cache_tree_open(c, archive);
 
-	return fd < 0 ? -ENOENT : digest_tree(fd, of, ret);
+	return fd < 0 ? -ENOENT : cache_tree_stamp(fd, ret);
 }
 
 /* The caller has the lock. */
@@ -281,25 +272,13 @@ static bool is_still(const struct cache *c, const struct cache_known_tree *tree)
 {
 	struct digest now;
 
-	return stamp_published(c, &tree->archive, tree->shares ? OF_WRITTEN_TIMES : OF_TIMES,
-			       &now) == 0 &&
-	       digest_eq(&now, tree->shares ? &tree->content_stamp : &tree->stamp);
+	return stamp_published(c, &tree->archive, &now) == 0 && digest_eq(&now, &tree->stamp);
 }
 
-/* What this process knows of the tree, if it is still that one. Another task may share a member meanwhile, which changes
- * the stamp that was known before: the one that stays is asked for then. */
+/* What this process knows of the tree, if it is still that one. */
 static bool find_still(struct cache *c, const struct digest *archive, struct cache_known_tree *ret)
 {
-	bool shared;
-
-	do {
-		if (!find_known(c, archive, ret) || ret->wrong)
-			return false;
-		if (is_still(c, ret))
-			return true;
-		shared = ret->shares;
-	} while (!shared && find_known(c, archive, ret) && ret->shares);
-	return false;
+	return find_known(c, archive, ret) && !ret->wrong && is_still(c, ret);
 }
 
 bool cache_had_tree(struct cache *c, const struct digest *archive)
@@ -326,8 +305,7 @@ static bool is_on_record(const struct cache *c, const struct asset *as)
 {
 	struct digest now;
 
-	return stamp_published(c, &as->digest, OF_TIMES, &now) == 0 &&
-	       is_recorded(c, as, by_stamp, &now);
+	return stamp_published(c, &as->digest, &now) == 0 && is_recorded(c, as, by_stamp, &now);
 }
 
 /* Whether the tree at fd has the archive's name now. */
@@ -373,13 +351,13 @@ static bool is_known(struct cache *c, const struct asset *as)
 	return find_still(c, &as->digest, &known) && has_members(known.members, as);
 }
 
-/* By its stamp, without reading it. Another task may learn of it between the first two questions, and share a member. */
+/* By its stamp, without reading it. */
 static bool is_believed(struct cache *c, const struct asset *as, bool *ret_wrong)
 {
 	struct cache_known_tree known;
 
 	*ret_wrong = find_known(c, &as->digest, &known) && known.wrong;
-	return !*ret_wrong && (is_known(c, as) || is_on_record(c, as) || is_known(c, as));
+	return !*ret_wrong && (is_known(c, as) || is_on_record(c, as));
 }
 
 bool cache_has_tree(struct cache *c, const struct asset *as)
@@ -389,72 +367,16 @@ bool cache_has_tree(struct cache *c, const struct asset *as)
 	return is_believed(c, as, &is_wrong) || (!is_wrong && has_same_bytes(c, as));
 }
 
-/* Of a tree that an earlier run left, what its record says; unless another task has learned it meanwhile, and perhaps
- * shared a member already. */
-static bool know_record(struct cache *c, const struct asset *as)
-{
-	autoarena struct arena *a = arena_new_empty();
-	struct cache_known_tree known = { .archive = as->digest };
-	const char *members;
-	bool is_right;
-
-	is_right = stamp_published(c, &as->digest, OF_TIMES, &known.stamp) == 0 &&
-		   find_record(c, a, &as->digest, by_stamp, &known.stamp, &members);
-	(void)pthread_mutex_lock(&c->trees_lock);
-	if (last_known(c, &as->digest)) {
-		is_right = true;
-	} else if (is_right) {
-		known.members = members ? xstrdup(members) : NULL;
-		add_known(c, &known);
-	}
-	(void)pthread_mutex_unlock(&c->trees_lock);
-	return is_right;
-}
-
-/* Take the stamp that stays, while the one that does not says that the tree is right. */
-static bool begin_sharing(struct cache *c, struct cache_known_tree *tree)
-{
-	struct digest stays;
-
-	if (stamp_published(c, &tree->archive, OF_WRITTEN_TIMES, &stays) < 0 || !is_still(c, tree))
-		return false;
-	tree->content_stamp = stays;
-	tree->shares = true;
-	return true;
-}
-
-bool cache_tree_share(struct cache *c, const struct asset *as)
-{
-	struct cache_known_tree known, *tree;
-	bool may;
-
-	if (!find_known(c, &as->digest, &known) && !know_record(c, as))
-		return false;
-	(void)pthread_mutex_lock(&c->trees_lock);
-	tree = last_known(c, &as->digest);
-	may = !tree->wrong && (tree->shares || begin_sharing(c, tree));
-	tree->waits = tree->waits || may;
-	(void)pthread_mutex_unlock(&c->trees_lock);
-	return may;
-}
-
 void cache_tree_believe(struct cache *c, const struct digest *archive, const struct digest *stamp,
 			const char *members, bool waits)
 {
 	autoarena struct arena *a = arena_new_empty();
-	const struct cache_known_tree *last;
 	const char *noted;
 
-	(void)pthread_mutex_lock(&c->trees_lock);
-	last = last_known(c, archive);
-	/* another task may have learned it before, and shared a member since: then this stamp is older than the sharing */
-	if (waits || !last || !last->shares || !is_still(c, last))
-		add_known(c,
-			  &(struct cache_known_tree){ .archive = *archive,
-						      .stamp = *stamp,
-						      .members = members ? xstrdup(members) : NULL,
-						      .waits = waits });
-	(void)pthread_mutex_unlock(&c->trees_lock);
+	know_tree(c, &(struct cache_known_tree){ .archive = *archive,
+						 .stamp = *stamp,
+						 .members = members ? xstrdup(members) : NULL,
+						 .waits = waits });
 	if (!waits && c->writable && !find_record(c, a, archive, by_stamp, stamp, &noted))
 		write_record(c, archive, by_stamp, stamp, members);
 }
@@ -477,102 +399,6 @@ static struct cache_known_tree *take_waiting(struct cache *c, size_t *ret_n, boo
 	return trees;
 }
 
-struct cache_shared_trees cache_trees_shared(struct cache *c, struct arena *a)
-{
-	struct cache_shared_trees all = { 0 };
-
-	(void)pthread_mutex_lock(&c->trees_lock);
-	for (size_t i = 0; i < c->n_trees; i++) {
-		const struct cache_known_tree *t = &c->trees[i];
-		const struct cache_shared_tree tree = {
-			.archive = t->archive,
-			.stamp = t->content_stamp,
-			.members = t->members ? arena_str(a, t->members) : NULL,
-		};
-
-		if (t->shares)
-			arena_push(a, all.v, all.n, tree);
-	}
-	(void)pthread_mutex_unlock(&c->trees_lock);
-	return all;
-}
-
-/* "sha256:HEX NAME", of a regular file. */
-static int add_file(void *arg, const struct walk_at *at, struct err *e)
-{
-	struct buf *b = arg;
-	char hex[DIGEST_TEXT_MAX];
-	autoclose int fd = -1;
-	struct digest d;
-	int r;
-
-	if (!S_ISREG(at->st.st_mode))
-		return S_ISDIR(at->st.st_mode);
-	fd = io_open_at(at->dir, at->name, O_NOFOLLOW);
-	r = fd < 0 ? err_sys(e, "read '%s'", at->name)
-		   : digest_of_fd(DIGEST_SHA256, fd, at->name, &d, e);
-	if (r == 0 && buf_addf(b, "sha256:%s %s\n", digest_hex(&d, hex), at->name) < 0)
-		r = err_fail(e, ERR_SYSTEM, E2BIG, "too many files for a record");
-	return r;
-}
-
-static void record_files(struct cache *c, const struct digest *archive, int tree)
-{
-	autobuf struct buf b = BUF_INIT(RECORD_MAX - 1);
-	const struct walk walk = { .enter = add_file, .arg = &b };
-	char name[CACHE_NAME_MAX];
-	struct err ignored;
-
-	if (walk_below(tree, &walk, &ignored) == 0)
-		(void)cache_put(c, record_name(archive, of_files, name), b.data, b.len, NULL);
-}
-
-void cache_tree_seal(struct cache *c, const struct cache_shared_tree *shared)
-{
-	autoclose int tree = cache_tree_open(c, &shared->archive);
-	struct digest have, after;
-
-	if (tree < 0 || cache_tree_digest(tree, &have) < 0 ||
-	    digest_tree(tree, OF_WRITTEN_TIMES, &after) < 0 || !digest_eq(&after, &shared->stamp))
-		return;
-	write_record(c, &shared->archive, by_content, &have, shared->members);
-	record_files(c, &shared->archive, tree);
-}
-
-enum cache_knowledge cache_member_digest(const struct cache *c, const struct digest *archive,
-					 const char *member, struct digest *ret)
-{
-	autobuf struct buf b = BUF_INIT(RECORD_MAX);
-	char name[CACHE_NAME_MAX];
-	const char *at = NULL;
-	struct err ignored;
-
-	if (!cache_read(c, record_name(archive, of_files, name), &b))
-		return CACHE_UNKNOWN;
-	for (const char *line = buf_str(&b); *line; line += strcspn(line, "\n") + 1) {
-		const char *space = strchr(line, ' ');
-		const size_t n = strlen(member);
-
-		if (!space || strncmp(space + 1, member, n) != 0 || space[1 + n] != '\n')
-			continue;
-		/* two of that name: which one is meant only the tree can tell */
-		if (at || digest_parse(line, (size_t)(space - line), ret, &ignored) < 0)
-			return CACHE_UNKNOWN;
-		at = line;
-	}
-	return at ? CACHE_THERE : CACHE_NOT_THERE;
-}
-
-/* What the next run will see. */
-static void record_settled(struct cache *c, const struct cache_known_tree *tree)
-{
-	struct digest stamp = tree->stamp;
-
-	if (!tree->shares ||
-	    (stamp_published(c, &tree->archive, OF_TIMES, &stamp) == 0 && is_still(c, tree)))
-		write_record(c, &tree->archive, by_stamp, &stamp, tree->members);
-}
-
 int cache_settle(struct cache *c, struct err *e)
 {
 	autofree struct cache_known_tree *trees = NULL;
@@ -581,7 +407,7 @@ int cache_settle(struct cache *c, struct err *e)
 	int r = 0;
 
 	trees = take_waiting(c, &n, &names);
-	if ((!n && !names) || c->in_memory)
+	if (!n && !names)
 		return 0;
 	/* which file was lost is not told, and all of them read as right from memory */
 	if (syncfs(c->dir_fd) < 0)
@@ -591,7 +417,8 @@ int cache_settle(struct cache *c, struct err *e)
 			if (r < 0)
 				(void)cache_tree_drop(c, &trees[i].archive, -1);
 			else
-				record_settled(c, &trees[i]);
+				write_record(c, &trees[i].archive, by_stamp, &trees[i].stamp,
+					     trees[i].members);
 		}
 	return r;
 }
@@ -606,7 +433,6 @@ bool cache_tree_drop(struct cache *c, const struct digest *archive, int judged)
 		return true;
 	(void)unlinkat(c->dir_fd, record_name(archive, by_content, name), 0);
 	(void)unlinkat(c->dir_fd, record_name(archive, by_stamp, name), 0);
-	(void)unlinkat(c->dir_fd, record_name(archive, of_files, name), 0);
 	cache_side_name("unpacked", archive, name);
 	cache_side_name("tmp", archive, tmp);
 	(void)walk_remove(c->dir_fd, tmp);
@@ -655,19 +481,17 @@ static bool has_its_members(struct cache *c, const struct asset *as, int tree, s
 static bool is_right(struct cache *c, const struct asset *as, int tree, struct digest *ret_stamp,
 		     struct arena *a, const char **ret_members)
 {
-	struct digest have, before, after;
+	struct digest have, after;
 
 	/* an entry that others can write to is wrong by that alone */
-	if (cache_tree_stamp(tree, ret_stamp) < 0 ||
-	    digest_tree(tree, OF_WRITTEN_TIMES, &before) < 0 || cache_tree_digest(tree, &have) < 0)
+	if (cache_tree_stamp(tree, ret_stamp) < 0 || cache_tree_digest(tree, &have) < 0)
 		return false;
 	if (find_record(c, a, &as->digest, by_content, &have, ret_members))
 		return true;
 	if (!has_its_members(c, as, tree, a, ret_members))
 		return false;
-	/* what was hashed is what was compared, though a member may have another name by now */
-	if (c->writable && digest_tree(tree, OF_WRITTEN_TIMES, &after) == 0 &&
-	    digest_eq(&before, &after))
+	/* what was hashed is what was compared */
+	if (c->writable && cache_tree_stamp(tree, &after) == 0 && digest_eq(ret_stamp, &after))
 		write_record(c, &as->digest, by_content, &have, *ret_members);
 	return true;
 }

@@ -28,10 +28,6 @@ bool cache_tree_noted(struct cache *c, struct arena *a, const struct digest *arc
  * process believes it from now on, and cache_settle makes it durable and writes its record. */
 void cache_tree_believe(struct cache *c, const struct digest *archive, const struct digest *stamp,
 			const char *members, bool waits);
-/* Whether the tree is right, and members may be given further names outside it from now on (lend.h). That changes when they
- * were changed, but not when they were written: for this process the tree is right as long as the latter stays, and
- * cache_settle records it as it is then. */
-bool cache_tree_share(struct cache *c, const struct asset *as);
 /* The tree that has the archive's name now; -1 with errno. */
 int cache_tree_open(const struct cache *c, const struct digest *archive);
 /* Remove the tree with what is noted of it; false: there is none. `judged` is the one that was found wrong (-1: whichever

@@ -183,27 +183,6 @@ static struct cache_answer look_at_record(const struct cache *c, const struct di
 	};
 }
 
-/* The cache, or its spool where that alone has the entry. */
-static struct cache *find_holder(struct cache *c, const struct digest *d)
-{
-	struct cache *spool = cache_spool_of(c);
-
-	return spool && look_at_record(c, d).state == CACHE_ABSENT &&
-			       look_at_record(spool, d).state != CACHE_ABSENT
-		       ? spool
-		       : c;
-}
-
-/* What another process moves to the disk meanwhile is there. */
-static enum cache_state open_anywhere(struct cache *c, const struct query *q, int *ret_fd,
-				      struct err *e)
-{
-	struct cache *holder = find_holder(c, q->digest);
-	const enum cache_state state = open_entry(holder, q, ret_fd, e);
-
-	return holder != c && state == CACHE_ABSENT ? open_entry(c, q, ret_fd, e) : state;
-}
-
 struct cache_answer cache_inspect(struct cache *c, const struct digest *d, enum cache_effort effort,
 				  struct err *e)
 {
@@ -211,8 +190,8 @@ struct cache_answer cache_inspect(struct cache *c, const struct digest *d, enum 
 	autoclose int fd = -1;
 
 	if (effort == CACHE_BY_RECORD)
-		return look_at_record(find_holder(c, d), d);
-	return (struct cache_answer){ .state = open_anywhere(c, &q, &fd, e) };
+		return look_at_record(c, d);
+	return (struct cache_answer){ .state = open_entry(c, &q, &fd, e) };
 }
 
 size_t cache_list(const struct cache *c, struct arena *a, bool unread_alone, struct digest **ret)
@@ -232,23 +211,16 @@ size_t cache_list(const struct cache *c, struct arena *a, bool unread_alone, str
 	return n;
 }
 
-bool cache_has_own(const struct cache *c, const struct digest *d)
-{
-	return look_at_record(c, d).state == CACHE_RIGHT;
-}
-
 bool cache_has(const struct cache *c, const struct digest *d)
 {
-	const struct cache *spool = cache_spool_of(c);
-
-	return cache_has_own(c, d) || (spool && cache_has_own(spool, d));
+	return look_at_record(c, d).state == CACHE_RIGHT;
 }
 
 int cache_open(struct cache *c, const struct digest *d, int *ret_fd, struct err *e)
 {
 	const struct query q = { .digest = d, .effort = CACHE_BY_NEED, .remove = true };
 
-	return open_anywhere(c, &q, ret_fd, e) == CACHE_RIGHT ? 0 : err_code(e);
+	return open_entry(c, &q, ret_fd, e) == CACHE_RIGHT ? 0 : err_code(e);
 }
 
 /* Signatures: a record DIR/signed/<algo>-<hex> names signature and key, on a line for each signature that the

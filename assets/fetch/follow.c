@@ -1,7 +1,6 @@
 #include "assets/fetch/follow.h"
 
 #include <stdlib.h>
-#include "assets/cache/spool.h"
 #include "assets/cache/unpack.h"
 #include "assets/fetch/known.h"
 #include "nodeup/base/dur.h"
@@ -221,9 +220,8 @@ static void look_for_part(struct fetch_job *j, struct err *e)
 	struct cache *c = j->fetcher->cache;
 	struct err failure;
 
-	/* what is unpacked on the way is wanted by the cache alone then */
-	if (cache_resume(c, &j->digest, tree_of(j) ? cache_spool_to_fill(c) : NULL,
-			 j->beside ? NULL : &j->found_other, &j->entry, &failure) < 0) {
+	if (cache_resume(c, &j->digest, j->beside ? NULL : &j->found_other, &j->entry, &failure) <
+	    0) {
 		*e = failure;
 		if (e->kind == ERR_BUSY && cache_has(c, &j->digest))
 			e->kind = ERR_NONE;

@@ -33,7 +33,7 @@
 #define OWN_STOPPED_DIR OWN_RUN "/stopped"
 #define OWN_USERS_DIR OWN_RUN "/users"
 #define OWN_GRANTED_DIR OWN_RUN "/granted"
-/* Archives that are to get to the cache; in order as that is. */
+/* Archives of earlier versions that are to get to the cache. */
 #define OWN_SPOOL OWN_RUN "/spool"
 
 /* What is read to those that log in. */

@@ -7,7 +7,6 @@
 #include <unistd.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/wait.h"
-#include "nodeup/cmd/behind.h"
 #include "nodeup/cmd/boot.h"
 #include "nodeup/cmd/ending.h"
 #include "nodeup/base/log.h"
@@ -66,7 +65,6 @@ struct apply {
 	bool kept_told;       /* that documents are kept, for when the store cannot be reached */
 	struct round_end end; /* of the run under way, from its beginning on */
 	bool refused;         /* it may not change this machine */
-	struct behind behind; /* what the cache gets once all is started */
 };
 
 /* A run that has the age which the settings name is told of once. */
@@ -390,7 +388,6 @@ static int converge(struct apply *ap, struct err *e)
 	int r;
 
 	ap->end.files_lost = ap->refused = false;
-	behind_end(&ap->behind, false);
 	r = session_open(s, &req, e);
 	waits_over(ap->waits);
 	if (r < 0)
@@ -438,7 +435,6 @@ static int converge(struct apply *ap, struct err *e)
 	}
 	log_info("%s", report_summary(s->arena, rep));
 	ap->changed += rep->counts[RUN_CHANGED];
-	behind_begin(&ap->behind, s, &req);
 	r = watch_window(ap, &run, rep, r, e);
 	waits_over(ap->waits);
 	r = sync_files(ap, r, e);
@@ -630,19 +626,6 @@ static int converge_with_retries(struct apply *ap, struct err *e)
 	}
 }
 
-/* The run is over for all that ask. A signal ends but the copying from now on. */
-static void tell_pending(struct apply *ap)
-{
-	const size_t n = behind_pending(&ap->behind);
-
-	if (n == 0)
-		return;
-	ending_tell(cmd_ending_made, ap->cli);
-	log_info("pending: %zu of the cache's own copies, which nothing waits for; the next run "
-		 "makes those that a kill leaves",
-		 n);
-}
-
 static int apply(struct cli *cli, const char *own_unit, const struct saved_plan *plan,
 		 struct err *e)
 {
@@ -689,13 +672,8 @@ static int apply(struct cli *cli, const char *own_unit, const struct saved_plan 
 	r = converge_with_retries(&ap, e);
 	waits_free(ap.waits);
 	arena_free(ap.before);
-	/* an image is whole before it is said to be */
-	if (cli->root)
-		behind_end(&ap.behind, r >= 0);
-	tell_pending(&ap);
 	cleanup_closep(&ap.lock_fd);
 	if (r < 0) {
-		behind_end(&ap.behind, false);
 		notify_status("failed: %s", e->msg);
 		return r;
 	}
@@ -704,7 +682,6 @@ static int apply(struct cli *cli, const char *own_unit, const struct saved_plan 
 	notify_ready();
 	show_line(stdout, "success");
 	(void)fflush(stdout);
-	behind_end(&ap.behind, true);
 	return 0;
 }
 

@@ -1,4 +1,4 @@
-#include "nodeup/cmd/behind.h"
+#include "nodeup/cmd/session_cache.h"
 #include "nodeup/cmd/boot.h"
 #include "nodeup/documents/location.h"
 #include "nodeup/cmd/session_cache.h"
@@ -343,8 +343,6 @@ static int open_effects(struct session *s, const struct session_req *req, struct
 	r = session_open_cache(s, req, e);
 	if (r < 0)
 		return r;
-	if (req->for_apply)
-		behind_catch_up(s);
 	if (req->for_apply || s->ctx.verify)
 		r = workers_new(&s->workers, e);
 	if (r >= 0 && s->ctx.verify)

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "assets/cache/gc.h"
-#include "assets/cache/spool.h"
 #include "nodeup/base/log.h"
 #include "nodeup/base/paths.h"
 #include "nodeup/base/pool.h"
@@ -39,20 +38,6 @@ const char *session_cache_dir(const struct cli *cli)
 	return cli->root ? arena_printf(cli->arena, "%s" OWN_CACHE, cli->root) : OWN_CACHE;
 }
 
-int session_new_cache(const struct session *s, const struct session_req *req, struct cache **ret,
-		      struct err *e)
-{
-	int r;
-
-	if (req->cli->cache)
-		return cache_new(s->host_fd, session_cache_dir(req->cli), req->for_apply, ret, e);
-	r = cache_new_own(s->root_fd, OWN_CACHE, req->for_apply, ret, e);
-	/* what is baked is complete on the disk, and what several nodes share is seen by all of them */
-	if (r >= 0 && !req->bake)
-		cache_spool_at(*ret, s->root_fd, OWN_SPOOL, req->for_apply);
-	return r;
-}
-
 int session_open_cache(struct session *s, const struct session_req *req, struct err *e)
 {
 	struct task_ctx *ctx = &s->ctx;
@@ -62,7 +47,9 @@ int session_open_cache(struct session *s, const struct session_req *req, struct 
 	if (ctx->cache)
 		return 0;
 	ctx->cache_root_fd = req->cli->cache ? s->host_fd : s->root_fd;
-	r = session_new_cache(s, req, &ctx->cache, e);
+	r = req->cli->cache ? cache_new(s->host_fd, session_cache_dir(req->cli), req->for_apply,
+					&ctx->cache, e)
+			    : cache_new_own(s->root_fd, OWN_CACHE, req->for_apply, &ctx->cache, e);
 	if (r < 0)
 		return r;
 	if (cache_remark(ctx->cache))
@@ -70,6 +57,8 @@ int session_open_cache(struct session *s, const struct session_req *req, struct 
 	n = cache_adopt_kops(ctx->cache);
 	if (n)
 		log_notice("%zu files of kops' cache taken over", n);
+	if (!req->cli->cache)
+		cache_adopt_older(ctx->cache, s->root_fd, OWN_SPOOL);
 	return 0;
 }
 
@@ -130,7 +119,8 @@ static uint64_t kept_bytes_in(int dir)
 uint64_t session_kept_bytes(const struct cli *cli)
 {
 	autofree char *path = xasprintf("%s/partial", cli->cache ? cli->cache : OWN_CACHE);
-	autoclose int root = -1, dir = -1, spool = -1;
+	autoclose int root = -1, dir = -1;
+
 	struct err ignored;
 
 	if (io_open_root(cli->root ? cli->root : "/", &root, &ignored) < 0)
@@ -138,9 +128,7 @@ uint64_t session_kept_bytes(const struct cli *cli)
 	/* --cache is a path of the host, as the person gave it */
 	dir = cli->cache ? io_open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY)
 			 : io_open_at(root, path + 1, O_RDONLY | O_DIRECTORY);
-	if (io_open(root, OWN_SPOOL "/partial", O_RDONLY | O_DIRECTORY, &spool, &ignored) < 0)
-		spool = -1;
-	return kept_bytes_in(dir) + kept_bytes_in(spool);
+	return kept_bytes_in(dir);
 }
 
 /* Once, however many name it. */

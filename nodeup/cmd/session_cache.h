@@ -8,9 +8,6 @@
 
 /* The asset cache of this command, as the host sees it. */
 const char *session_cache_dir(const struct cli *cli);
-/* One more of it, with its spool: processes and threads share the directories, and each has its own. */
-int session_new_cache(const struct session *s, const struct session_req *req, struct cache **ret,
-		      struct err *e) must_check;
 /* Open the session's, unless it is open. */
 int session_open_cache(struct session *s, const struct session_req *req, struct err *e) must_check;
 /* Begin to hash what lies in it without a record, beside whatever this thread does, until session_end_ahead. */
@@ -18,7 +15,7 @@ void session_read_ahead(struct session *s, const struct session_req *req);
 /* End that after the entry at hand; nothing to do if it never began. */
 void session_end_ahead(struct session *s);
 
-/* How many bytes of unfinished downloads the cache of this command line has, in its spool, too. Any thread. */
+/* How many bytes of unfinished downloads the cache of this command line has. Any thread. */
 uint64_t session_kept_bytes(const struct cli *cli);
 
 /* Have other processes leave alone what this run is about to use. */

@@ -5,16 +5,13 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
-#include "assets/cache/lend.h"
+#include "assets/cache/cache.h"
 #include "nodeup/base/dur.h"
 #include "nodeup/base/print.h"
 #include "nodeup/tasks/member.h"
 #include "nodeup/tasks/place.h"
 #include "nodeup/tasks/started.h"
 #include "nodeup/tasks/state.h"
-
-/* What is smaller is copied as fast as it is lent. */
-enum { LEND_LEAST = 1024 * 1024 };
 
 /* Where the bytes come from. */
 struct source {
@@ -186,21 +183,6 @@ static int same_bytes(const struct task *t, struct task_ctx *ctx, const struct s
 	return r < 0 ? r : has_digest(t, ctx, &want, ret_same, e);
 }
 
-/* The member's digest and its archive as they are on record. A run that believes no record does not ask. */
-static bool is_on_record(const struct task *t, struct task_ctx *ctx, struct digest *ret,
-			 size_t *ret_at)
-{
-	enum cache_knowledge known = CACHE_NOT_THERE;
-
-	for (size_t i = 0; i < t->install.n_sources && !ctx->verify && known == CACHE_NOT_THERE;
-	     i++) {
-		*ret_at = i;
-		known = cache_member_digest(ctx->cache, &t->install.sources[i]->digest,
-					    t->install.member, ret);
-	}
-	return known == CACHE_THERE;
-}
-
 /* `st` was taken before. */
 static int compare_content(const struct task *t, struct task_ctx *ctx, const struct stat *st,
 			   struct task_diff *diff, struct err *e)
@@ -214,11 +196,10 @@ static int compare_content(const struct task *t, struct task_ctx *ctx, const str
 
 	if (t->install.member)
 		r = open_source(t, ctx, PASSES, &source_fd, &source, &why);
-	diff->unsure = r < 0 ? !is_on_record(t, ctx, &d, &source.at) : source.is_guess;
+	diff->unsure = r < 0 || source.is_guess;
 	if (diff->unsure)
 		return task_differs(diff, "cannot be compared: its archive is not unpacked");
-	r = r < 0 ? has_digest(t, ctx, &d, &same, e)
-		  : same_bytes(t, ctx, &source, source_fd, &same, e);
+	r = same_bytes(t, ctx, &source, source_fd, &same, e);
 	if (r < 0)
 		return r;
 	if (!same)
@@ -277,38 +258,6 @@ static int install_check(const struct task *t, struct task_ctx *ctx, struct task
 	return TASK_DIFFERS;
 }
 
-/* Whether what the cache has may become the installed file itself: the cache is this node's own, and no other user may
- * write to the file. */
-static bool may_be_shared(const struct task *t, const struct task_ctx *ctx)
-{
-	return !(t->install.mode & 022) && task_has_own_cache(ctx);
-}
-
-/* Whether that is an entry, which nothing else may want meanwhile. */
-static bool may_lend(const struct task *t, const struct task_ctx *ctx)
-{
-	const struct digest *d = &t->install.sources[0]->digest;
-
-	if (t->install.member || !may_be_shared(t, ctx))
-		return false;
-	for (size_t i = 0; i < t->n_needs; i++)
-		if (t->needs[i]->kind == TASK_ASSET &&
-		    digest_eq(&t->needs[i]->asset.asset->digest, d) && t->needs[i]->n_serves > 1)
-			return false;
-	return true;
-}
-
-/* It stands in its place: the cache gives it up. That changes its stamp, so it is recorded anew. */
-static void end_lending(const struct task *t, struct task_ctx *ctx)
-{
-	const struct digest *d = &t->install.sources[0]->digest;
-
-	if (!may_lend(t, ctx) || !cache_is_lent(ctx->cache, d))
-		return;
-	cache_lent(ctx->cache, d);
-	state_set(ctx->state, t->name, d, t->origin);
-}
-
 /* A copy in the kernel. */
 static int copy_bytes(int from, int to, const char *path, struct err *e)
 {
@@ -338,26 +287,6 @@ static int copy_bytes(int from, int to, const char *path, struct err *e)
 		done += n;
 	}
 	return 0;
-}
-
-/* A reflink where the filesystem has them, else the very file that the cache has where that may be, else a copy. */
-static int fill_stage(const struct task *t, struct task_ctx *ctx, const struct asset *source,
-		      int from, const struct io_attr *attr, struct io_stage *stage, struct err *e)
-{
-	const struct task_install *in = &t->install;
-	struct stat st;
-
-	if (ioctl(stage->fd, FICLONE, from) == 0)
-		return 0;
-	if (fstat(from, &st) == 0 && st.st_size >= LEND_LEAST) {
-		if (may_lend(t, ctx) &&
-		    cache_lend(ctx->cache, &source->digest, t->name, stage) == 0)
-			return 0;
-		if (in->member && may_be_shared(t, ctx) &&
-		    cache_share_member(ctx->cache, source, from, attr, stage) == 0)
-			return 0;
-	}
-	return copy_bytes(from, stage->fd, t->name, e);
 }
 
 /* What check could not compare. The file may have changed since: then it is as any that differs. */
@@ -393,11 +322,8 @@ static int install_apply(const struct task *t, struct task_ctx *ctx, struct task
 	struct digest d;
 	int r;
 
-	if (task_is_committed(run, &r, e)) {
-		if (r == TASK_DONE)
-			end_lending(t, ctx);
+	if (task_is_committed(run, &r, e))
 		return r;
-	}
 	r = open_source(t, ctx, run->last_call ? PASSES_LAST : WAITS, &source_fd, &source, e);
 	if (r < 0 && t->install.may_lack && source.in_none) {
 		run->equal = true;
@@ -419,17 +345,16 @@ static int install_apply(const struct task *t, struct task_ctx *ctx, struct task
 	r = place_stage(ctx, t->name, &stage, e);
 	if (r < 0)
 		return r;
-	r = fill_stage(t, ctx, t->install.sources[source.at], source_fd, &attr, &stage, e);
+	/* a reflink where the file system has them */
+	if (ioctl(stage.fd, FICLONE, source_fd) < 0)
+		r = copy_bytes(source_fd, stage.fd, t->name, e);
 	if (r < 0)
 		run->final =
 			cache_heal(ctx->cache, t->install.sources[source.at], t->install.member, e);
 	if (r < 0)
 		return r;
 	installed_digest(&t->install, &source, &d);
-	r = task_commit(t, ctx, run, &stage, &attr, &d, e);
-	if (r == TASK_DONE)
-		end_lending(t, ctx);
-	return r;
+	return task_commit(t, ctx, run, &stage, &attr, &d, e);
 }
 
 static void install_inputs(const struct task *t, struct digest_ctx *c)

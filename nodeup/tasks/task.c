@@ -83,11 +83,6 @@ int task_run_program(const struct task_ctx *ctx, const char *const *argv, int st
 	return proc_run(&req, out, e);
 }
 
-bool task_has_own_cache(const struct task_ctx *ctx)
-{
-	return !ctx->image_mode || ctx->cache_root_fd == ctx->root_fd;
-}
-
 void task_wake(const struct task_ctx *ctx, struct task_run *run)
 {
 	__atomic_store_n(&run->woken, true, __ATOMIC_RELEASE);

@@ -174,8 +174,6 @@ int task_differs(struct task_diff *d, const char *fmt, ...) printf_like(2, 3);
 int task_missing(struct task_diff *d, const char *fmt, ...) printf_like(2, 3);
 /* As task_differs for what a person has made of their own place: TASK_EQUAL, and `why` is a warning. */
 int task_left(struct task_diff *d, const char *fmt, ...) printf_like(2, 3);
-/* Whether the cache is this node's alone, and not one that serves several images. */
-bool task_has_own_cache(const struct task_ctx *ctx);
 /* How long something may take: `most`, or what is left until the deadline. */
 int64_t task_time_left(const struct task_ctx *ctx, int64_t most_ns);
 /* Run a program as proc_run does, with that input (-1: none), for at most that long and to the deadline. */

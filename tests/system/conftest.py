@@ -96,8 +96,6 @@ def make_world(tmp_path, origin, contents):
         made.append(World(tmp_path / name, origin, contents, role=role))
         return made[-1]
     yield make
-    for world in made:
-        world.lose_memory()
 
 
 class Mounts:

@@ -164,14 +164,3 @@ def test_a_tree_that_another_process_needs_whole(world, beside):
     asked = world.requests()
     result = world.run("bake", "--offline")
     assert result.code == OK and "changed unpack" not in result.err and world.requests() == asked, result
-
-
-def test_what_another_node_was_lent_is_its_own(make_world):
-    """Its note is the only trace of where the bytes are, if it was killed."""
-    world = make_world("w", "nodes")
-    world.converge()
-    note, other = world.cache / f"lent/sha256-{world.digest(KUBELET)}", world.folder / "image"
-    note.write_text("/usr/local/bin/kubelet")
-    world.make_root(other)
-    result = world.run_argv(world.argv("bake", root=other))
-    assert result.code == OK and note.exists(), result

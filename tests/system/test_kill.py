@@ -76,7 +76,6 @@ def node(request, make_world):
     node = make_world("w", request.param if request.param in GROUPS else "nodes")
     if request.param == "own cache":
         node.use_own_cache()
-        node.use_memory()
     return node
 
 
@@ -91,8 +90,7 @@ def want(node):
 
 
 def clean(world, cache=True):
-    kept, in_memory = world.folder / "kept", world.in_memory
-    world.lose_memory()
+    kept = world.folder / "kept"
     if not cache:
         world.cache.rename(kept)
     shutil.rmtree(world.cache, ignore_errors=True)
@@ -101,8 +99,6 @@ def clean(world, cache=True):
     if not cache:
         world.cache.parent.mkdir(parents=True, exist_ok=True)
         kept.rename(world.cache)
-    if in_memory:
-        world.use_memory()
 
 
 def test_at_any_moment(node, want):
@@ -144,7 +140,6 @@ def test_before_each_step(make_world, moment, own):
     node = make_world("w", "master")
     if own:
         node.use_own_cache()
-        node.use_memory()
     node.converge()
     want = tree(node.root)
     killed, left = 0, []

@@ -33,8 +33,6 @@ def node(request, disk, make_world):
     if request.param == "its own cache":
         node.use_own_cache()
     node.make_root(node.root)
-    if node.own_cache:
-        node.use_memory()
     node.write_documents()
     return node
 
@@ -79,8 +77,6 @@ def play(disk, node, log, span, was, want, chance):
     disk.cut(log, last, chance)
     disk.forget_after(log)
     disk.attach()
-    if node.own_cache:
-        node.use_memory()
     try:
         for name, entry in tree(node.root).items():
             if not entry[0].startswith("0o4") and ".nodeup-" not in name:
@@ -92,7 +88,6 @@ def play(disk, node, log, span, was, want, chance):
     except AssertionError as e:
         raise AssertionError(f"POWER_SEED={SEED}, cut after {last} of {span}: {e}") from e
     finally:
-        node.lose_memory()
         disk.detach()
 
 
@@ -104,7 +99,6 @@ def test_power_cuts(disk, node, kind):
         was = tree(node.root)
         upgrade(node)
     begin, end, want = record(disk, node)
-    node.lose_memory()
     disk.detach()
     log = disk.entries()
     disk.check_log(log)

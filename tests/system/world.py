@@ -193,7 +193,7 @@ class World:
         # All that a store holds of places is where the rest of it is.
         self.edit_store("cluster.spec", lambda t: t.replace(SEED_BASE, str(self.store)))
         self.config_base = str(self.store)
-        self.more, self.own_cache, self.in_memory = "", False, False
+        self.more, self.own_cache = "", False
         self.make_root(self.root)
         self.conf.parent.mkdir()
         self.facts = dict(FACTS)
@@ -204,25 +204,10 @@ class World:
     # what the world is made of
 
     def use_own_cache(self):
-        """That of the node itself, in the place of one that is shared: entries are lent from it, and members that are as
-        large as the first one of CNI's are shared with it."""
+        """That of the node itself, in the place of one that several nodes have; one member is large."""
         self.own_cache, self.cache = True, self.root / "var/cache/nodeup"
         sizes = {name: 300_000 for name in CNI_MEMBERS} | {CNI_MEMBERS[0]: 1_500_000}
         self.assets[CNI] = self.serve(CNI, tar({f"./{name}": noise(name, size) for name, size in sizes.items()}))
-
-    def use_memory(self, mib=256):
-        """What belongs to a boot is in memory, as on a machine."""
-        subprocess.run(["mount", "-t", "tmpfs", "-o", f"mode=755,size={mib}m", "nodeup-test", self.root / "run"], check=True)
-        self.in_memory = True
-
-    def lose_memory(self):
-        if self.in_memory:
-            subprocess.run(["umount", self.root / "run"], check=True)
-        self.in_memory = False
-
-    def spooled(self):
-        """Archives that wait in memory for their place on the disk, and parts of them."""
-        return sorted(p.name for p in (self.root / "run/nodeup/spool").glob("*/*") if p.parent.name != "verified")
 
     @staticmethod
     def make_root(root):

@@ -27,8 +27,6 @@ int cache_box_setup(void **state)
 	scratch_new(&b->root);
 	b->a = arena_new_empty();
 	b->cache = cache_box_open(b);
-	if (io_mkdirs(b->root.fd, CACHE_BOX_BIN, 0755, &b->e) < 0)
-		fail_msg("%s", b->e.msg);
 	*state = b;
 	return 0;
 }
@@ -68,32 +66,4 @@ struct asset cache_box_archive(struct cache_box *b, int number, int more)
 	digest_of(DIGEST_SHA256, tar.data, tar.len, &as.digest);
 	cache_box_put(b, &as.digest, tar.data, tar.len);
 	return as;
-}
-
-const char *cache_box_member(struct cache_box *b, const struct asset *archive, const char *name)
-{
-	return arena_printf(b->a, "%s/%s", cache_unpacked_path(b->cache, b->a, &archive->digest),
-			    name);
-}
-
-int cache_box_share(struct cache_box *b, struct cache *c, const struct asset *archive,
-		    const char *name, const char *path, const struct io_attr *attr)
-{
-	autoarena struct arena *a = arena_new_empty();
-	autostage struct io_stage s = IO_STAGE_INIT;
-	autoclose int fd = -1;
-	struct err e;
-	int r;
-
-	assert_int_equal(io_open_file(b->root.fd,
-				      arena_printf(a, "%s/%s",
-						   cache_unpacked_path(c, a, &archive->digest),
-						   name),
-				      &fd, &e),
-			 0);
-	assert_int_equal(io_stage_open(b->root.fd, path, &s, &e), 0);
-	r = cache_share_member(c, archive, fd, attr, &s);
-	if (r == 0)
-		assert_int_equal(io_stage_commit(&s, path, attr, &e), 0);
-	return r;
 }

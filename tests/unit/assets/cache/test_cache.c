@@ -627,11 +627,11 @@ static void test_parts(void **state)
 	struct extract_piece piece;
 	struct err e;
 
-	assert_int_equal(cache_resume(x->c, &x->d, NULL, NULL, &first, &e), 0);
+	assert_int_equal(cache_resume(x->c, &x->d, NULL, &first, &e), 0);
 	cache_suspend(first);
 	assert_int_equal(count_names(x, "partial"), 0); /* of nothing there is nothing to keep */
-	assert_int_equal(cache_resume(x->c, &x->d, NULL, NULL, &first, &e), 0);
-	assert_int_equal(cache_resume(x->c, &x->d, NULL, NULL, &second, &e), 0);
+	assert_int_equal(cache_resume(x->c, &x->d, NULL, &first, &e), 0);
+	assert_int_equal(cache_resume(x->c, &x->d, NULL, &second, &e), 0);
 	assert_int_equal(count_names(x, "partial"), 1);
 	assert_int_equal(count_names(x, "tmp"), 1);
 	cache_set_origin(first, &origin);
@@ -642,7 +642,7 @@ static void test_parts(void **state)
 	assert_int_equal(cache_commit(second, &e), 0);
 	assert_int_equal(count_names(x, "tmp"), 0);
 
-	assert_int_equal(cache_resume(x->c, &x->d, NULL, NULL, &first, &e), 0);
+	assert_int_equal(cache_resume(x->c, &x->d, NULL, &first, &e), 0);
 	assert_int_equal(cache_spans(first)->sum, 3);
 	assert_string_equal(cache_origin_of(first)->marks[0].etag, "\"1\"");
 	assert_int_equal(cache_origin_of(first)->total, 5);
@@ -662,7 +662,7 @@ static void test_parts(void **state)
 	/* a part that is a published entry, too, is none: it is never cut or written to */
 	cache_side_name("partial", &x->d, name);
 	assert_int_equal(link(path_of(x, cache_entry_name(&x->d, entry)), path_of(x, name)), 0);
-	assert_int_equal(cache_resume(x->c, &x->d, NULL, NULL, &first, &e), 0);
+	assert_int_equal(cache_resume(x->c, &x->d, NULL, &first, &e), 0);
 	assert_int_equal(cache_write(first, "HELLO", 5, &e), 0);
 	cache_abort(first);
 	must_have_hello(x);
@@ -680,14 +680,14 @@ static void test_parts_that_are_none(void **state)
 
 	cache_side_name("partial", &x->d, name);
 	assert_int_equal(symlink("/etc/passwd", path_of(x, name)), 0);
-	assert_int_equal(cache_resume(x->c, &x->d, NULL, NULL, &en, &e), 0);
+	assert_int_equal(cache_resume(x->c, &x->d, NULL, &en, &e), 0);
 	assert_int_equal(cache_spans(en)->sum, 0);
 	cache_set_origin(en, &origin);
 	assert_int_equal(cache_write(en, "HELLO", 5, &e), 0);
 	assert_true(cache_commit(en, &e) < 0);
 	assert_int_equal(count_names(x, "partial"), 0);
 
-	assert_int_equal(cache_resume(x->c, &x->d, NULL, NULL, &en, &e), 0);
+	assert_int_equal(cache_resume(x->c, &x->d, NULL, &en, &e), 0);
 	assert_int_equal(cache_write(en, "hel", 3, &e), 0);
 	assert_int_equal(utimensat(AT_FDCWD, path_of(x, name), old, 0), 0);
 	cache_clean_tmp(x->c);

@@ -15,15 +15,12 @@
 
 enum { ROUNDS = 20, MEMBERS = 60 };
 
-static const struct io_attr executable = { .mode = 0755 };
-
 /* What a thread does beside the test. */
 struct beside {
 	struct cache_box *box;
 	struct cache *cache;
 	struct asset archive;
-	const char *path;
-	atomic_bool begun, ends, missed;
+	atomic_bool begun;
 	int r;
 };
 
@@ -37,9 +34,8 @@ static pthread_t begin(void *(*does)(void *), struct beside *b)
 	return thread;
 }
 
-static void end(pthread_t thread, struct beside *b)
+static void end(pthread_t thread)
 {
-	atomic_store(&b->ends, true);
 	assert_int_equal(pthread_join(thread, NULL), 0);
 }
 
@@ -49,47 +45,7 @@ static struct beside beside(struct cache_box *box, int round)
 		.box = box,
 		.cache = box->cache,
 		.archive = cache_box_archive(box, round, MEMBERS),
-		.path = arena_printf(box->a, CACHE_BOX_BIN "/%d", round),
 	};
-}
-
-static int share_hello(struct beside *b)
-{
-	return cache_box_share(b->box, b->cache, &b->archive, "hello",
-			       arena_printf(b->box->a, "%s.hello", b->path), &executable);
-}
-
-static void *ask(void *arg)
-{
-	struct beside *b = arg;
-
-	do {
-		if (!cache_has_tree(b->cache, &b->archive))
-			atomic_store(&b->missed, true);
-		atomic_store(&b->begun, true);
-	} while (!atomic_load(&b->ends));
-	return NULL;
-}
-
-static void *share_last(void *arg)
-{
-	struct beside *b = arg;
-
-	atomic_store(&b->begun, true);
-	b->r = cache_box_share(b->box, b->cache, &b->archive, "last", b->path, &executable);
-	return NULL;
-}
-
-/* As after a read error, which need not be of the tree. */
-static void *heal(void *arg)
-{
-	struct beside *b = arg;
-	struct err e;
-
-	(void)err_fail(&e, ERR_SYSTEM, EIO, "read error");
-	atomic_store(&b->begun, true);
-	b->r = cache_heal(b->cache, &b->archive, true, &e);
-	return NULL;
 }
 
 static void *unpack_all(void *arg)
@@ -112,63 +68,6 @@ static struct asset hello_of(struct cache_box *box, const struct asset *archive)
 	return some;
 }
 
-/* A task that asks while another shares a member must not find the tree changed. */
-static void it_is_there_while_a_member_is_shared(void **state)
-{
-	struct cache_box *box = *state;
-
-	for (int round = 0; round < ROUNDS; round++) {
-		struct beside b = beside(box, round);
-		pthread_t thread;
-
-		assert_int_equal(cache_unpack(box->cache, &b.archive, &box->e), 0);
-		thread = begin(ask, &b);
-		assert_int_equal(share_hello(&b), 0);
-		end(thread, &b);
-		assert_false(atomic_load(&b.missed));
-	}
-}
-
-/* Of a tree that an earlier process unpacked both learn at once that it is right. */
-static void it_is_there_when_two_members_are_shared(void **state)
-{
-	struct cache_box *box = *state;
-
-	for (int round = 0; round < ROUNDS; round++) {
-		struct beside b = beside(box, round);
-		pthread_t thread;
-
-		assert_int_equal(cache_unpack(box->cache, &b.archive, &box->e), 0);
-		assert_int_equal(cache_settle(box->cache, &box->e), 0);
-		cache_free(box->cache);
-		b.cache = box->cache = cache_box_open(box);
-		thread = begin(share_last, &b);
-		assert_int_equal(share_hello(&b), 0);
-		end(thread, &b);
-		assert_int_equal(b.r, 0);
-		assert_true(cache_has_tree(box->cache, &b.archive));
-	}
-}
-
-/* A task that finds it right believes a stamp of before the sharing. */
-static void it_is_there_when_it_was_compared_meanwhile(void **state)
-{
-	struct cache_box *box = *state;
-
-	for (int round = 0; round < ROUNDS; round++) {
-		struct beside b = beside(box, round);
-		pthread_t thread;
-
-		assert_int_equal(cache_unpack(box->cache, &b.archive, &box->e), 0);
-		thread = begin(heal, &b);
-		(void)usleep((useconds_t)round * 500);
-		assert_int_equal(share_hello(&b), 0);
-		end(thread, &b);
-		assert_false(b.r);
-		assert_true(cache_has_tree(box->cache, &b.archive));
-	}
-}
-
 /* Of two processes that want more of it both have it in the end. */
 static void two_processes_want_more(void **state)
 {
@@ -184,7 +83,7 @@ static void two_processes_want_more(void **state)
 		b.cache = cache_box_open(box);
 		thread = begin(unpack_all, &b);
 		assert_int_equal(cache_unpack(box->cache, &b.archive, &box->e), 0);
-		end(thread, &b);
+		end(thread);
 		assert_int_equal(b.r, 0);
 		assert_true(cache_has_tree(b.cache, &b.archive));
 		assert_true(cache_has_tree(box->cache, &b.archive));
@@ -232,9 +131,6 @@ static void another_process_wants_less(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(it_is_there_while_a_member_is_shared),
-		T(it_is_there_when_two_members_are_shared),
-		T(it_is_there_when_it_was_compared_meanwhile),
 		T(two_processes_want_more),
 		T(another_process_made_it_anew),
 		T(another_process_wants_less),

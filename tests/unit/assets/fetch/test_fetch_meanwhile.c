@@ -65,7 +65,7 @@ static void begin_other(struct box *x)
 	autofree unsigned char *body = origin_body(SIZE);
 	struct err e;
 
-	assert_int_equal(cache_resume(x->cache, &x->right, NULL, NULL, &other.entry, &e), 0);
+	assert_int_equal(cache_resume(x->cache, &x->right, NULL, &other.entry, &e), 0);
 	assert_int_equal(cache_write(other.entry, body, SIZE, &e), 0);
 	assert_false(cache_has(x->cache, &x->right));
 }
@@ -143,7 +143,7 @@ static void test_the_other_stands_still(void **state)
 	struct err e;
 
 	fetch_tune(x->f, &opts);
-	assert_int_equal(cache_resume(x->cache, &x->right, NULL, NULL, &other.entry, &e), 0);
+	assert_int_equal(cache_resume(x->cache, &x->right, NULL, &other.entry, &e), 0);
 	assert_int_equal(cache_write(other.entry, "123", 3, &e), 0);
 	fetch_start(x->f, &as, box_on_done, &v);
 	st = until_held(x, &as);
@@ -171,7 +171,7 @@ static void test_the_other_trickles(void **state)
 	struct err e;
 
 	fetch_tune(x->f, &opts);
-	assert_int_equal(cache_resume(x->cache, &x->right, NULL, NULL, &other.entry, &e), 0);
+	assert_int_equal(cache_resume(x->cache, &x->right, NULL, &other.entry, &e), 0);
 	fetch_start(x->f, &as, box_on_done, &v);
 	while (!done) {
 		assert_int_equal(cache_write(other.entry, "x", 1, &e), 0);
@@ -193,7 +193,7 @@ static void test_cancelled_while_another_has_it(void **state)
 	struct verdict v = VERDICT_INIT;
 	struct err e;
 
-	assert_int_equal(cache_resume(x->cache, &x->right, NULL, NULL, &other.entry, &e), 0);
+	assert_int_equal(cache_resume(x->cache, &x->right, NULL, &other.entry, &e), 0);
 	fetch_start(x->f, &as, box_on_done, &v);
 	(void)until_held(x, &as);
 	fetch_cancel(x->f, &as);

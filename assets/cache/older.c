@@ -1,0 +1,66 @@
+#include "assets/cache/cache.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "assets/cache/dir.h"
+#include "assets/cache/entry.h"
+#include "nodeup/base/walk.h"
+
+/* Take over what versions of before 2027 left: an entry may share its bytes with an installed file (a note in `lent/` says so),
+ * and archives may wait in a cache of their own in memory. */
+
+static const char lent[] = "lent";
+
+/* Copy an entry that has a second name, as a writer to the installed file would reach it. What was written to is no entry. */
+static void part_entry(struct cache *c, const struct digest *d)
+{
+	char name[CACHE_NAME_MAX];
+	autoclose int fd = io_open_at(c->dir_fd, cache_entry_name(d, name), O_NOFOLLOW);
+	struct err ignored;
+	struct stat st;
+
+	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_nlink > 1 &&
+	    cache_copy_in(c, d, fd, name, &ignored) < 0)
+		cache_entry_drop(c, d);
+	(void)unlinkat(c->dir_fd, cache_side_name(lent, d, name), 0);
+}
+
+/* Move the archives to the cache; false: one could not be, and waits for the next run. */
+static bool move_in(struct cache *c, struct cache *spool)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct digest *all;
+	const size_t n = cache_list(spool, a, false, &all);
+	bool moved = true;
+
+	for (size_t i = 0; i < n; i++) {
+		autoclose int fd = -1;
+		struct err e;
+
+		if (!cache_has(c, &all[i]) && cache_open(spool, &all[i], &fd, &e) >= 0)
+			moved = cache_copy_in(c, &all[i], fd, "spool", &e) >= 0 && moved;
+	}
+	return moved;
+}
+
+void cache_adopt_older(struct cache *c, int root_fd, const char *spool_dir)
+{
+	autoarena struct arena *a = arena_new_empty();
+	autoclose int parent = -1;
+	struct digest *all;
+	const size_t n = c->writable ? cache_digests_in(c, a, lent, true, &all) : 0;
+	struct cache *spool;
+	const char *name;
+	struct err e;
+
+	for (size_t i = 0; i < n; i++)
+		part_entry(c, &all[i]);
+	if (!c->writable || cache_new(root_fd, spool_dir, false, &spool, &e) < 0)
+		return;
+	(void)unlinkat(c->dir_fd, lent, AT_REMOVEDIR);
+	if (spool->dir_fd >= 0 && move_in(c, spool) &&
+	    io_open_parent(root_fd, spool_dir, &parent, &name, &e) >= 0)
+		(void)walk_remove(parent, name);
+	cache_free(spool);
+}
