@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "assets/unpack/confine.h"
+#include "assets/unpack/take.h"
 #include "assets/unpack/tar.h"
 #include "nodeup/base/mem.h"
 
@@ -41,6 +42,7 @@ void extract_child(char *const *argv)
 	struct extract_limits limits;
 	struct extract_report *report;
 	struct strv members = { 0 };
+	struct takes takes;
 	struct err e;
 	int dir_fd = STDERR_FILENO;
 
@@ -59,6 +61,10 @@ void extract_child(char *const *argv)
 		limits.members = &members;
 	} else if (argv[4]) {
 		dir_fd = -1;
+	}
+	if (argv[4] && strcmp(argv[4], EXTRACT_TAKE) == 0) {
+		takes = takes_parse(argv + 5);
+		limits.takes = &takes;
 	}
 	if (argv[4] && strcmp(argv[4], EXTRACT_GIVE) == 0) {
 		report->bytes_of_files = fdopen(STDERR_FILENO, "w");

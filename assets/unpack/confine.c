@@ -180,6 +180,8 @@ static const int calls[] = {
 	SYS_read,
 	SYS_write,
 	SYS_writev,
+	SYS_pwrite64,
+	SYS_ftruncate,
 	SYS_lseek,
 	SYS_close,
 	SYS_fcntl,
@@ -211,7 +213,10 @@ static const int calls[] = {
 
 /* Allowed with a directory. */
 static const int dir_calls[] = {
-	SYS_pwrite64, SYS_mkdirat, SYS_unlinkat, SYS_linkat, SYS_ftruncate, SYS_sync_file_range,
+	SYS_mkdirat,
+	SYS_unlinkat,
+	SYS_linkat,
+	SYS_sync_file_range,
 };
 
 /* Allowed when the bits of `mask` in the third argument are `value`. */

@@ -3,7 +3,7 @@
  * a root directory that is dir_fd, another user than root, no capability in any set, no new ones by
  * exec, no new process; then Landlock (nothing but making and writing files below dir_fd) and a list of
  * the only system calls that work; all others fail with EPERM.
- * A process that needs no directory gives -1: it can open and make nothing at all.
+ * A process that needs no directory gives -1: it can open and make nothing at all. What it has open it may write to and cut.
  * Landlock is used from its second version on, Linux 5.19: the first cannot allow a hard link into
  * another directory, which archives have, and a wall with a door for every caller is not a wall.
  * Owner: the caller's fd. Errors: SYSTEM; a caller that gets one must not go on. Threads: the process must

@@ -14,7 +14,7 @@
 #include "nodeup/base/mem.h"
 #include "nodeup/base/print.h"
 
-enum { PIPE_BYTES = 1024 * 1024, CHILD_FDS = 4 };
+enum { PIPE_BYTES = 1024 * 1024, CHILD_FDS = 4, TAKE_WORD_MAX = 320 };
 
 #define WANTED_MAX (INT64_C(1) << 50)
 
@@ -32,8 +32,11 @@ struct extract {
 	bool compares;               /* dir_fd is looked at, by us alone */
 	bool gives;                  /* it is no directory: the bytes of all files go there */
 	struct extract_taker *taker; /* of what it gives */
-	int data_fd;                 /* never blocks; -1: the child reads a file */
-	int report_fd;               /* shared with the child */
+	struct arena *arena;         /* of what is taken */
+	struct extract_take *takes;  /* members that go to descriptors; NULL none */
+	size_t n_takes;
+	int data_fd;   /* never blocks; -1: the child reads a file */
+	int report_fd; /* shared with the child */
 };
 
 /* 0 or a positive errno. The link leads to this very program even if its file was replaced since. A signal that ends us
@@ -42,30 +45,49 @@ static int spawn_child(struct extract *x, int in_fd, int life_fd)
 {
 	/* the child only holds the last one; where it gets no directory it gets the archive once
 	 * more */
-	const int fds[CHILD_FDS] = { in_fd, x->report_fd, x->compares ? in_fd : x->dir_fd,
-				     life_fd };
+	int fds[CHILD_FDS + EXTRACT_TAKES_MAX] = { in_fd, x->report_fd,
+						   x->dir_fd < 0 || x->compares ? in_fd : x->dir_fd,
+						   life_fd };
+	int held[EXTRACT_TAKES_MAX], r;
+	char words[EXTRACT_TAKES_MAX][TAKE_WORD_MAX];
+	size_t n_fds = CHILD_FDS;
 	char entries[24], bytes[24];
 	const struct strv *members = x->compares ? NULL : x->limits.members;
 	const char *head[] = { EXTRACT_CHILD, x->name, entries, bytes,
-			       x->compares ? EXTRACT_TELL
-			       : x->gives  ? EXTRACT_GIVE
-			       : members   ? EXTRACT_ONLY
-					   : NULL };
-	autofree const char **argv =
-		xcalloc(ARRAY_LEN(head) + (members ? members->n : 0) + 1, sizeof(*argv));
-	const struct proc_start start = { .file = "/proc/self/exe",
-					  .argv = argv,
-					  .env = (const char *const[]){ NULL },
-					  .fds = fds,
-					  .n_fds = CHILD_FDS };
+			       x->takes      ? EXTRACT_TAKE
+			       : x->compares ? EXTRACT_TELL
+			       : x->gives    ? EXTRACT_GIVE
+			       : members     ? EXTRACT_ONLY
+					     : NULL };
+	autofree const char **argv = xcalloc(
+		ARRAY_LEN(head) + (members ? members->n : 0) + x->n_takes + 1, sizeof(*argv));
+	struct proc_start start = { .file = "/proc/self/exe",
+				    .argv = argv,
+				    .env = (const char *const[]){ NULL },
+				    .fds = fds };
 
 	memcpy(argv, head, sizeof(head));
 	for (size_t i = 0; members && i < members->n; i++)
 		argv[ARRAY_LEN(head) + i] = members->v[i];
+	for (size_t i = 0; i < x->n_takes; i++) {
+		const struct extract_take *t = &x->takes[i];
+
+		(void)print_to(words[i], TAKE_WORD_MAX, "%d,%" PRIu64 ",%" PRIu64 ",%s",
+			       t->fd < 0 ? -1 : (int)n_fds, t->max, t->entry, t->member);
+		/* above all that the child gets: one is put in its place after the other */
+		held[i] = t->fd < 0 ? -1 : fcntl(t->fd, F_DUPFD_CLOEXEC, ARRAY_LEN(fds));
+		if (t->fd >= 0)
+			fds[n_fds++] = held[i];
+		argv[ARRAY_LEN(head) + i] = words[i];
+	}
+	start.n_fds = (int)n_fds;
 	(void)print_to(entries, sizeof(entries), "%" PRIu64, x->limits.entries);
 	(void)print_to(bytes, sizeof(bytes), "%" PRIu64, x->limits.bytes);
 	x->watch.child.name = "the unpacker";
-	return proc_start(&start, &x->watch.child);
+	r = proc_start(&start, &x->watch.child);
+	for (size_t i = 0; i < x->n_takes; i++)
+		cleanup_closep(&held[i]);
+	return r;
 }
 
 static int open_pipe(struct extract *x, int *ret_in)
@@ -103,7 +125,7 @@ static int start_child(struct extract *x, int in_fd, struct err *e)
 		return err_sys(e, "archive '%s': prepare the unpacker", x->name);
 	/* root's child has the uid of nobody, and owns the directory until extract_finish. If that
 	 * uid cannot be used, the directory stays ours */
-	if (geteuid() == 0 && !x->compares && !x->gives)
+	if (geteuid() == 0 && x->dir_fd >= 0 && !x->compares && !x->gives)
 		(void)!fchown(x->dir_fd, CONFINE_UID, CONFINE_UID);
 	r = spawn_child(x, in_fd < 0 ? in : in_fd, life);
 	if (r == 0)
@@ -167,6 +189,58 @@ int extract_read(struct arena *a, const char *name, const struct extract_bytes *
 	}
 	r = extract_finish(x, e);
 	*ret = taker.files;
+	return r;
+}
+
+int extract_take_start(struct arena *a, int fd, const char *name,
+		       const struct extract_limits *limits, struct extract_take *takes, size_t n,
+		       struct extract **ret, struct err *e)
+{
+	const struct extract what = { .name = name,
+				      .limits = *limits,
+				      .dir_fd = -1,
+				      .arena = a,
+				      .takes = takes,
+				      .n_takes = n };
+
+	return begin_extract(&what, fd, ret, e);
+}
+
+static int take_pass(struct arena *a, int fd, const char *name, const struct extract_limits *limits,
+		     struct extract_take *takes, size_t n, struct err *e)
+{
+	struct extract *x;
+	const int r = extract_take_start(a, fd, name, limits, takes, n, &x, e);
+
+	return r < 0 ? r : extract_finish(x, e);
+}
+
+int extract_take(struct arena *a, int fd, const char *name, const struct extract_limits *limits,
+		 struct extract_take *takes, size_t n, struct err *e)
+{
+	struct extract_take again[EXTRACT_TAKES_MAX], *of[EXTRACT_TAKES_MAX];
+	size_t n_again = 0;
+	int r = take_pass(a, fd, name, limits, takes, n, e);
+
+	for (size_t i = 0; r >= 0 && i < n; i++)
+		if (takes[i].path && takes[i].digest.algo == DIGEST_ALGO_MAX) {
+			of[n_again] = &takes[i];
+			again[n_again++] = (struct extract_take){ .member = takes[i].member,
+								  .fd = takes[i].fd,
+								  .max = takes[i].max,
+								  .entry = takes[i].from };
+		}
+	if (r < 0 || !n_again)
+		return r;
+	r = take_pass(a, fd, name, limits, again, n_again, e);
+	for (size_t i = 0; r >= 0 && i < n_again; i++) {
+		if (!again[i].path)
+			return err_fail(e, ERR_SYSTEM, EBADMSG, "archive '%s': a wrong report",
+					name);
+		of[i]->digest = again[i].digest;
+		if (again[i].fd >= 0)
+			(void)lseek(again[i].fd, 0, SEEK_SET);
+	}
 	return r;
 }
 
@@ -262,6 +336,37 @@ static int take_files(struct extract *x, struct extract_report *report, struct e
 	return 0;
 }
 
+/* What was found of each member. */
+static int take_members(struct extract *x, struct extract_report *report, struct err *e)
+{
+	struct extract_entry told;
+
+	for (size_t i = 0; i < x->n_takes; i++) {
+		struct extract_take *t = &x->takes[i];
+		char path[EXTRACT_NAME_MAX + 1];
+
+		if (extract_report_next(report, &told) <= 0 || told.kind <= EXTRACT_ERROR ||
+		    extract_clean(told.path, path))
+			return err_fail(e, ERR_SYSTEM, EBADMSG, "archive '%s': a wrong report",
+					x->name);
+		if (told.kind == EXTRACT_LINK) {
+			t->link = arena_str(x->arena, path);
+			t->target = arena_str(x->arena, told.target);
+		}
+		if (told.kind != EXTRACT_FILE)
+			continue;
+		t->path = arena_str(x->arena, path);
+		t->from = (uint64_t)told.mtime.tv_sec;
+		if (*told.target &&
+		    digest_parse(told.target, strlen(told.target), &t->digest, e) < 0)
+			return err_wrap(e, "archive '%s': a wrong report", x->name);
+		/* of a hard link the bytes are to be taken yet */
+		if (!*told.target)
+			t->digest = (struct digest){ .algo = DIGEST_ALGO_MAX };
+	}
+	return 0;
+}
+
 /* Wait for the child and hear what it says; then, if all is well and `complete`, do the rest. */
 static int conclude_child(struct extract *x, bool complete, struct err *e)
 {
@@ -281,6 +386,8 @@ static int conclude_child(struct extract *x, bool complete, struct err *e)
 	if (r < 0 || !complete)
 		return r;
 	rewind(f);
+	if (x->takes)
+		return take_members(x, report, e);
 	if (x->compares)
 		return extract_match(report, x->dir_fd, x->name, x->limits.members, e);
 	if (x->gives)

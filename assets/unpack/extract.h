@@ -13,6 +13,7 @@
 
 #include <stdint.h>
 #include <sys/types.h>
+#include "assets/digest.h"
 #include "nodeup/base/str.h"
 
 struct extract_limits {
@@ -21,6 +22,7 @@ struct extract_limits {
 	 * checked and counted as if it were. SYSTEM with EMLINK: one that is kept is a hard link to one that
 	 * is not */
 	const struct strv *members;
+	struct takes *takes; /* the child's: see take.h */
 };
 
 struct extract;
@@ -67,6 +69,30 @@ struct extract_bytes {
 int extract_read(struct arena *a, const char *name, const struct extract_bytes *archive,
 		 const struct extract_limits *limits, struct extract_files *ret,
 		 struct err *e) must_check;
+
+/* A member that is wanted, by the last part of its name, and what was found. */
+struct extract_take {
+	const char *member;
+	int fd;               /* its bytes go there: an empty file; -1 nowhere */
+	uint64_t max;         /* more are refused; 0: any */
+	uint64_t entry;       /* != 0: that entry, in the place of a name; fd may be a pipe then */
+	const char *path;     /* the arena's; NULL nothing */
+	uint64_t from;        /* the number of the entry that has its bytes */
+	struct digest digest; /* sha256 */
+	const char *link, *target; /* where there is no file: a link of that name; else NULL */
+};
+
+enum { EXTRACT_TAKES_MAX = 48 };
+
+/* Take members of the archive that is open as fd, and check all of it. Of several files of one name the shallowest is
+ * meant, and the first by its directory. The child has nothing but the descriptors. For hard links the archive is read once more.
+ * After an error the files hold anything. */
+int extract_take(struct arena *a, int fd, const char *name, const struct extract_limits *limits,
+		 struct extract_take *takes, size_t n, struct err *e) must_check;
+/* Begin such a pass, which extract_finish ends: of hard links nothing is taken. */
+int extract_take_start(struct arena *a, int fd, const char *name,
+		       const struct extract_limits *limits, struct extract_take *takes, size_t n,
+		       struct extract **ret, struct err *e) must_check;
 
 /* For tests: the child's process id. */
 pid_t extract_pid(const struct extract *x);

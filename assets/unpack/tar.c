@@ -10,7 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "assets/digest.h"
+#include "assets/unpack/names.h"
 #include "assets/unpack/source.h"
+#include "assets/unpack/take.h"
 #include "nodeup/base/io.h"
 #include "nodeup/base/mem.h"
 
@@ -27,6 +29,8 @@ struct job {
 	struct extract_limits left;
 	uint64_t made; /* bytes of files, holes counted */
 	unsigned int dirs;
+	uint32_t number;            /* of the entry, from 1 */
+	struct extract_names names; /* without a directory: what the archive has so far */
 	struct archive *archive;
 	struct archive_entry *entry;
 	char path[EXTRACT_NAME_MAX + 1]; /* of the entry: no ".", no "//", no trailing '/' */
@@ -133,12 +137,60 @@ static int clear_name(struct job *j, int parent, const char *name)
 	return sys_error(j, "replace");
 }
 
+/* Without a directory: note what is at this path now; a directory stays one, and nothing else becomes one. */
+static int note_place(struct job *j, enum extract_there is, uint32_t entry)
+{
+	struct extract_place *place = extract_names_at(&j->names, j->path, strlen(j->path));
+
+	if (place->is == EXTRACT_A_DIR && is != EXTRACT_A_DIR)
+		return refuse_entry(j, "it would replace a directory");
+	if (is == EXTRACT_A_DIR && place->is != EXTRACT_A_DIR) {
+		if (place->is != EXTRACT_NOTHING)
+			return refuse_entry(j, "a directory in place of something else");
+		if (j->dirs++ >= DIRS_MAX)
+			return refuse_entry(j, too_many_dirs);
+	}
+	place->is = is;
+	place->entry = entry;
+	return 0;
+}
+
+/* Without a directory: all directories above the entry. One that the archive does not mention counts as an entry. */
+static int note_parents(struct job *j)
+{
+	for (const char *slash = strchr(j->path, '/'); slash; slash = strchr(slash + 1, '/')) {
+		struct extract_place *place =
+			extract_names_at(&j->names, j->path, (size_t)(slash - j->path));
+
+		if (place->is == EXTRACT_A_DIR)
+			continue;
+		if (place->is != EXTRACT_NOTHING)
+			return refuse_entry(j, "its directory is a link or a file");
+		if (j->left.entries == 0)
+			return refuse_entry(j, "the archive has more entries than allowed");
+		if (j->dirs++ >= DIRS_MAX)
+			return refuse_entry(j, too_many_dirs);
+		j->left.entries--;
+		place->is = EXTRACT_A_DIR;
+	}
+	return 0;
+}
+
+/* Tell of the entry where all are told of. */
+static int tell_entry(struct job *j, enum extract_kind kind, const char *target)
+{
+	return j->left.takes ? 0 : report_entry(j, kind, j->path, target);
+}
+
 static int put_dir(struct job *j, int parent, const char *name)
 {
 	struct stat st;
+	int r;
 
-	if (j->dir_fd < 0)
-		return report_entry(j, EXTRACT_DIR, j->path, NULL);
+	if (j->dir_fd < 0) {
+		r = note_place(j, EXTRACT_A_DIR, 0);
+		return r < 0 ? r : tell_entry(j, EXTRACT_DIR, NULL);
+	}
 	if (j->dirs > DIRS_MAX)
 		return refuse_entry(j, too_many_dirs);
 	if (mkdirat(parent, name, 0755) == 0) {
@@ -201,27 +253,32 @@ static int make_file(struct job *j, int parent, const char *name, mode_t mode)
 }
 
 /* Take in the next bytes of a file that is told of, and give them where they are wanted. */
-static int tell_bytes(struct job *j, struct digest_ctx *ctx, const void *p, size_t n)
+static int tell_bytes(struct job *j, struct digest_ctx *ctx, const void *p, size_t n, int64_t at,
+		      bool hole)
 {
 	FILE *given = j->report->bytes_of_files;
+	const int r = j->left.takes ? takes_write(j->left.takes, p, n, at, hole) : 0;
 
 	digest_update(ctx, p, n);
+	if (r < 0) {
+		errno = -r;
+		return sys_error(j, "write");
+	}
 	return given && fwrite(p, 1, n, given) != n ? sys_error(j, "give") : 0;
 }
 
 /* A hole, up to this byte of the file. */
-static int hash_hole(struct job *j, struct digest_ctx *ctx, int64_t from, int64_t to)
+static int tell_hole(struct job *j, struct digest_ctx *ctx, int64_t from, int64_t to)
 {
 	static const char zeros[16 * 1024];
-	int r;
 
 	if (extract_source_is_bomb(&j->source, j->made + (uint64_t)to))
 		return refuse_entry(j, j->source.why);
-	while (from < to) {
+	while (from < to && ctx) {
 		const size_t n = to - from < (int64_t)sizeof(zeros) ? (size_t)(to - from)
 								    : sizeof(zeros);
+		const int r = tell_bytes(j, ctx, zeros, n, from, true);
 
-		r = tell_bytes(j, ctx, zeros, n);
 		if (r < 0)
 			return r;
 		from += (int64_t)n;
@@ -229,13 +286,10 @@ static int hash_hole(struct job *j, struct digest_ctx *ctx, int64_t from, int64_
 	return 0;
 }
 
-/* The digest of the file that copy_data would write. */
-static int tell_file(struct job *j, int64_t size)
+/* The bytes of a file that is told of; ctx NULL: they are only looked at. */
+static int tell_data(struct job *j, struct digest_ctx *ctx, int64_t size)
 {
-	autodigest struct digest_ctx *ctx = digest_new(DIGEST_SHA256);
-	char hex[DIGEST_TEXT_MAX];
 	int64_t at, end = 0;
-	struct digest d;
 	const void *p;
 	size_t n;
 	int r;
@@ -243,21 +297,42 @@ static int tell_file(struct job *j, int64_t size)
 	while ((r = archive_read_data_block(j->archive, &p, &n, &at)) == ARCHIVE_OK) {
 		if (at < end || at > size || (int64_t)n > size - at)
 			return refuse_entry(j, "more data than its header says");
-		r = hash_hole(j, ctx, end, at);
-		if (r < 0)
-			return r;
-		r = tell_bytes(j, ctx, p, n);
+		r = tell_hole(j, ctx, end, at);
+		if (r >= 0 && ctx)
+			r = tell_bytes(j, ctx, p, n, at, false);
 		if (r < 0)
 			return r;
 		end = at + (int64_t)n;
 	}
 	if (r != ARCHIVE_EOF)
 		return fail_broken(j, "broken or truncated");
-	r = hash_hole(j, ctx, end, size);
+	return tell_hole(j, ctx, end, size);
+}
+
+/* Without a directory: a file goes where it is taken, or is told of with its digest. */
+static int tell_file(struct job *j, int64_t size)
+{
+	struct takes *takes = j->left.takes;
+	const char *why = takes ? takes_begin(takes, j->path, j->number, (uint64_t)size) : NULL;
+	autodigest struct digest_ctx *ctx = takes && !takes_any(takes) ? NULL
+								       : digest_new(DIGEST_SHA256);
+	char hex[DIGEST_TEXT_MAX];
+	struct digest d;
+	int r;
+
+	if (why)
+		return refuse_entry(j, why);
+	r = tell_data(j, ctx, size);
 	if (r < 0)
 		return r;
 	j->made += (uint64_t)size;
+	if (!ctx)
+		return 0;
 	digest_final(ctx, &d);
+	if (takes) {
+		errno = -takes_end(takes, j->path, j->number, (uint64_t)size, digest_hex(&d, hex));
+		return errno ? sys_error(j, "write") : 0;
+	}
 	if (j->report->bytes_of_files)
 		archive_entry_set_mtime(j->entry, size, 0);
 	return report_entry(j, EXTRACT_FILE, j->path, digest_hex(&d, hex));
@@ -273,8 +348,10 @@ static int put_file(struct job *j, int parent, const char *name)
 	if (size < 0 || (uint64_t)size > j->left.bytes)
 		return refuse_entry(j, "the archive unpacks to more bytes than allowed");
 	j->left.bytes -= (uint64_t)size;
-	if (j->dir_fd < 0)
-		return tell_file(j, size);
+	if (j->dir_fd < 0) {
+		r = note_place(j, EXTRACT_A_FILE, j->number);
+		return r < 0 ? r : tell_file(j, size);
+	}
 	r = clear_name(j, parent, name);
 	if (r < 0)
 		return r;
@@ -307,8 +384,13 @@ static int put_symlink(struct job *j, int parent, const char *name)
 
 	if (why)
 		return refuse_entry(j, why);
-	if (j->dir_fd < 0)
-		return report_entry(j, EXTRACT_LINK, j->path, target);
+	if (j->dir_fd < 0) {
+		r = note_place(j, EXTRACT_A_LINK, 0);
+		why = r >= 0 && j->left.takes ? takes_link(j->left.takes, j->path, target) : NULL;
+		if (why)
+			return refuse_entry(j, why);
+		return r < 0 ? r : tell_entry(j, EXTRACT_LINK, target);
+	}
 	r = clear_name(j, parent, name);
 	if (r < 0)
 		return r;
@@ -330,6 +412,24 @@ static bool is_new_file(int dir, const char *name)
 	       (st.st_mode & 07777) == EXTRACT_NEW_MODE;
 }
 
+/* Without a directory. What has its bytes is another entry; a further pass takes that one. */
+static int tell_hardlink(struct job *j, const char *target)
+{
+	struct takes *takes = j->left.takes;
+	const struct extract_place *file = extract_names_at(&j->names, target, strlen(target));
+	const uint32_t entry = file->entry;
+	int r;
+
+	if (file->is != EXTRACT_A_FILE)
+		return refuse_entry(j, "a hard link to no earlier file of the archive");
+	r = note_place(j, EXTRACT_A_FILE, entry);
+	if (r < 0 || !takes)
+		return r < 0 ? r : tell_entry(j, EXTRACT_HARDLINK, target);
+	(void)takes_begin(takes, j->path, 0, 0);
+	errno = -takes_end(takes, j->path, entry, 0, "");
+	return errno ? sys_error(j, "write") : 0;
+}
+
 static int put_hardlink(struct job *j, int parent, const char *name)
 {
 	autofree char *target = xcalloc(1, EXTRACT_NAME_MAX + 1);
@@ -344,7 +444,7 @@ static int put_hardlink(struct job *j, int parent, const char *name)
 	if (strcmp(target, j->path) == 0)
 		return refuse_entry(j, "a link to itself");
 	if (j->dir_fd < 0)
-		return report_entry(j, EXTRACT_HARDLINK, j->path, target);
+		return tell_hardlink(j, target);
 	dir = extract_open_parent(j->dir_fd, target, NULL, NULL, &last);
 	if (dir < 0 || !is_new_file(dir, last))
 		return refuse_entry(j, "a hard link to no earlier file of the archive");
@@ -366,6 +466,7 @@ static int put_entry(struct job *j)
 	bool hard = archive_entry_hardlink(j->entry);
 	autoclose int parent = -1;
 	const char *name = NULL;
+	int r;
 
 	if (!hard && type != AE_IFREG && type != AE_IFDIR && type != AE_IFLNK)
 		return refuse_entry(j, "neither file, directory nor link");
@@ -376,10 +477,11 @@ static int put_entry(struct job *j)
 			return refuse_entry(j, "no name");
 		return 0; /* "./", which the caller made */
 	}
+	r = j->dir_fd < 0 ? note_parents(j) : open_entry_parent(j, &name);
+	if (r < 0)
+		return r;
 	if (j->dir_fd >= 0)
-		parent = open_entry_parent(j, &name);
-	if (j->dir_fd >= 0 && parent < 0)
-		return parent;
+		parent = r;
 	if (hard)
 		return put_hardlink(j, parent, name);
 	if (type == AE_IFDIR)
@@ -401,6 +503,7 @@ static int next_entry(struct job *j)
 		return fail_broken(j, "broken or truncated");
 	if (j->left.entries-- == 0)
 		return refuse_entry(j, "the archive has more entries than allowed");
+	j->number++;
 	raw = archive_entry_pathname(j->entry);
 	why = raw ? extract_clean(raw, j->path) : "its name cannot be read";
 	if (why)
@@ -426,7 +529,8 @@ static int unpack_archive(struct job *j)
 				j->name);
 	if (extract_source_end(&j->source, (uint64_t)archive_filter_bytes(j->archive, 0)) < 0)
 		return fail_broken(j, "broken");
-	return 0;
+	errno = j->left.takes ? -takes_report(j->left.takes, j->report) : 0;
+	return errno ? sys_error(j, "report") : 0;
 }
 
 int extract_stream(int in_fd, const char *name, int dir_fd, const struct extract_limits *limits,
@@ -447,6 +551,7 @@ int extract_stream(int in_fd, const char *name, int dir_fd, const struct extract
 		(void)archive_read_free(j->archive);
 		extract_source_done(&j->source);
 	}
+	extract_names_done(&j->names);
 	free(j);
 	return r;
 }

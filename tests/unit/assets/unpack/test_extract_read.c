@@ -8,7 +8,7 @@
 #include "assets/unpack/extract.h"
 #include "tests/unit/lib/tar.h"
 
-static const struct extract_limits limits = { 100, 1 << 20, NULL };
+static const struct extract_limits limits = { .entries = 100, .bytes = 1 << 20 };
 
 static int read_all(struct arena *a, const struct buf *b, const struct extract_limits *l,
 		    struct extract_files *ret, struct err *e)
@@ -90,8 +90,10 @@ static void limits_hold(void **state)
 	tar_add(&b, &(struct tar_entry){ .name = "one", .type = '0', .data = "12345" });
 	tar_add(&b, &(struct tar_entry){ .name = "two", .type = '0', .data = "12345" });
 	tar_end(&b);
-	must_refuse(&b, &(struct extract_limits){ 1, 100, NULL }, "more entries than allowed");
-	must_refuse(&b, &(struct extract_limits){ 9, 9, NULL }, "more bytes than allowed");
+	must_refuse(&b, &(struct extract_limits){ .entries = 1, .bytes = 100 },
+		    "more entries than allowed");
+	must_refuse(&b, &(struct extract_limits){ .entries = 9, .bytes = 9 },
+		    "more bytes than allowed");
 	b.len -= 1024 + 512;
 	must_refuse(&b, &limits, "broken or truncated");
 }
