@@ -7,8 +7,7 @@
 #include "assets/signature.h"
 #include "nodeup/base/str.h"
 
-/* ASSET_TAR: plain, or packed as its first bytes say; no name means it. */
-enum asset_form { ASSET_PLAIN, ASSET_TAR_GZ, ASSET_TAR_XZ, ASSET_TAR_ZST, ASSET_TAR };
+enum asset_form { ASSET_PLAIN, ASSET_TAR_GZ, ASSET_TAR_XZ, ASSET_TAR_ZST };
 
 struct asset {
 	const char *name; /* "kubelet", "cni.tar.gz" */

@@ -201,3 +201,45 @@ int cache_unpack(struct cache *c, const struct asset *as, struct err *e)
 	whole.members = NULL;
 	return r == -EMLINK && as->members ? cache_unpack(c, &whole, e) : r;
 }
+
+static const struct extract_limits usual_limits = { .entries = ENTRIES_MAX, .bytes = BYTES_MAX };
+
+static int open_signed(struct cache *c, const struct asset *as, int *ret_fd, struct err *e)
+{
+	int r;
+
+	if (!cache_is_signed(c, as))
+		return err_fail(e, ERR_SYSTEM, EAGAIN, "asset %s: its signature is not checked yet",
+				as->name);
+	r = cache_open(c, &as->digest, ret_fd, e);
+	return r < 0 ? err_wrap(e, "read '%s'", as->name) : 0;
+}
+
+int cache_take(struct cache *c, struct arena *a, const struct asset *as, struct extract_take *takes,
+	       size_t n, struct err *e)
+{
+	autoclose int fd = -1;
+	int r = open_signed(c, as, &fd, e);
+
+	return r < 0 ? r : extract_take(a, fd, as->name, &usual_limits, takes, n, e);
+}
+
+int cache_give(struct cache *c, struct arena *a, const struct asset *as, uint64_t entry,
+	       int *ret_fd, struct extract **ret, struct err *e)
+{
+	struct extract_take *take = arena_new(a, struct extract_take);
+	autoclose int fd = -1, from = -1, to = -1;
+	int fds[2], r = open_signed(c, as, &fd, e);
+
+	if (r < 0)
+		return r;
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return err_sys(e, "make a pipe");
+	from = fds[0];
+	to = fds[1];
+	*take = (struct extract_take){ .member = "", .fd = to, .entry = entry };
+	r = extract_take_start(a, fd, as->name, &usual_limits, take, 1, ret, e);
+	if (r >= 0)
+		*ret_fd = TAKE_FD(from);
+	return r;
+}

@@ -21,3 +21,10 @@ int unpack_feed(struct unpack *u, const struct extract_piece *piece, struct err 
 int unpack_finish(struct unpack *u, struct err *e) must_check;
 /* Kill and reap the child and drop what it made; NULL is fine. */
 void unpack_abort(struct unpack *u);
+/* Take members of a verified and signed entry, as extract_take does. */
+int cache_take(struct cache *c, struct arena *a, const struct asset *as, struct extract_take *takes,
+	       size_t n, struct err *e) must_check;
+/* Begin to give one entry of such an archive, by its number, to the reader of a pipe: *ret_fd, the caller's. It has all
+ * bytes when extract_finish says so. */
+int cache_give(struct cache *c, struct arena *a, const struct asset *as, uint64_t entry,
+	       int *ret_fd, struct extract **ret, struct err *e) must_check;

@@ -244,6 +244,14 @@ int extract_take(struct arena *a, int fd, const char *name, const struct extract
 	return r;
 }
 
+void extract_drain(struct extract *x, int fd)
+{
+	char ignored[4096];
+
+	while (extract_watch_read(&x->watch, fd) && read(fd, ignored, sizeof(ignored)) > 0)
+		;
+}
+
 pid_t extract_pid(const struct extract *x)
 {
 	return x->watch.child.pid;

@@ -94,6 +94,9 @@ int extract_take_start(struct arena *a, int fd, const char *name,
 		       const struct extract_limits *limits, struct extract_take *takes, size_t n,
 		       struct extract **ret, struct err *e) must_check;
 
+/* Read and drop what the reader of the pipe left in it, as it may end before the child does; fd is that end of it. */
+void extract_drain(struct extract *x, int fd);
+
 /* For tests: the child's process id. */
 pid_t extract_pid(const struct extract *x);
 /* For tests: how often a sample of its work is taken while it is waited for, instead of each second. */

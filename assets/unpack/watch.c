@@ -64,6 +64,11 @@ static bool wait_for(struct extract_watch *w, int fd, short events, unsigned int
 	return false;
 }
 
+bool extract_watch_read(struct extract_watch *w, int fd)
+{
+	return wait_for(w, fd, POLLIN, EXTRACT_SAMPLES);
+}
+
 bool extract_watch_write(struct extract_watch *w, int fd)
 {
 	return wait_for(w, fd, POLLOUT, EXTRACT_SAMPLES);

@@ -27,6 +27,8 @@ struct extract_watch {
 int extract_watch_make(struct extract_watch *w, int *ret_child);
 /* Wait until fd (non-blocking) can be written or its reader is gone: true. False: the child stands still. */
 bool extract_watch_write(struct extract_watch *w, int fd);
+/* The same until the descriptor can be read. */
+bool extract_watch_read(struct extract_watch *w, int fd);
 /* Wait until it ends and reap it: true. False: it stands still. */
 bool extract_watch_reap(struct extract_watch *w, int *ret_status);
 /* Kill and reap it; one that cannot die, as its disk does not answer, is left to die alone. */

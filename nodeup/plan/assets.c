@@ -3,7 +3,6 @@
 #include <string.h>
 #include "nodeup/plan/builders.h"
 #include "nodeup/plan/trust.h"
-#include "nodeup/tasks/image_archive.h"
 
 /* With what the owner of the machine has besides. */
 static int parse_asset(struct plan *p, const char *text, struct asset *ret, struct err *e)
@@ -324,11 +323,6 @@ void plan_image(struct plan *p, const struct node_image *image)
 	p->asked = where;
 	warn_sha1(p, as, where);
 	asset_task(p, TASK_ASSET, as)->optional = false;
-	for (size_t i = 0; image->is_unnamed && i < IMAGE_LISTS; i++) {
-		as->form = ASSET_TAR;
-		want_member(p, as, image_lists[i]);
-		asset_task(p, TASK_UNPACK, as)->optional = false;
-	}
 	plan_new_task(p, TASK_IMAGE, image->name)->image = (struct task_image){
 		.name = image->name,
 		.asset = as,
@@ -352,11 +346,7 @@ void plan_image_member(struct plan *p, const struct node_member_image *image)
 			    tree_where(p->arena, &image->archive.pos), image->name);
 		return;
 	}
-	want_member(p, as, image->member);
-	if (image->tag)
-		want_member(p, as, image->tag);
 	asset_task(p, TASK_ASSET, as)->optional = false;
-	asset_task(p, TASK_UNPACK, as)->optional = false;
 	plan_new_task(p, TASK_IMAGE, image->name)->image = (struct task_image){
 		.name = image->name,
 		.asset = as,

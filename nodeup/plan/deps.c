@@ -122,12 +122,6 @@ static bool is_loaded_from(const struct task *t, const struct task *asset)
 	return is_same_asset(t->image.asset, asset->asset.asset);
 }
 
-static bool is_in_archive(const struct task *t, const struct task *unpack)
-{
-	return (t->image.member || t->image.is_unnamed) &&
-	       is_same_asset(t->image.asset, unpack->unpack.asset);
-}
-
 static bool is_owner(const struct task *t, const struct task *user)
 {
 	return str_eq(t->dir.owner, user->user.name);
@@ -280,7 +274,6 @@ static const struct dep_rule rules[] = {
 	{ TASK_PACKAGE, TASK_ASSET, is_installed_from, .sake = FOR_ITS_SAKE },
 	{ TASK_RELOAD, TASK_FILE, is_unit_file },
 	{ TASK_IMAGE, TASK_ASSET, is_loaded_from, .sake = FOR_ITS_SAKE },
-	{ TASK_IMAGE, TASK_UNPACK, is_in_archive, .sake = FOR_ITS_SAKE },
 	{ TASK_IMAGE, TASK_UNIT, is_runtime },
 	{ TASK_PULL, TASK_UNIT, is_runtime },
 	{ TASK_PULL, TASK_FILE, is_mirror_of },

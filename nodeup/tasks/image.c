@@ -1,6 +1,7 @@
 #include "nodeup/tasks/kinds.h"
 
 #include <string.h>
+#include "assets/cache/unpack.h"
 #include "nodeup/base/dur.h"
 #include "nodeup/base/enc.h"
 #include "nodeup/base/json.h"
@@ -142,29 +143,42 @@ static int image_check(const struct task *t, struct task_ctx *ctx, struct task_d
 	return TASK_EQUAL;
 }
 
-static int open_image(const struct task_image *im, struct task_ctx *ctx, int *ret_fd, struct err *e)
+/* One that is a member of an archive goes from the unpacker into the loader. */
+static int load_member(const struct asset *as, struct task_ctx *ctx, uint64_t entry,
+		       const char *const *argv, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
-	const char *path;
-	int r;
+	autobuf struct buf out = BUF_INIT(OUTPUT_MAX);
+	autoclose int fd = -1;
+	struct extract *x;
+	int r = cache_give(ctx->cache, a, as, entry, &fd, &x, e);
 
-	if (!im->member)
-		return cache_open(ctx->cache, &im->asset->digest, ret_fd, e);
-	r = image_archive_member(im->asset, ctx, a, im->member, &path, e);
-	return r < 0 ? r : io_open_file(ctx->cache_root_fd, path, ret_fd, e);
+	if (r < 0)
+		return r;
+	r = task_run_program(ctx, argv, fd, LOAD_NS, &out, e);
+	if (r < 0) {
+		extract_abort(x);
+		return r;
+	}
+	extract_drain(x, fd);
+	return extract_finish(x, e);
 }
 
-static int load_image(const struct task *t, struct task_ctx *ctx, struct err *e)
+static int load_image(const struct task_image *im, struct task_ctx *ctx, uint64_t entry,
+		      struct err *e)
 {
 	static const char *const argv[] = { "docker", "load", NULL };
 	autobuf struct buf out = BUF_INIT(OUTPUT_MAX);
 	autoclose int fd = -1;
-	int r = open_image(&t->image, ctx, &fd, e);
+	int r;
 
+	if (im->member)
+		return load_member(im->asset, ctx, entry, argv, e);
+	r = cache_open(ctx->cache, &im->asset->digest, &fd, e);
 	if (r < 0)
 		return r;
-	return t->image.in_containerd ? image_ctr_load(ctx, fd, e)
-				      : task_run_program(ctx, argv, fd, LOAD_NS, &out, e);
+	return im->in_containerd ? image_ctr_load(ctx, fd, e)
+				 : task_run_program(ctx, argv, fd, LOAD_NS, &out, e);
 }
 
 static bool is_tag(const char *s)
@@ -177,20 +191,14 @@ static bool is_tag(const char *s)
 }
 
 /* What was loaded has a tag that only the archive says: it gets the name that the plan knows as well. */
-static int tag_image(const struct task *t, struct task_ctx *ctx, struct err *e)
+static int tag_image(const struct task_image *im, struct task_ctx *ctx, const char *text,
+		     struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
-	autobuf struct buf text = BUF_INIT(TAG_MAX + 2), out = BUF_INIT(OUTPUT_MAX);
-	const struct task_image *im = &t->image;
+	autobuf struct buf out = BUF_INIT(OUTPUT_MAX);
 	const char *argv[] = { "docker", "tag", NULL, im->name, NULL };
-	const char *path, *tag;
-	int r = image_archive_member(im->asset, ctx, a, im->tag, &path, e);
+	const char *tag = str_trim(a, text);
 
-	if (r >= 0)
-		r = io_read(ctx->cache_root_fd, path, &text, e);
-	if (r < 0)
-		return r;
-	tag = str_trim(a, buf_str(&text));
 	if (!is_tag(tag))
 		return err_fail(e, ERR_CONFIG, EINVAL, "asset %s: '%s' does not say a tag",
 				im->asset->name, im->tag);
@@ -200,28 +208,29 @@ static int tag_image(const struct task *t, struct task_ctx *ctx, struct err *e)
 }
 
 /* What containerd has by now of the names that the archive says: it may leave out what is for other machines. */
-static int record_unnamed(const struct task_image *im, struct task_ctx *ctx, struct err *e)
+static int record_unnamed(const struct task_image *im, struct task_ctx *ctx,
+			  const struct strv *names, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
-	struct strv names, lines = { 0 };
-	int r = image_archive_names(im->asset, ctx, a, &names, e);
+	struct strv lines = { 0 };
+	int r = 0;
 
 	strv_add(a, &lines, record_head(a, im));
-	for (size_t i = 0; i < names.n && r >= 0; i++) {
+	for (size_t i = 0; i < names->n && r >= 0; i++) {
 		char id[ID_MAX];
 
-		r = image_ctr_id(ctx, names.v[i], id, e);
+		r = image_ctr_id(ctx, names->v[i], id, e);
 		if (r == 0)
-			strv_addf(a, &lines, "%s %s", names.v[i], id);
+			strv_addf(a, &lines, "%s %s", names->v[i], id);
 		if (r == -ENOENT)
 			r = 0;
 	}
 	if (r < 0)
 		return r;
-	if (names.n && lines.n == 1)
+	if (names->n && lines.n == 1)
 		return err_fail(e, ERR_INTEGRITY, ENOENT,
 				"asset %s was loaded, but containerd has no image '%s'",
-				im->asset->name, names.v[0]);
+				im->asset->name, names->v[0]);
 	return record_write(ctx->root_fd, record_path(a, im->name), 0644,
 			    arena_printf(a, "%s\n", strv_join(a, &lines, "\n")), e);
 }
@@ -230,18 +239,27 @@ static int image_apply(const struct task *t, struct task_ctx *ctx, struct task_r
 		       struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
+	struct strv names = { 0 };
+	const char *tag = NULL;
+	uint64_t entry = 0;
 	char id[ID_MAX];
-	int r;
+	int r = 0;
 
-	r = load_image(t, ctx, e);
-	if (r >= 0 && t->image.member)
-		r = tag_image(t, ctx, e);
+	/* first of all, as an archive that is refused is not loaded */
+	if (t->image.is_unnamed)
+		r = image_archive_names(t->image.asset, ctx, a, &names, e);
+	else if (t->image.member)
+		r = image_archive_find(&t->image, ctx, a, &entry, &tag, e);
+	if (r >= 0)
+		r = load_image(&t->image, ctx, entry, e);
+	if (r >= 0 && tag)
+		r = tag_image(&t->image, ctx, tag, e);
 	/* another run finds the same archive */
 	run->final = r < 0 && e->kind == ERR_CONFIG;
 	if (r < 0)
 		return err_wrap(e, "load image %s", t->image.name);
 	if (t->image.is_unnamed)
-		return record_unnamed(&t->image, ctx, e);
+		return record_unnamed(&t->image, ctx, &names, e);
 	r = image_id(ctx, &t->image, id, e);
 	if (r == -ENOENT)
 		return err_fail(e, ERR_INTEGRITY, ENOENT,

@@ -1,26 +1,57 @@
 #include "nodeup/tasks/image_archive.h"
 
 #include <string.h>
+#include <sys/mman.h>
+#include "assets/cache/unpack.h"
 #include "nodeup/base/json.h"
-#include "nodeup/tasks/member.h"
 
-enum { LIST_MAX = 4 << 20 };
+enum { LIST_MAX = 4 << 20, LISTS = 2 };
 
-const char *const image_lists[IMAGE_LISTS] = { "manifest.json", "index.json" };
+/* Members that say what the images of an archive are called: docker's list, and OCI's. */
+static const char *const lists[LISTS] = { "manifest.json", "index.json" };
 
-int image_archive_member(const struct asset *as, struct task_ctx *ctx, struct arena *a,
-			 const char *member, const char **ret, struct err *e)
+/* Where the text of a small member goes. */
+static struct extract_take list_of(const char *member)
 {
-	const char *link;
-	int r;
+	return (struct extract_take){ .member = member,
+				      .fd = memfd_create(member, MFD_CLOEXEC),
+				      .max = LIST_MAX };
+}
 
-	if (!cache_has_tree(ctx->cache, as) || !cache_is_signed(ctx->cache, as))
-		return err_fail(e, ERR_SYSTEM, EAGAIN, "asset %s is not unpacked", as->name);
-	r = member_find(ctx->cache_root_fd, a, cache_unpacked_path(ctx->cache, a, &as->digest),
-			member, ret, &link, e);
-	if (r < 0 || *ret)
-		return r;
+static int read_list(struct arena *a, struct extract_take *t, const char **ret, size_t *ret_n,
+		     struct err *e)
+{
+	autobuf struct buf text = BUF_INIT(LIST_MAX);
+	const int r = io_read_fd(t->fd, t->member, &text, e);
+
+	*ret = arena_strn(a, buf_str(&text), text.len);
+	*ret_n = text.len;
+	return r;
+}
+
+static int no_member(const struct asset *as, const char *member, struct err *e)
+{
 	return err_fail(e, ERR_CONFIG, ENOENT, "asset %s holds no file '%s'", as->name, member);
+}
+
+int image_archive_find(const struct task_image *im, struct task_ctx *ctx, struct arena *a,
+		       uint64_t *ret_entry, const char **ret_tag, struct err *e)
+{
+	struct extract_take takes[] = { { .member = im->member, .fd = -1 },
+					list_of(im->tag ? im->tag : "") };
+	autoclose int tag_fd = takes[1].fd;
+	size_t n;
+	int r = cache_take(ctx->cache, a, im->asset, takes, im->tag ? 2 : 1, e);
+
+	*ret_tag = NULL;
+	if (r < 0)
+		return r;
+	*ret_entry = takes[0].from;
+	if (!takes[0].path)
+		return no_member(im->asset, im->member, e);
+	if (im->tag && !takes[1].path)
+		return no_member(im->asset, im->tag, e);
+	return im->tag ? read_list(a, &takes[1], ret_tag, &n, e) : 0;
 }
 
 static void add_name(struct arena *a, const struct tree *name, struct strv *ret)
@@ -51,23 +82,25 @@ static void add_names(struct arena *a, const struct tree *list, struct strv *ret
 int image_archive_names(const struct asset *as, struct task_ctx *ctx, struct arena *a,
 			struct strv *ret, struct err *e)
 {
-	*ret = (struct strv){ 0 };
-	for (size_t i = 0; i < IMAGE_LISTS; i++) {
-		autobuf struct buf text = BUF_INIT(LIST_MAX);
-		const char *path;
-		struct tree *list;
-		int r = image_archive_member(as, ctx, a, image_lists[i], &path, e);
+	struct extract_take takes[LISTS] = { list_of(lists[0]), list_of(lists[1]) };
+	autoclose int docker = takes[0].fd, oci = takes[1].fd;
+	int r = cache_take(ctx->cache, a, as, takes, LISTS, e);
 
-		if (r == -ENOENT)
+	(void)docker;
+	(void)oci;
+	*ret = (struct strv){ 0 };
+	for (size_t i = 0; i < LISTS && r >= 0; i++) {
+		struct tree *list;
+		const char *text;
+		size_t n;
+
+		if (!takes[i].path)
 			continue;
-		if (r == 0)
-			r = io_read(ctx->cache_root_fd, path, &text, e);
+		r = read_list(a, &takes[i], &text, &n, e);
 		if (r >= 0)
-			r = json_parse(a, image_lists[i], arena_str(a, buf_str(&text)), text.len,
-				       &list, e);
-		if (r < 0)
-			return r;
-		add_names(a, list, ret);
+			r = json_parse(a, lists[i], text, n, &list, e);
+		if (r >= 0)
+			add_names(a, list, ret);
 	}
-	return 0;
+	return r;
 }

@@ -15,7 +15,7 @@ struct tar_entry {
 	uint64_t size;     /* 0: the length of data */
 };
 
-#define TAR_BUF BUF_INIT(4 * 1024 * 1024)
+#define TAR_BUF BUF_INIT(8 * 1024 * 1024)
 
 /* Append one entry, and the two empty blocks of the end. */
 void tar_add(struct buf *b, const struct tar_entry *t);

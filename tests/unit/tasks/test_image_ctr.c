@@ -9,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 #include "nodeup/base/proc.h"
-#include "nodeup/tasks/image_archive.h"
 #include "nodeup/tasks/image_ctr.h"
 #include "nodeup/tasks/kinds.h"
 #include "tests/unit/lib/scratch.h"
@@ -187,16 +186,22 @@ static void without_its_program_ctr_gets_a_packed_archive(void **state)
 	assert_non_null(strstr(w->e.msg, "this host has no zstd"));
 }
 
-/* An archive with these lists, of which ctr loads a:1, in the cache and unpacked. */
-static void keep_archive(struct world *w, const char *docker, const char *oci)
+/* Put an archive into the cache. */
+static void keep(struct world *w, const struct buf *b)
 {
-	struct strv *members = arena_new(w->arena, struct strv);
-	autobuf struct buf b = TAR_BUF;
 	struct cache_entry *en;
 
-	*members = (struct strv){ 0 };
-	for (size_t i = 0; i < IMAGE_LISTS; i++)
-		strv_add(w->arena, members, image_lists[i]);
+	digest_of(DIGEST_SHA256, buf_str(b), b->len, &w->asset.digest);
+	if (cache_begin(w->ctx.cache, &w->asset.digest, &en, &w->e) < 0 ||
+	    cache_write(en, buf_str(b), b->len, &w->e) < 0 || cache_commit(en, &w->e) < 0)
+		fail_msg("%s", w->e.msg);
+}
+
+/* One with these lists, of which ctr loads a:1. */
+static void keep_archive(struct world *w, const char *docker, const char *oci)
+{
+	autobuf struct buf b = TAR_BUF;
+
 	tar_add(&b, &(struct tar_entry){ .name = "line", .type = '0', .data = archive });
 	if (docker)
 		tar_add(&b, &(struct tar_entry){
@@ -204,14 +209,7 @@ static void keep_archive(struct world *w, const char *docker, const char *oci)
 	if (oci)
 		tar_add(&b, &(struct tar_entry){ .name = "index.json", .type = '0', .data = oci });
 	tar_end(&b);
-	w->asset.form = ASSET_TAR;
-	w->asset.unpack = true;
-	w->asset.members = members;
-	digest_of(DIGEST_SHA256, buf_str(&b), b.len, &w->asset.digest);
-	if (cache_begin(w->ctx.cache, &w->asset.digest, &en, &w->e) < 0 ||
-	    cache_write(en, buf_str(&b), b.len, &w->e) < 0 || cache_commit(en, &w->e) < 0 ||
-	    cache_unpack(w->ctx.cache, &w->asset, &w->e) < 0)
-		fail_msg("%s", w->e.msg);
+	keep(w, &b);
 	w->task.name = w->task.image.name = "a.tar";
 	w->task.image.is_unnamed = true;
 }
@@ -277,6 +275,81 @@ static void an_archive_of_which_nothing_came_is_told(void **state)
 	assert_non_null(strstr(w->e.msg, "containerd has no image 'b:1'"));
 }
 
+/* Nothing is loaded of an archive that is refused, nor of lists that take too much memory. */
+static void a_bad_archive_is_not_loaded(void **state)
+{
+	struct world *w = *state;
+	autofree char *large = xcalloc(1, (5 << 20) + 1);
+	struct task_run run = { 0 };
+
+	memset(large, ' ', 5 << 20);
+	keep_archive(w, large, NULL);
+	assert_true(w->task.ops->apply(&w->task, &w->ctx, &run, &w->e) < 0);
+	assert_non_null(strstr(w->e.msg, "more bytes than allowed"));
+	for (int i = 0; i < 2; i++) {
+		autobuf struct buf b = TAR_BUF;
+
+		tar_add(&b, &(struct tar_entry){
+				    .name = "manifest.json", .type = '0', .data = docker_list });
+		tar_add(&b,
+			&(struct tar_entry){ .name = i ? "../up" : "dev", .type = i ? '0' : '3' });
+		tar_end(&b);
+		keep(w, &b);
+		assert_true(w->task.ops->apply(&w->task, &w->ctx, &run, &w->e) < 0);
+		assert_int_equal(w->e.kind, ERR_INTEGRITY);
+	}
+	assert_int_equal(faccessat(w->root.fd, "imports", F_OK, 0), -1);
+}
+
+/* The image is a member of an archive with more; its bytes go to the runtime alone. */
+static void an_image_in_an_archive_is_piped(void **state)
+{
+	static const char docker[] =
+		"#!/bin/sh\n"
+		"case $1 in\n"
+		"load) cat >$SCRATCH/given; cat $SCRATCH/given >>$SCRATCH/images ;;\n"
+		"tag) echo $2 $3 >$SCRATCH/tags ;;\n"
+		"esac\n";
+	struct world *w = *state;
+	autofree char *given = NULL, *tags = NULL;
+	autobuf struct buf b = TAR_BUF;
+
+	scratch_program(&w->root, "/bin/docker", docker);
+	tar_add(&b, &(struct tar_entry){ .name = "x/image.tar", .type = '0', .data = "other" });
+	tar_add(&b, &(struct tar_entry){ .name = "image.tag", .type = '0', .data = "v1\n" });
+	tar_add(&b, &(struct tar_entry){ .name = "image.tar", .type = '0', .data = archive });
+	tar_end(&b);
+	keep(w, &b);
+	w->task.image.member = "image.tar";
+	w->task.image.tag = "image.tag";
+	w->task.image.loaded_as = "a";
+	apply(w);
+	assert_string_equal(check(w), "");
+	given = scratch_read(&w->root, "/given");
+	assert_string_equal(given, archive);
+	tags = scratch_read(&w->root, "/tags");
+	assert_string_equal(tags, "a:v1 a:1\n");
+}
+
+/* As it is after a kill of the loader. */
+static void a_loader_that_fails_is_told(void **state)
+{
+	struct world *w = *state;
+	struct task_run run = { 0 };
+	autobuf struct buf b = TAR_BUF;
+
+	scratch_program(&w->root, "/bin/docker", "#!/bin/sh\necho no room\nexit 1\n");
+	tar_add(&b, &(struct tar_entry){ .name = "image.tar", .type = '0', .data = archive });
+	tar_end(&b);
+	keep(w, &b);
+	w->task.image.member = "image.tar";
+	assert_true(w->task.ops->apply(&w->task, &w->ctx, &run, &w->e) < 0);
+	assert_non_null(strstr(w->e.msg, "no room"));
+	w->task.image.member = "none.tar";
+	assert_true(w->task.ops->apply(&w->task, &w->ctx, &run, &w->e) < 0);
+	assert_non_null(strstr(w->e.msg, "holds no file 'none.tar'"));
+}
+
 static void pull_four_ways(void **state)
 {
 	struct world *w = *state;
@@ -338,6 +411,9 @@ int main(void)
 		T(an_archive_says_its_names_itself),
 		T(an_archive_that_changed_is_loaded_again),
 		T(an_archive_of_which_nothing_came_is_told),
+		T(a_bad_archive_is_not_loaded),
+		T(an_image_in_an_archive_is_piped),
+		T(a_loader_that_fails_is_told),
 		T(pull_four_ways),
 		T(names_are_those_of_containerd),
 	};
