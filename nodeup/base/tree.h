@@ -24,9 +24,9 @@ struct tree_item {
 
 struct tree {
 	enum tree_kind kind;
+	bool quoted;   /* a scalar that was quoted, or must be written as a string */
+	bool is_wrong; /* its reader has told so, and went on: it counts as left out */
 	struct tree_pos pos;
-	bool quoted;        /* a scalar that was quoted, or must be written as a string */
-	bool is_wrong;      /* its reader has told so, and went on: it counts as left out */
 	const char *scalar; /* TREE_SCALAR */
 	struct tree_item *items;
 	size_t n;

@@ -309,13 +309,9 @@ static int print_text(const struct cli *cli, struct session *s, const struct run
 		      const struct plan_before *before, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
-	const struct vintage *vintage = &s->boot.documents.vintage;
 	const bool colours = footer_has_colours(STDOUT_FILENO);
 	int r = 0;
 
-	if (!before && vintage->newest)
-		show_line(stderr, "documents are of kops %s (by %s)", vintage_text(a, vintage),
-			  vintage->by);
 	for (enum task_group g = 0; g < TASK_GROUP_MAX; g++) {
 		bool named = false;
 
@@ -451,6 +447,7 @@ static int check_denied(const struct run_report *rep, struct err *e)
 
 int plan_walk(struct cli *cli, struct session *s, const struct plan_before *before, struct err *e)
 {
+	const struct vintage *vintage = &s->boot.documents.vintage;
 	struct run_report rep;
 	int r;
 
@@ -458,6 +455,9 @@ int plan_walk(struct cli *cli, struct session *s, const struct plan_before *befo
 	r = check_denied(&rep, e);
 	if (r < 0)
 		return r;
+	if (!before && vintage->newest)
+		show_line(stderr, "documents are of kops %s (by %s)",
+			  vintage_text(s->arena, vintage), vintage->by);
 	tell_unsure(s->arena, &rep);
 	r = str_eq(cli->output, "json") ? print_json(s, &rep, before, e)
 					: print_text(cli, s, &rep, before, e);

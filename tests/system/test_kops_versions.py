@@ -166,7 +166,7 @@ def test_a_node_of_such_documents_goes_on(world, command):
     assert result.code in (OK, 2) and len(told) == 1 and "this instance was made of such a document before" in told[0], result
     if command == "apply":
         assert world.apply().code == world.run(command, conf=other).code == OK
-        assert world.run("validate").code == world.run("bake").code == CONFIG, "these make no node of it"
+        assert world.run("validate").code == OK and world.run("bake").code == CONFIG, "an image is made anew"
         world.protokube_tag = "1.10.0"
         assert world.apply().code == CONFIG
     world.facts["instanceID"] = "i-0fedcba9876543210"

@@ -119,7 +119,7 @@ def test_every_command_reads_it(tmp_path):
     for command in ("plan", "check", "bake", "apply", "repair"):
         answers = [nodeup(command, f"--conf={path}", *at) for path in (conf, rendered)]
         assert answers[0].returncode == answers[1].returncode, [answer.stderr for answer in answers]
-        same = [re.sub(r"^[0-9:.]+ |\S*/(user-data|\w+\.yaml)(:\d+:\d+)?", "", answer.stdout + answer.stderr, flags=re.M) for answer in answers]
+        same = [re.sub(r"^[0-9:.]+ |[0-9:]+ UTC|\S*/(user-data|\w+\.yaml)(:\d+:\d+)?", "", answer.stdout + answer.stderr, flags=re.M) for answer in answers]
         assert same[0] == same[1] and "kubelet" in same[1]
     done = nodeup("diff", conf, rendered, f"--facts={facts}", f"--root={root}")
     assert done.returncode == OK, done.stdout + done.stderr
