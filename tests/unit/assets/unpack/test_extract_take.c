@@ -109,7 +109,6 @@ static void the_better_one_is_taken(void **state)
 		(void)close(one.fd);
 		(void)teardown(state);
 	}
-	(void)setup(state);
 }
 
 /* Nothing is left of a longer one that had the descriptor before, and a later entry of a name counts. */
@@ -236,7 +235,6 @@ static void what_does_not_fit_is_refused(void **state)
 			fail_msg("'%s' is not in '%s'", rows[i].why, t->e.msg);
 		(void)teardown(state);
 	}
-	(void)setup(state);
 }
 
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -244,9 +242,12 @@ static void what_does_not_fit_is_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(the_better_one_is_taken),           T(the_last_of_a_name_is_taken_whole),
-		T(a_hard_link_has_the_bytes_of_then), T(a_link_is_named),
-		T(an_entry_goes_into_a_pipe),         T(what_does_not_fit_is_refused),
+		cmocka_unit_test(the_better_one_is_taken),
+		T(the_last_of_a_name_is_taken_whole),
+		T(a_hard_link_has_the_bytes_of_then),
+		T(a_link_is_named),
+		T(an_entry_goes_into_a_pipe),
+		cmocka_unit_test(what_does_not_fit_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
