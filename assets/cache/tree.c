@@ -15,7 +15,7 @@ struct sum {
 	bool of_times; /* inode, size and times stand for the bytes */
 };
 
-/* What records are about: a tree by its bytes, or by its stamp. */
+/* Names the kinds of records: of a tree by its bytes, and by its stamp. */
 static const char by_content[] = "tree", by_stamp[] = "seen";
 
 /* Type, owner, length and name of an entry. The name's NUL keeps it apart from what follows. */
@@ -275,7 +275,7 @@ static bool is_still(const struct cache *c, const struct cache_known_tree *tree)
 	return stamp_published(c, &tree->archive, &now) == 0 && digest_eq(&now, &tree->stamp);
 }
 
-/* What this process knows of the tree, if it is still that one. */
+/* Returns what this process knows of the tree, if it is still that one. */
 static bool find_still(struct cache *c, const struct digest *archive, struct cache_known_tree *ret)
 {
 	return find_known(c, archive, ret) && !ret->wrong && is_still(c, ret);

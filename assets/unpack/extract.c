@@ -344,7 +344,7 @@ static int take_files(struct extract *x, struct extract_report *report, struct e
 	return 0;
 }
 
-/* What was found of each member. */
+/* Reads what was found of each member. */
 static int take_members(struct extract *x, struct extract_report *report, struct err *e)
 {
 	struct extract_entry told;

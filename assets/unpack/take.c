@@ -47,7 +47,7 @@ static int compare_dirs(const char *a, const char *b)
 	return r ? r : (na > nb) - (na < nb);
 }
 
-/* Whether the path is meant rather than what was found, or is found again. */
+/* Returns whether the path is meant rather than what was found, or is found again. */
 static bool is_better(const char *path, const char *found)
 {
 	const size_t depth = depth_of(path);

@@ -34,7 +34,7 @@ int takes_write(const struct takes *t, const void *p, size_t n, int64_t at, bool
 int takes_end(struct takes *t, const char *path, uint64_t from, uint64_t size, const char *hex);
 /* A symbolic link is at the path; NULL, or why the archive is refused. */
 const char *takes_link(struct takes *t, const char *path, const char *target);
-/* Whether any is under way. */
+/* Returns whether any is under way. */
 bool takes_any(const struct takes *t);
 /* Tell what was found, one entry for each. 0 or a negative errno. */
 int takes_report(const struct takes *t, struct extract_report *report);

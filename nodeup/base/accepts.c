@@ -254,7 +254,7 @@ static void check_demands(struct walk *w, const struct place *p)
 
 static void check_section(struct walk *w, const struct schema *s, const struct place *p);
 
-/* What no reader has looked at may be of another kind. */
+/* Returns whether a value is of its row's kind, and tells one that is not: no reader may have looked. */
 static bool is_of_kind(struct walk *w, const struct place *p)
 {
 	const enum field_kind kind = p->field->kind;
