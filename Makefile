@@ -138,7 +138,8 @@ check-cases: all
 	$(Q)tests/run cases
 check-system check-e2e: all fakes
 	$(Q)tests/run $(@:check-%=%)
-check-long: all fakes
+check-long: all fakes unit
+	$(Q)RSA_KEYS=1000 RSA_CANDIDATES=10000 $(B)/tests/unit/config/test_rsa
 	$(Q)ALL_VALUES=1 NODEUP=$(CURDIR)/build/nodeup /usr/bin/python3 -m pytest -q --tb=short -p no:cacheprovider tests/system/test_all_errors.py
 	$(Q)POWER_CUTS=100 NODEUP=$(CURDIR)/build/nodeup /usr/bin/python3 -m pytest -q --tb=short -p no:cacheprovider tests/system/test_power_cut.py
 	$(Q)KOPS_DAMAGES=200 NODEUP=$(CURDIR)/build/nodeup /usr/bin/python3 -m pytest -q -s --tb=short -p no:cacheprovider tests/e2e/test_kops_boot.py -k damaged

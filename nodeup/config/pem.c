@@ -12,6 +12,7 @@
 #include <string.h>
 #include "nodeup/base/print.h"
 #include "nodeup/base/str.h"
+#include "nodeup/config/rsa.h"
 
 static void free_bio(BIO **bio)
 {
@@ -333,7 +334,7 @@ int pem_new_key(struct arena *a, const char **ret_private, const char **ret_publ
 	/* ours, so that the host's openssl.cnf is not read */
 	autobio *none = open_text("");
 	autobio *public = BIO_new(BIO_s_mem());
-	autokey *key = EVP_RSA_gen(2048);
+	autokey *key = rsa_new_key();
 	unsigned char *der = NULL;
 	const int n = key ? i2d_PUBKEY(key, &der) : -1;
 	const bool ok = n > 0 && public && PEM_write_bio(public, "RSA PUBLIC KEY", "", der, n) > 0;

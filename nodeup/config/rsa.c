@@ -1,0 +1,296 @@
+#include "nodeup/config/rsa.h"
+
+#include <assert.h>
+#include <openssl/bn.h>
+#include <openssl/core_names.h>
+#include <openssl/evp.h>
+#include <openssl/param_build.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	BITS = 2048,
+	PRIME_BITS = BITS / 2,
+	DISTANCE_BITS = BITS / 2 - 100,
+	EXPONENT = 65537,
+	ROUNDS = 5,
+	SMALL_MAX = 1 << 16, /* what a candidate is divided by is below */
+	N_SMALL = 6540,      /* so many odd primes are there, and one more */
+	SPAN = 1 << 12,      /* so far from its random place a candidate may be */
+};
+
+static BN_CTX *new_ctx(void)
+{
+	BN_CTX *ctx = BN_CTX_secure_new(); /* what it lends is cleared when it is freed */
+
+	if (!ctx)
+		abort();
+	BN_CTX_start(ctx);
+	return ctx;
+}
+
+static void free_ctx(BN_CTX **ctx)
+{
+	BN_CTX_end(*ctx);
+	BN_CTX_free(*ctx);
+}
+
+#define autoctx __attribute__((cleanup(free_ctx))) BN_CTX
+
+static_assert(sizeof(BN_ULONG) == 8, "four small primes must fit");
+
+static void fill_small(uint16_t small[N_SMALL])
+{
+	bool composite[SMALL_MAX] = { false };
+	size_t n = 0;
+
+	for (size_t i = 3; i < SMALL_MAX && n < N_SMALL; i += 2) {
+		if (composite[i])
+			continue;
+		small[n++] = (uint16_t)i;
+		for (size_t j = i * i; j < SMALL_MAX; j += 2 * i)
+			composite[j] = true;
+	}
+}
+
+/* A search for one prime: the candidate, and how it came to be. */
+struct search {
+	const uint16_t *small;  /* N_SMALL */
+	bool divided[SPAN / 2]; /* place + 2 * i has a small prime in it */
+	uint32_t at, offset;    /* from the place to w, and to what comes next; SPAN: a new place */
+	int twos, passed;       /* w - 1 = odd * 2^twos; rounds that w has passed, -1: it failed */
+	BIGNUM *w, *minus_1, *odd, *base, *z;
+	BN_MONT_CTX *mont;
+};
+
+static bool begin_search(struct search *s, const uint16_t *small, BN_CTX *ctx)
+{
+	*s = (struct search){ .small = small, .offset = SPAN, .mont = BN_MONT_CTX_new() };
+	s->w = BN_CTX_get(ctx);
+	s->minus_1 = BN_CTX_get(ctx);
+	s->odd = BN_CTX_get(ctx);
+	s->base = BN_CTX_get(ctx);
+	s->z = BN_CTX_get(ctx);
+	return s->z && s->mont;
+}
+
+static void end_search(struct search *s)
+{
+	OPENSSL_cleanse(s->divided, sizeof(s->divided));
+	BN_MONT_CTX_free(s->mont);
+}
+
+/* Make ready to try w, which is odd and above 3. */
+static bool set_candidate(struct search *s, BN_CTX *ctx)
+{
+	s->passed = 0;
+	s->twos = 1;
+	if (!BN_sub(s->minus_1, s->w, BN_value_one()) || !BN_MONT_CTX_set(s->mont, s->w, ctx))
+		return false;
+	while (!BN_is_bit_set(s->minus_1, s->twos))
+		s->twos++;
+	return BN_rshift(s->odd, s->minus_1, s->twos) == 1;
+}
+
+/* Choose a base from 2 to w - 2. */
+static bool set_base(struct search *s)
+{
+	return BN_copy(s->z, s->w) && BN_sub_word(s->z, 3) && BN_priv_rand_range(s->base, s->z) &&
+	       BN_add_word(s->base, 2);
+}
+
+/* Count the round that made z = base^odd. False: it was not found out. */
+static bool count_round(struct search *s, BN_CTX *ctx)
+{
+	bool ok = true, passed = BN_is_one(s->z) || BN_cmp(s->z, s->minus_1) == 0;
+
+	for (int i = 1; ok && !passed && i < s->twos; i++) {
+		ok = BN_mod_sqr(s->z, s->z, s->w, ctx) == 1;
+		passed = ok && BN_cmp(s->z, s->minus_1) == 0;
+	}
+	s->passed = passed ? s->passed + 1 : -1;
+	return ok;
+}
+
+/* One more round for a and b, which may be NULL. OpenSSL raises two numbers in little more time than one, where the processor
+ * can. */
+static bool try_round(struct search *a, struct search *b, BN_CTX *ctx)
+{
+	bool ok = set_base(a) && (!b || set_base(b));
+
+	if (b)
+		ok = ok && BN_mod_exp_mont_consttime_x2(a->z, a->base, a->odd, a->w, a->mont, b->z,
+							b->base, b->odd, b->w, b->mont, ctx);
+	else
+		ok = ok && BN_mod_exp_mont_consttime(a->z, a->base, a->odd, a->w, ctx, a->mont);
+	return ok && count_round(a, ctx) && (!b || count_round(b, ctx));
+}
+
+/* Mark what a prime divides, where rest is that of the place. */
+static void sieve(struct search *s, uint32_t prime, uint32_t rest)
+{
+	/* the first offset that is even */
+	const uint32_t offset = rest == 0 ? 0 : rest % 2 ? prime - rest : 2 * prime - rest;
+
+	for (size_t i = offset / 2; i < SPAN / 2; i += prime)
+		s->divided[i] = true;
+}
+
+/* At least sqrt(2) * 2^1023 and below 2^1024, with square as a place to work in. */
+static bool is_sized(const BIGNUM *w, BIGNUM *square, BN_CTX *ctx)
+{
+	return BN_sqr(square, w, ctx) && BN_num_bits(square) == BITS;
+}
+
+static bool find_place(struct search *s, BN_CTX *ctx)
+{
+	s->at = s->offset = 0;
+	memset(s->divided, 0, sizeof(s->divided));
+	do
+		if (!BN_priv_rand(s->w, PRIME_BITS, BN_RAND_TOP_ONE, BN_RAND_BOTTOM_ODD))
+			return false;
+	while (!is_sized(s->w, s->z, ctx));
+	/* four at once fill a word */
+	for (size_t i = 0; i < N_SMALL; i += 4) {
+		const uint16_t *p = &s->small[i];
+		const BN_ULONG product = (BN_ULONG)p[0] * p[1] * p[2] * p[3];
+		BN_ULONG rest;
+
+		if (!BN_copy(s->z, s->w) || (rest = BN_div_word(s->z, product)) == (BN_ULONG)-1)
+			return false;
+		for (size_t j = 0; j < 4; j++)
+			sieve(s, p[j], (uint32_t)(rest % p[j]));
+	}
+	return true;
+}
+
+/* Go on to the next number that no small prime divides. */
+static bool next_candidate(struct search *s, BN_CTX *ctx)
+{
+	while (s->offset < SPAN && s->divided[s->offset / 2])
+		s->offset += 2;
+	if (s->offset >= SPAN)
+		return find_place(s, ctx) && next_candidate(s, ctx);
+	if (!BN_add_word(s->w, s->offset - s->at))
+		return false;
+	s->at = s->offset;
+	s->offset += 2;
+	return set_candidate(s, ctx);
+}
+
+/* p and q, the larger first: the first two that either of two searches finds. */
+static bool find_two(struct search v[2], BIGNUM *p, BIGNUM *q, BN_CTX *ctx)
+{
+	bool ok = next_candidate(&v[0], ctx) && next_candidate(&v[1], ctx);
+
+	BN_zero(p);
+	BN_zero(q);
+	while (ok && BN_is_zero(q)) {
+		ok = try_round(&v[0], &v[1], ctx);
+		for (struct search *s = v; ok && s < v + 2; s++) {
+			if (s->passed == ROUNDS && rsa_may_serve(s->w, p))
+				ok = BN_copy(BN_is_zero(p) ? p : q, s->w);
+			if (s->passed == ROUNDS || s->passed < 0)
+				ok = ok && next_candidate(s, ctx);
+		}
+	}
+	if (ok && BN_ucmp(p, q) < 0)
+		BN_swap(p, q);
+	return ok;
+}
+
+static bool find_primes(BIGNUM *p, BIGNUM *q, BN_CTX *ctx)
+{
+	uint16_t small[N_SMALL];
+	struct search v[2];
+	bool ok;
+
+	fill_small(small);
+	ok = begin_search(&v[0], small, ctx) & begin_search(&v[1], small, ctx);
+	ok = ok && find_two(v, p, q, ctx);
+	end_search(&v[0]);
+	end_search(&v[1]);
+	return ok;
+}
+
+enum part { N, E, D, P, Q, DP, DQ, QINV, N_PARTS };
+
+/* All but E, P and Q, which are there. Whether d is long enough too. */
+static bool compute(BIGNUM *v[N_PARTS], BN_CTX *ctx)
+{
+	BIGNUM *p1 = BN_CTX_get(ctx), *q1 = BN_CTX_get(ctx), *gcd = BN_CTX_get(ctx),
+	       *lcm = BN_CTX_get(ctx);
+
+	if (!lcm || !BN_sub(p1, v[P], BN_value_one()) || !BN_sub(q1, v[Q], BN_value_one()))
+		return false;
+	for (BIGNUM *const *b = (BIGNUM *[]){ p1, q1, lcm, v[P], v[Q], v[D], NULL }; *b; b++)
+		BN_set_flags(*b, BN_FLG_CONSTTIME);
+	return BN_gcd(gcd, p1, q1, ctx) && BN_mul(lcm, p1, q1, ctx) &&
+	       BN_div(lcm, NULL, lcm, gcd, ctx) && BN_mul(v[N], v[P], v[Q], ctx) &&
+	       BN_mod_inverse(v[D], v[E], lcm, ctx) && BN_num_bits(v[D]) > PRIME_BITS &&
+	       BN_mod(v[DP], v[D], p1, ctx) && BN_mod(v[DQ], v[D], q1, ctx) &&
+	       BN_mod_inverse(v[QINV], v[Q], v[P], ctx);
+}
+
+static EVP_PKEY *assemble(BIGNUM *const v[N_PARTS])
+{
+	static const char *const names[N_PARTS] = {
+		[N] = OSSL_PKEY_PARAM_RSA_N,          [E] = OSSL_PKEY_PARAM_RSA_E,
+		[D] = OSSL_PKEY_PARAM_RSA_D,          [P] = OSSL_PKEY_PARAM_RSA_FACTOR1,
+		[Q] = OSSL_PKEY_PARAM_RSA_FACTOR2,    [DP] = OSSL_PKEY_PARAM_RSA_EXPONENT1,
+		[DQ] = OSSL_PKEY_PARAM_RSA_EXPONENT2, [QINV] = OSSL_PKEY_PARAM_RSA_COEFFICIENT1,
+	};
+	OSSL_PARAM_BLD *bld = OSSL_PARAM_BLD_new();
+	EVP_PKEY_CTX *ctx = EVP_PKEY_CTX_new_from_name(NULL, "RSA", NULL);
+	OSSL_PARAM *params;
+	EVP_PKEY *key = NULL;
+	bool ok = bld && ctx;
+
+	for (int i = 0; ok && i < N_PARTS; i++)
+		ok = OSSL_PARAM_BLD_push_BN(bld, names[i], v[i]) == 1;
+	params = ok ? OSSL_PARAM_BLD_to_param(bld) : NULL;
+	if (params && EVP_PKEY_fromdata_init(ctx) == 1 &&
+	    EVP_PKEY_fromdata(ctx, &key, EVP_PKEY_KEYPAIR, params) != 1)
+		key = NULL;
+	OSSL_PARAM_free(params);
+	OSSL_PARAM_BLD_free(bld);
+	EVP_PKEY_CTX_free(ctx);
+	return key;
+}
+
+EVP_PKEY *rsa_new_key(void)
+{
+	autoctx *ctx = new_ctx();
+	BIGNUM *v[N_PARTS];
+
+	for (int i = 0; i < N_PARTS; i++)
+		v[i] = BN_CTX_get(ctx);
+	return v[N_PARTS - 1] && BN_set_word(v[E], EXPONENT) && find_primes(v[P], v[Q], ctx) &&
+			       compute(v, ctx)
+		       ? assemble(v)
+		       : NULL;
+}
+
+bool rsa_may_serve(const BIGNUM *p, const BIGNUM *other)
+{
+	autoctx *ctx = new_ctx();
+	BIGNUM *z = BN_CTX_get(ctx);
+
+	return z && is_sized(p, z, ctx) && BN_sub(z, p, other) && BN_num_bits(z) > DISTANCE_BITS &&
+	       BN_copy(z, p) && BN_div_word(z, EXPONENT) != 1;
+}
+
+bool rsa_is_prime(const BIGNUM *w)
+{
+	autoctx *ctx = new_ctx();
+	struct search s;
+
+	if (!BN_is_odd(w) || BN_num_bits(w) < 3)
+		return BN_is_word(w, 2) || BN_is_word(w, 3);
+	if (begin_search(&s, NULL, ctx) && BN_copy(s.w, w) && set_candidate(&s, ctx))
+		while (s.passed >= 0 && s.passed < ROUNDS && try_round(&s, NULL, ctx))
+			;
+	end_search(&s);
+	return s.passed == ROUNDS;
+}
