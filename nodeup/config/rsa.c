@@ -204,11 +204,12 @@ static bool find_primes(BIGNUM *p, BIGNUM *q, BN_CTX *ctx)
 {
 	uint16_t small[N_SMALL];
 	struct search v[2];
-	bool ok;
+	bool begun[2], ok;
 
 	fill_small(small);
-	ok = begin_search(&v[0], small, ctx) & begin_search(&v[1], small, ctx);
-	ok = ok && find_two(v, p, q, ctx);
+	for (int i = 0; i < 2; i++)
+		begun[i] = begin_search(&v[i], small, ctx);
+	ok = begun[0] && begun[1] && find_two(v, p, q, ctx);
 	end_search(&v[0]);
 	end_search(&v[1]);
 	return ok;
@@ -281,7 +282,7 @@ bool rsa_may_serve(const BIGNUM *p, const BIGNUM *other)
 	       BN_copy(z, p) && BN_div_word(z, EXPONENT) != 1;
 }
 
-bool rsa_is_prime(const BIGNUM *w)
+bool rsa_is_prime(const BIGNUM *w, int rounds)
 {
 	autoctx *ctx = new_ctx();
 	struct search s;
@@ -289,8 +290,8 @@ bool rsa_is_prime(const BIGNUM *w)
 	if (!BN_is_odd(w) || BN_num_bits(w) < 3)
 		return BN_is_word(w, 2) || BN_is_word(w, 3);
 	if (begin_search(&s, NULL, ctx) && BN_copy(s.w, w) && set_candidate(&s, ctx))
-		while (s.passed >= 0 && s.passed < ROUNDS && try_round(&s, NULL, ctx))
+		while (s.passed >= 0 && s.passed < rounds && try_round(&s, NULL, ctx))
 			;
 	end_search(&s);
-	return s.passed == ROUNDS;
+	return s.passed == rounds;
 }
