@@ -28,6 +28,8 @@ CFLAGS   += -std=gnu17 -O2 -g -fPIE -pthread -ffunction-sections -fdata-sections
             -Wno-format-nonliteral -Wno-missing-field-initializers -Wvla -Wundef -Wpointer-arith \
             -Wwrite-strings -Wcast-align -Wimplicit-fallthrough
 LDFLAGS  += -pthread -Lbuild/deps/lib -Wl,--gc-sections,-z,relro,-z,now,-z,noexecstack,--fatal-warnings
+# For what is linked two hundred times and never shipped.
+QUICKLY  := -fuse-ld=lld
 comma    := ,
 LDLIBS   := -Wl,-Bstatic,--start-group $(LIBS:%=-l%) -Wl,--end-group
 DYNAMIC  := -Wl,-Bdynamic
@@ -35,7 +37,7 @@ ifdef SAN
 CHECKED  := address$(comma)undefined
 CFLAGS   += -fsanitize=$(if $(filter tsan,$(SAN)),thread,$(CHECKED)$(if $(filter fuzz,$(SAN)),$(comma)fuzzer-no-link)) \
             -fno-sanitize-recover=all -fno-omit-frame-pointer
-LDFLAGS  += -pie
+LDFLAGS  += -pie $(QUICKLY)
 LDLIBS   += $(DYNAMIC)
 else
 X86      := $(filter x86_64,$(shell uname -m))
@@ -102,7 +104,7 @@ build/nodeup: $(B)/nodeup
 
 $(UNIT): $(B)/%: $(O)/%.o $(SHARED) $(B)/libnodeup.a
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--wrap=main -pie -o $@ $^ $(LDLIBS) $(DYNAMIC) -lcmocka
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(QUICKLY) -Wl,--wrap=main -pie -o $@ $^ $(LDLIBS) $(DYNAMIC) -lcmocka
 
 FUZZLIB := $(patsubst %.c,$(O)/%.o,$(wildcard tests/fuzz/lib/*.c))
 $(B)/fuzz-%: $(O)/tests/fuzz/%.o $(FUZZLIB) $(B)/libnodeup.a

@@ -17,7 +17,7 @@ linked=(openssl=libssl-dev cares=libc-ares-dev yaml=libyaml-dev jansson=libjanss
 	lz4=liblz4-dev glibc=libc6-dev)
 build_tools=(gcc clang make pkg-config dpkg-dev meson ninja-build autoconf automake libtool nasm gperf
 	python3-jinja2 libmount-dev libcap-dev)
-test_tools=(libcmocka-dev python3-pytest python3-pytest-xdist python3-yaml python3-jsonschema shellcheck clang-format libclang-rt-dev universal-ctags
+test_tools=(libcmocka-dev python3-pytest python3-pytest-xdist python3-yaml python3-jsonschema shellcheck clang-format libclang-rt-dev lld universal-ctags
 	curl wget openssl zstd xz-utils strace debootstrap systemd-container iproute2
 	xfsprogs btrfs-progs f2fs-tools qemu-system-common minisign)
 
