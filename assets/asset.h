@@ -14,8 +14,8 @@ struct asset {
 	struct digest digest;
 	struct strv urls; /* first choice first; http, https, s3, file */
 	enum asset_form form;
-	bool unpack;          /* its tree is wanted, too: it is unpacked while it is fetched */
-	struct strv *members; /* its tree has these alone, by their last part; NULL: all */
+	bool unpack;          /* it is unpacked while it is fetched */
+	struct strv *members; /* that are wanted of it, by their last part; NULL: not known */
 	const struct signature
 		*signature; /* over its bytes, checked before they are used; or NULL */
 	const struct signature_keys *keys; /* by which */
@@ -39,7 +39,7 @@ int asset_add_mirrors(struct arena *a, struct asset *as, const struct strv *mirr
 		      struct err *e) must_check;
 /* What unpacking needs to know of the asset, in an arena of its own. */
 struct asset *asset_copy_archive(struct arena *a, const struct asset *as);
-/* Whether the tree of one has all members that the other's is to have. */
+/* Whether of the one all members are wanted that are wanted of the other. */
 bool asset_has_members(const struct asset *as, const struct asset *other);
 /* Whether the asset is an archive. */
 bool asset_is_archive(const struct asset *as);

@@ -14,14 +14,8 @@ static const struct folder {
 	const char *name;
 	mode_t mode;
 } folders[] = {
-	{ "partial", 0700 },
-	{ "verified", 0755 },
-	{ "unpacked", 0755 },
-	{ "signed", 0755 },
-	{ "wrong", 0755 },
-	/* the unpacking child's user owns what is below it for a while, and other programs may
-	 * run as that user */
-	{ "tmp", 0700 },
+	{ "partial", 0700 }, { "verified", 0755 }, { "signed", 0755 },
+	{ "wrong", 0755 },   { "tmp", 0700 },
 };
 
 enum { FOLDERS = DIGEST_ALGO_MAX + ARRAY_LEN(folders) };
@@ -133,7 +127,7 @@ static int guard_folders(struct cache *c, bool mend, struct err *e)
 	return odd;
 }
 
-/* Entries and trees without a record are hashed or compared before they are used; parts of downloads
+/* Entries without a record are hashed before they are used; parts of downloads
  * may still be open for writing by the user that put them there, and are dropped. */
 static int forget_records(const struct cache *c, struct err *e)
 {
@@ -255,7 +249,6 @@ static int new_cache(int root_fd, const char *dir, bool create, bool own, struct
 	int r;
 
 	*c = (struct cache){ .dir_fd = -1, .writable = create, .dir = xstrdup(dir) };
-	(void)pthread_mutex_init(&c->trees_lock, NULL);
 	r = open_cache(root_fd, dir, c, own, e);
 	if (r < 0)
 		cache_free(c);
@@ -279,21 +272,23 @@ const char *cache_remark(const struct cache *c)
 	return c->remark;
 }
 
+int cache_settle(struct cache *c, struct err *e)
+{
+	if (!__atomic_exchange_n(&c->names_wait, false, __ATOMIC_RELAXED))
+		return 0;
+	return syncfs(c->dir_fd) < 0 ? err_sys(e, "sync the asset cache '%s'", c->dir) : 0;
+}
+
 void cache_free(struct cache *c)
 {
 	struct err ignored;
 
 	if (!c)
 		return;
-	/* what is not settled costs the next run a comparison */
 	(void)!cache_settle(c, &ignored);
 	cleanup_closep(&c->dir_fd);
 	free(c->dir);
 	free(c->remark);
-	for (size_t i = 0; i < c->n_trees; i++)
-		free(c->trees[i].members);
-	free(c->trees);
-	(void)pthread_mutex_destroy(&c->trees_lock);
 	free(c);
 }
 

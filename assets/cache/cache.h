@@ -2,9 +2,7 @@
  * An entry is visible under its name iff its bytes matched it: files are written to DIR/tmp/, hashed
  * on the way, fsync'ed, renamed. A record DIR/verified/<algo>-<hex> holds the entry's stamp and is
  * written after the fsync; an entry without a matching record is hashed again before it is used.
- * Unpacked archives live in DIR/unpacked/<algo>-<hex>/, published by rename of a whole tree. Their records, too,
- * are written after they were flushed: all of a run at once, by cache_settle.
- * Bodies: entry.c, older.c, tree.c, unpack.c, verify.c.
+ * Bodies: entry.c, older.c, verify.c.
  * Owner: returned fds are the caller's. Errors: SYSTEM, INTEGRITY. Units: bytes.
  * Threads: all functions; processes may share it. Source: kops assetstore, apk cache. */
 #pragma once
@@ -25,9 +23,7 @@ int cache_new_own(int root_fd, const char *dir, bool create, struct cache **ret,
 		  struct err *e) must_check;
 /* What was wrong with the cache when it was opened, for the report; NULL nothing. */
 const char *cache_remark(const struct cache *c);
-/* Make durable what was published since the last time, by one flush, and then record the trees that were
- * unpacked. Until then this process believes them, and another compares them with their archives. Where a write
- * was lost the trees are thrown away, to be unpacked again: SYSTEM. */
+/* Make the names durable that entries and folders got since the last time, by one flush: SYSTEM. */
 int cache_settle(struct cache *c, struct err *e) must_check;
 /* Settle and release; NULL is fine. */
 void cache_free(struct cache *c);
@@ -37,8 +33,8 @@ void cache_free(struct cache *c);
  * rename; it has no record, so it is hashed before it is used. Source: kops 1.8.1 upup/pkg/fi/assetstore.go,
  * upup/pkg/fi/http.go. */
 size_t cache_adopt_kops(struct cache *c);
-/* Take over what earlier versions left: archives that wait in a cache below root_fd, in memory, and entries that share
- * their bytes with installed files. */
+/* Take over what earlier versions left: archives that wait in a cache below root_fd, in memory (spool_dir NULL: none do),
+ * and entries that share their bytes with installed files. Unpacked archives are removed. */
 void cache_adopt_older(struct cache *c, int root_fd, const char *spool_dir);
 
 /* What is read of an entry to tell whether it is right. */
@@ -74,9 +70,9 @@ bool cache_has(const struct cache *c, const struct digest *d);
 /* Open an entry that is right, by need, read-only. -ENOENT if it is absent; if it is damaged, too, with a text
  * that says so, and it is removed (never by a cache opened read-only). */
 int cache_open(struct cache *c, const struct digest *d, int *ret_fd, struct err *e) must_check;
-/* What uses the entry of an asset, or its tree, has failed with *e. When that may be because the disk
+/* What uses the entry of an asset has failed with *e. When that may be because the disk
  * cannot give it back any more, inspect it; what is damaged is taken away, and *e says so: true. */
-bool cache_heal(struct cache *c, const struct asset *as, bool tree, struct err *e);
+bool cache_heal(struct cache *c, const struct asset *as, struct err *e);
 
 /* Whether the asset needs no signature, or its entry is known to have each that it or a twin names. */
 bool cache_is_signed(const struct cache *c, const struct asset *as);
@@ -95,20 +91,3 @@ int cache_write(struct cache_entry *en, const void *p, size_t n, struct err *e) 
 int cache_commit(struct cache_entry *en, struct err *e) must_check;
 /* Drop it; NULL is fine. */
 void cache_abort(struct cache_entry *en);
-
-/* Path (below root) of the unpacked tree of an archive, published or not. */
-const char *cache_unpacked_path(struct cache *c, struct arena *a, const struct digest *d);
-/* Whether the tree is there with all members that the asset's tree is to have, and was not changed since it was
- * published or found right. */
-bool cache_has_tree(struct cache *c, const struct asset *as);
-/* Whether this process has known the tree to be right, whatever became of it. */
-bool cache_had_tree(struct cache *c, const struct digest *archive);
-/* Whether a published tree is not what its archive holds of the members that are on record for it: by the digest that it had when that was last looked
- * at, else by reading the archive once more, without a byte written. True: it differs, or can be compared with
- * nothing; it is removed, or, in a cache open for reading only, as good as absent for this process. */
-bool cache_tree_is_wrong(struct cache *c, const struct asset *as);
-
-/* Unpack the verified entry into staging and publish the tree; nothing to do if it is there. One that is
- * there without being known is compared with its archive first, and dropped when it is another. One that lacks a
- * member is replaced by one that has those of both. */
-int cache_unpack(struct cache *c, const struct asset *as, struct err *e) must_check;

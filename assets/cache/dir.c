@@ -38,6 +38,15 @@ const char *cache_side_name(const char *folder, const struct digest *d,
 	return out;
 }
 
+const char *cache_members_name(const struct digest *d, char out[static CACHE_NAME_MAX])
+{
+	char hex[DIGEST_TEXT_MAX];
+
+	(void)print_to(out, CACHE_NAME_MAX, "verified/%s-%s.members", digest_algo_name(d->algo),
+		       digest_hex(d, hex));
+	return out;
+}
+
 static int lock_fd(int fd, int operation)
 {
 	int r;
@@ -60,16 +69,6 @@ int cache_lock(const struct cache *c, bool exclusive)
 	return fd;
 }
 
-static int make_named(struct cache *c, bool is_dir, const char *name)
-{
-	if (!is_dir)
-		return openat(c->dir_fd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-			      0600);
-	if (mkdirat(c->dir_fd, name, 0700) < 0)
-		return -1;
-	return io_open_at(c->dir_fd, name, O_DIRECTORY | O_NOFOLLOW);
-}
-
 /* There is no room even for a name, so it is unknown how much more is wanted. */
 static int no_room(const struct cache *c, int errnum, struct err *e)
 {
@@ -78,7 +77,7 @@ static int no_room(const struct cache *c, int errnum, struct err *e)
 	return io_say_room(c->dir_fd, 0, e);
 }
 
-int cache_make_tmp(struct cache *c, bool is_dir, char ret_name[static CACHE_NAME_MAX], int *ret_fd,
+int cache_make_tmp(struct cache *c, char ret_name[static CACHE_NAME_MAX], int *ret_fd,
 		   struct err *e)
 {
 	/* between making the name and locking it no other process may take it for a left-over */
@@ -90,9 +89,9 @@ int cache_make_tmp(struct cache *c, bool is_dir, char ret_name[static CACHE_NAME
 
 		if (getrandom(&id, sizeof(id), 0) != sizeof(id))
 			break;
-		(void)print_to(ret_name, CACHE_NAME_MAX, "tmp/%s-%016" PRIx64,
-			       is_dir ? "unpack" : "get", id);
-		fd = make_named(c, is_dir, ret_name);
+		(void)print_to(ret_name, CACHE_NAME_MAX, "tmp/get-%016" PRIx64, id);
+		fd = openat(c->dir_fd, ret_name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+			    0600);
 		if (fd >= 0) {
 			(void)lock_fd(fd, LOCK_EX | LOCK_NB);
 			*ret_fd = fd;
@@ -205,19 +204,12 @@ int cache_take_name(const struct cache *c, const char *tmp, const char *name)
 	return -errno;
 }
 
-bool cache_settles(const struct cache *c)
-{
-	return flush_is_whole(c->dir_fd);
-}
-
 int cache_note_name(struct cache *c, const char *folder, struct err *e)
 {
 	autoclose int fd = -1;
 
-	if (cache_settles(c)) {
-		(void)pthread_mutex_lock(&c->trees_lock);
-		c->names_wait = true;
-		(void)pthread_mutex_unlock(&c->trees_lock);
+	if (flush_is_whole(c->dir_fd)) {
+		__atomic_store_n(&c->names_wait, true, __ATOMIC_RELAXED);
 		return 0;
 	}
 	fd = io_open_at(c->dir_fd, folder, O_DIRECTORY);
@@ -233,7 +225,7 @@ int cache_put(struct cache *c, const char *name, const char *text, size_t n, int
 	struct err e;
 	int r;
 
-	if (cache_make_tmp(c, false, tmp, &fd, &e) < 0)
+	if (cache_make_tmp(c, tmp, &fd, &e) < 0)
 		return -e.errnum;
 	r = io_write_fd(fd, tmp, text, n, &e) < 0 ? -e.errnum : cache_take_name(c, tmp, name);
 	if (r < 0)

@@ -1,11 +1,10 @@
 /* dir.h - the directory under a cache: names, locks, records, temporary files
  * A reader takes no lock. A process that makes or removes a name in tmp/, or removes an entry, has a flock on
- * DIR for that moment. The maker of a temporary file or tree has a flock on it as long as it lives. So what
+ * DIR for that moment. The maker of a temporary file has a flock on it as long as it lives. So what
  * another process can lock in tmp/ was left by a crash, and is removed.
  * Owner: the caller's fds. Errors: SYSTEM. Threads: all functions; processes too. */
 #pragma once
 
-#include <pthread.h>
 #include "assets/cache/cache.h"
 
 enum { CACHE_NAME_MAX = 160, CACHE_RECORD_MAX = 160 };
@@ -17,19 +16,7 @@ struct cache {
 	bool lacks_folder; /* one of its own was not there when it was opened */
 	char *dir;         /* as the node sees it */
 	char *remark;      /* what was wrong with it when it was opened, NULL nothing */
-	/* what this process knows of trees, beside the records: a full disk takes no record */
-	pthread_mutex_t trees_lock;
-	struct cache_known_tree *trees;
-	size_t n_trees;
-	bool names_wait; /* for cache_settle: folders have names that were not flushed */
-};
-
-struct cache_known_tree {
-	struct digest archive;
-	struct digest stamp; /* the tree that has this stamp is right */
-	char *members;       /* that it has, as records have them; NULL all */
-	bool wrong; /* as good as absent, whatever its stamp, until it is compared with its archive */
-	bool waits; /* for cache_settle: its bytes were not flushed, so it has no record */
+	bool names_wait;   /* atomic, for cache_settle: folders have names that were not flushed */
 };
 
 /* "sha256/<hex>", and "<folder>/sha256-<hex>". */
@@ -37,17 +24,18 @@ const char *cache_entry_name(const struct digest *d, char out[static CACHE_NAME_
 const char *cache_side_name(const char *folder, const struct digest *d,
 			    char out[static CACHE_NAME_MAX]);
 
+/* Where it is on record what an archive has: "verified/<algo>-<hex>.members". */
+const char *cache_members_name(const struct digest *d, char out[static CACHE_NAME_MAX]);
+
 /* Hold the cache's lock, shared or exclusive, until the fd is closed; -1 where locks are unsupported. */
 int cache_lock(const struct cache *c, bool exclusive);
-/* Make and lock a file or a directory in tmp/. */
-int cache_make_tmp(struct cache *c, bool is_dir, char ret_name[static CACHE_NAME_MAX], int *ret_fd,
+/* Make and lock a file in tmp/. */
+int cache_make_tmp(struct cache *c, char ret_name[static CACHE_NAME_MAX], int *ret_fd,
 		   struct err *e) must_check;
 /* Lock a file, exclusively, without waiting. 0 or < 0. */
 int cache_try_lock(int fd);
 /* Give a file of tmp/ its name, whatever has that now. 0 or -errno, and errno. */
 int cache_take_name(const struct cache *c, const char *tmp, const char *name);
-/* Whether cache_settle can flush all at once, and would hear of a write that was lost. */
-bool cache_settles(const struct cache *c);
 /* A folder has a new name: cache_settle makes it durable. Where that cannot, it is made so now. */
 int cache_note_name(struct cache *c, const char *folder, struct err *e) must_check;
 /* Write a small file in tmp/ and give it its name; a reader sees all of it or what was there before. It stays

@@ -63,7 +63,7 @@ int cache_begin(struct cache *c, const struct digest *d, struct cache_entry **re
 	if (!c->writable)
 		return err_fail(e, ERR_SYSTEM, EROFS, "the cache '%s' is open for reading only",
 				c->dir);
-	r = cache_make_tmp(c, false, tmp, &fd, e);
+	r = cache_make_tmp(c, tmp, &fd, e);
 	if (r < 0)
 		return r;
 	*ret = new_entry(c, d, tmp, fd);

@@ -7,7 +7,6 @@
 #include <time.h>
 #include <unistd.h>
 #include "assets/cache/map.h"
-#include "assets/cache/tree.h"
 #include "nodeup/base/walk.h"
 
 /* Runs touch the entries they need when they start. Keep anything touched within the last hour: it may be
@@ -19,7 +18,7 @@ struct folder;
 struct used {
 	struct digest digest;
 	const struct folder *in;
-	uint64_t bytes; /* entry and tree */
+	uint64_t bytes;
 	time_t last;
 };
 
@@ -53,14 +52,6 @@ static uint64_t bytes_of(int dir_fd, const char *name, const struct stat *st)
 	return sum + (uint64_t)st->st_blocks * 512;
 }
 
-static uint64_t tree_bytes(int dir_fd, const char *name)
-{
-	struct stat st;
-
-	return fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ? 0
-								   : bytes_of(dir_fd, name, &st);
-}
-
 static bool evict_damaged(struct cache *c, const struct digest *d)
 {
 	char name[CACHE_NAME_MAX];
@@ -82,13 +73,13 @@ static bool evict_partial(struct cache *c, const struct digest *d)
 
 static bool evict_entry(struct cache *c, const struct digest *d)
 {
-	const bool had_tree = cache_tree_drop(c, d, -1);
 	char name[CACHE_NAME_MAX];
 	autoclose int lock = cache_lock(c, true);
 
 	(void)unlinkat(c->dir_fd, cache_side_name("verified", d, name), 0);
 	(void)unlinkat(c->dir_fd, cache_side_name("signed", d, name), 0);
-	return walk_remove(c->dir_fd, cache_entry_name(d, name)) == 0 || had_tree;
+	(void)unlinkat(c->dir_fd, cache_members_name(d, name), 0);
+	return walk_remove(c->dir_fd, cache_entry_name(d, name)) == 0;
 }
 
 static const struct folder {
@@ -98,29 +89,19 @@ static const struct folder {
 	bool (*evict)(struct cache *c, const struct digest *d);
 } folders[] = {
 	{ NULL, false, true, evict_entry },
-	{ "unpacked", true, false, evict_entry },
 	/* unfinished downloads, without the little that is written down of them */
 	{ "partial", true, false, evict_partial },
 	/* for a person to look at */
 	{ "damaged", true, true, evict_damaged },
 };
 
-static bool has_entry(const struct cache *c, const struct digest *d)
-{
-	char name[CACHE_NAME_MAX];
-
-	return faccessat(c->dir_fd, cache_entry_name(d, name), F_OK, AT_SYMLINK_NOFOLLOW) == 0;
-}
-
-/* False for what is gone, and for a tree whose archive is there: it is counted with that. */
+/* False for what is gone. */
 static bool measure_one(const struct cache *c, const struct folder *f, struct used *u)
 {
 	const struct digest *d = &u->digest;
 	char name[CACHE_NAME_MAX];
 	struct stat st;
 
-	if (f->dashed && f->evict == evict_entry && has_entry(c, d))
-		return false;
 	if (f->dashed)
 		cache_side_name(f->name, d, name);
 	else
@@ -131,7 +112,6 @@ static bool measure_one(const struct cache *c, const struct folder *f, struct us
 	u->last = f->by_arrival ? st.st_ctime : st.st_mtime;
 	if (f->dashed)
 		return true;
-	u->bytes += tree_bytes(c->dir_fd, cache_side_name("unpacked", d, name));
 	/* without a record: since it came */
 	if (fstatat(c->dir_fd, cache_side_name("verified", d, name), &st, AT_SYMLINK_NOFOLLOW) == 0)
 		u->last = st.st_mtime;
@@ -156,7 +136,11 @@ static void measure_folder(struct arena *a, const struct cache *c, const struct 
 
 static struct usage measure_folders(struct arena *a, const struct cache *c)
 {
-	struct usage u = { .bytes = tree_bytes(c->dir_fd, "tmp") };
+	struct stat st;
+	struct usage u = { 0 };
+
+	if (fstatat(c->dir_fd, "tmp", &st, AT_SYMLINK_NOFOLLOW) == 0)
+		u.bytes = bytes_of(c->dir_fd, "tmp", &st);
 
 	for (const struct folder *f = folders; f < folders + ARRAY_LEN(folders); f++)
 		if (f->name)

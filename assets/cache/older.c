@@ -8,9 +8,10 @@
 #include "nodeup/base/walk.h"
 
 /* Take over what versions of before 2027 left: an entry may share its bytes with an installed file (a note in `lent/` says so),
- * and archives may wait in a cache of their own in memory. */
+ * archives may wait in a cache of their own in memory, and what they unpacked is in `unpacked/`, with records in `verified/`.
+ * A file of a tree that is another name of an installed one loses that name alone. */
 
-static const char lent[] = "lent";
+static const char lent[] = "lent", unpacked[] = "unpacked", verified[] = "verified";
 
 /* Copy an entry that has a second name, as a writer to the installed file would reach it. What was written to is no entry. */
 static void part_entry(struct cache *c, const struct digest *d)
@@ -44,6 +45,25 @@ static bool move_in(struct cache *c, struct cache *spool)
 	return moved;
 }
 
+static void remove_trees(struct cache *c)
+{
+	static const char *const endings[] = { ".tree", ".seen", ".files" };
+	autoarena struct arena *a = arena_new_empty();
+	autoclose int fd = io_open_at(c->dir_fd, verified, O_DIRECTORY | O_NOFOLLOW);
+	struct strv names = { 0 };
+
+	if (faccessat(c->dir_fd, unpacked, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+		return;
+	if (fd >= 0 && walk_names(a, fd, &names) < 0)
+		return;
+	for (size_t i = 0; i < names.n; i++)
+		for (size_t k = 0; k < ARRAY_LEN(endings); k++)
+			if (str_has_suffix(names.v[i], endings[k]))
+				(void)unlinkat(fd, names.v[i], 0);
+	/* last, as it says that there is anything to be removed */
+	(void)walk_remove(c->dir_fd, unpacked);
+}
+
 void cache_adopt_older(struct cache *c, int root_fd, const char *spool_dir)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -56,7 +76,9 @@ void cache_adopt_older(struct cache *c, int root_fd, const char *spool_dir)
 
 	for (size_t i = 0; i < n; i++)
 		part_entry(c, &all[i]);
-	if (!c->writable || cache_new(root_fd, spool_dir, false, &spool, &e) < 0)
+	if (c->writable)
+		remove_trees(c);
+	if (!c->writable || !spool_dir || cache_new(root_fd, spool_dir, false, &spool, &e) < 0)
 		return;
 	(void)unlinkat(c->dir_fd, lent, AT_REMOVEDIR);
 	if (spool->dir_fd >= 0 && move_in(c, spool) &&

@@ -1,26 +1,16 @@
-/* unpack.h - an archive being unpacked while its bytes arrive, into the cache
- * The bytes are taken apart in a confined child (extract.h) below DIR/tmp/; nothing of it can be seen or
- * followed until unpack_finish, which the caller may call only after the whole archive had the right hash. The
- * tree is then made durable and becomes DIR/unpacked/<algo>-<hex>.
- * Owner: the caller ends each by unpack_finish or unpack_abort. Errors: INTEGRITY for an evil or broken
- * archive, with the entry's name and the reason; SYSTEM, which cache_unpack may survive later.
- * Units: bytes. Threads: one user at a time; feed and finish wait for disk and child. */
+/* unpack.h - members of archives: taken while the bytes arrive, or from the entry
+ * Nothing of an archive is kept here but the archive. Its members go to descriptors of the caller's (extract.h), who may
+ * give them names only when the whole archive had the right hash and its signatures were right.
+ * Owner: the caller's descriptors. Errors: INTEGRITY for an evil or broken archive, with the entry's name and the
+ * reason; SYSTEM. Units: bytes. Threads: all functions. */
 #pragma once
 
 #include "assets/cache/cache.h"
 #include "assets/unpack/extract.h"
 
-struct unpack;
-
-/* Begin; -EALREADY with *ret NULL and no error text when the tree is published already. */
-int unpack_start(struct cache *c, const struct asset *as, struct unpack **ret,
-		 struct err *e) must_check;
-/* The archive's next bytes, in order. After an error only unpack_abort is left. */
-int unpack_feed(struct unpack *u, const struct extract_piece *piece, struct err *e) must_check;
-/* The bytes were the right ones: links, modes, owners, times, fsync, the name. Frees u in every case. */
-int unpack_finish(struct unpack *u, struct err *e) must_check;
-/* Kill and reap the child and drop what it made; NULL is fine. */
-void unpack_abort(struct unpack *u);
+/* Begin to take members of an archive that arrives: extract_feed gives its bytes, extract_finish ends it. */
+int cache_take_start(struct arena *a, const struct asset *as, struct extract_take *takes, size_t n,
+		     struct extract **ret, struct err *e) must_check;
 /* Take members of a verified and signed entry, as extract_take does. */
 int cache_take(struct cache *c, struct arena *a, const struct asset *as, struct extract_take *takes,
 	       size_t n, struct err *e) must_check;
@@ -28,3 +18,8 @@ int cache_take(struct cache *c, struct arena *a, const struct asset *as, struct 
  * bytes when extract_finish says so. */
 int cache_give(struct cache *c, struct arena *a, const struct asset *as, uint64_t entry,
 	       int *ret_fd, struct extract **ret, struct err *e) must_check;
+
+/* What is on record of an archive that was read to its end and not refused: lines of the caller's. NULL: nothing. */
+const char *cache_members_read(const struct cache *c, struct arena *a, const struct digest *d);
+/* Record it; where that cannot be, the archive is read again another time. */
+void cache_members_write(struct cache *c, const struct digest *d, const char *text);

@@ -300,3 +300,16 @@ int cache_check_signature(struct cache *c, const struct asset *as, struct err *e
 				records.len, NULL);
 	return 0;
 }
+
+bool cache_heal(struct cache *c, const struct asset *as, struct err *e)
+{
+	struct err why;
+
+	if (!cache_is_damage(e->errnum) || !c->writable ||
+	    cache_inspect(c, &as->digest, CACHE_BY_BYTES, &why).state != CACHE_DAMAGED)
+		return false;
+	err_note(e, "next",
+		 "what the cache had of %s is damaged and was thrown away: it is fetched again",
+		 as->name);
+	return true;
+}

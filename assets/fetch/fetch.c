@@ -34,6 +34,11 @@ void fetch_tune(struct fetcher *f, const struct fetch_opts *opts)
 		f->opts.stuck_ns = STUCK_S * DUR_SEC;
 }
 
+void fetch_set_sink(struct fetcher *f, const struct fetch_sink *sink)
+{
+	f->sink = *sink;
+}
+
 int fetch_new(struct http *http, struct cache *cache, struct fetcher **ret, struct err *e)
 {
 	struct fetcher *f = xcalloc(1, sizeof(*f));
@@ -88,7 +93,7 @@ void fetch_start(struct fetcher *f, const struct asset *as, fetch_done_fn *done,
 		j = add_job(f, as);
 	w->next = j->waiters;
 	j->waiters = w;
-	fetch_job_want_tree(j, as);
+	fetch_job_want_members(j, as);
 	if (j->state == FETCH_IDLE) {
 		fetch_job_add_mirrors(j, as);
 		fetch_run_begin(j);
@@ -146,7 +151,7 @@ bool fetch_has_refused(struct fetcher *f, const struct asset *as, struct err *e)
 	fetch_lock(f);
 	j = find_job(f, &as->digest);
 	/* the name says how the archive is unpacked, and the message quotes it */
-	refused = j && j->refused && str_eq(j->tree->name, as->name);
+	refused = j && j->refused && str_eq(j->archive->name, as->name);
 	if (refused)
 		*e = *j->refused;
 	fetch_unlock(f);

@@ -7,7 +7,7 @@
  * Threads: all functions; `done` is called on the net thread. */
 #pragma once
 
-#include "assets/cache/cache.h"
+#include "assets/cache/unpack.h"
 #include "assets/http/http.h"
 
 struct fetcher;
@@ -35,6 +35,22 @@ struct fetch_status {
 	int64_t unpacker_ns; /* monotonic: since when a worker waits for the unpacker; 0 it does not */
 };
 
+/* Members that are taken of an archive while it arrives; v and arena are the sink's until it is closed. */
+struct fetch_takes {
+	struct arena *arena;
+	struct extract_take *v;
+	size_t n;
+};
+
+/* Who wants members of archives. Both are called on a worker. */
+struct fetch_sink {
+	/* The archive begins to arrive: false, nothing of it is wanted. */
+	bool (*open)(void *arg, const struct asset *as, struct fetch_takes *ret);
+	/* It is a verified entry, and its members are taken; or else what they have is of no use. */
+	void (*close)(void *arg, const struct asset *as, bool complete);
+	void *arg;
+};
+
 /* `done` gets 0, or < 0 with the error. */
 typedef void fetch_done_fn(void *arg, int r, const struct err *e);
 
@@ -44,6 +60,8 @@ int fetch_new(struct http *http, struct cache *cache, struct fetcher **ret,
 	      struct err *e) must_check;
 /* Set other limits than the usual ones, before anything is started. */
 void fetch_tune(struct fetcher *f, const struct fetch_opts *opts);
+/* The same for archives that are to be unpacked: what comes of them goes there. */
+void fetch_set_sink(struct fetcher *f, const struct fetch_sink *sink);
 /* Cancel what runs, wait for the last `done` and release; never from a `done`. NULL is fine. */
 void fetch_free(struct fetcher *f);
 /* Start one asset (kept by reference until done). A job for the same digest is shared. */
@@ -51,9 +69,9 @@ void fetch_start(struct fetcher *f, const struct asset *as, fetch_done_fn *done,
 /* Stop one asset; done is called with -ECANCELED unless it already was. */
 void fetch_cancel(struct fetcher *f, const struct asset *as);
 /* Whether this verified archive was unpacked while it arrived and refused for its content; then *e says
- * why, as cache_unpack would. */
+ * why, as cache_take would. */
 bool fetch_has_refused(struct fetcher *f, const struct asset *as, struct err *e);
-/* Whether this archive had no tree when it began to arrive, and was unpacked meanwhile as far as that went. */
+/* Whether members of this archive were taken while it arrived, as far as that went. */
 bool fetch_unpacks(struct fetcher *f, const struct asset *as);
 /* A snapshot for progress lines; false if there is no such job. */
 bool fetch_status(struct fetcher *f, const struct asset *as, struct fetch_status *ret);

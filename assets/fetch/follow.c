@@ -41,7 +41,7 @@ static void end_errand(struct fetch_job *j)
 static void note_refusal(struct fetch_job *j, const struct err *e)
 {
 	if (e->kind == ERR_INTEGRITY)
-		j->errs->tree = *e;
+		j->errs->unpack = *e;
 }
 
 /* The bytes were the right ones, so the unpacker's refusal of them holds. */
@@ -49,10 +49,10 @@ static void keep_refusal(struct fetch_job *j)
 {
 	struct err *kept;
 
-	if (j->errs->tree.kind == ERR_NONE)
+	if (j->errs->unpack.kind == ERR_NONE)
 		return;
 	kept = xrealloc(NULL, sizeof(*kept));
-	*kept = j->errs->tree;
+	*kept = j->errs->unpack;
 	fetch_lock(j->fetcher);
 	free(j->refused);
 	j->refused = kept;
@@ -60,28 +60,36 @@ static void keep_refusal(struct fetch_job *j)
 }
 
 /* What is to be unpacked on the way; NULL nothing. */
-static struct asset *tree_of(struct fetch_job *j)
+static struct asset *archive_of(struct fetch_job *j)
 {
-	struct asset *tree;
+	struct asset *archive;
 
 	fetch_lock(j->fetcher);
-	tree = j->full ? NULL : j->tree;
+	archive = j->full || !j->fetcher->sink.open ? NULL : j->archive;
 	fetch_unlock(j->fetcher);
-	return tree;
+	return archive;
 }
 
-/* Unpacking during download is an optimisation: on error, drop the tree. The unpack task repeats it and
- * reports; a refusal of the content is kept for it. */
-static void begin_tree(struct fetch_job *j)
+static void close_sink(struct fetch_job *j, bool complete)
 {
-	struct asset *tree = tree_of(j);
+	j->fetcher->sink.close(j->fetcher->sink.arg, j->archive, complete);
+}
+
+/* Unpacking during download is an optimisation: on error, drop it. The unpack task repeats it and
+ * reports; a refusal of the content is kept for it. */
+static void begin_unpack(struct fetch_job *j)
+{
+	const struct fetch_sink *sink = &j->fetcher->sink;
+	struct asset *archive = archive_of(j);
+	struct fetch_takes takes;
 	struct err e;
 
-	j->errs->tree.kind = ERR_NONE;
-	if (!tree)
+	j->errs->unpack.kind = ERR_NONE;
+	if (!archive || !sink->open(sink->arg, archive, &takes))
 		return;
-	if (unpack_start(j->fetcher->cache, tree, &j->unpack, &e) < 0) {
+	if (cache_take_start(takes.arena, archive, takes.v, takes.n, &j->unpack, &e) < 0) {
 		j->unpack = NULL;
+		close_sink(j, false);
 		return;
 	}
 	fetch_lock(j->fetcher);
@@ -89,10 +97,12 @@ static void begin_tree(struct fetch_job *j)
 	fetch_unlock(j->fetcher);
 }
 
-static void drop_tree(struct fetch_job *j)
+static void drop_unpack(struct fetch_job *j)
 {
-	unpack_abort(j->unpack);
-	j->unpack = NULL;
+	if (!j->unpack)
+		return;
+	extract_abort(TAKE(j->unpack));
+	close_sink(j, false);
 }
 
 static void note_unpacker(struct fetch_job *j, int64_t since_ns)
@@ -100,16 +110,16 @@ static void note_unpacker(struct fetch_job *j, int64_t since_ns)
 	__atomic_store_n(&j->unpacker_ns, since_ns, __ATOMIC_RELAXED);
 }
 
-static void feed_tree(struct fetch_job *j, const struct extract_piece *piece)
+static void feed_unpack(struct fetch_job *j, const struct extract_piece *piece)
 {
 	struct err e;
 
 	if (!j->unpack)
 		return;
 	note_unpacker(j, dur_now());
-	if (unpack_feed(j->unpack, piece, &e) < 0) {
+	if (extract_feed(j->unpack, piece, &e) < 0) {
 		note_refusal(j, &e);
-		drop_tree(j);
+		drop_unpack(j);
 	}
 	note_unpacker(j, 0);
 }
@@ -131,13 +141,13 @@ static void read_on(void *arg)
 	int r = 0;
 
 	if (at == 0)
-		begin_tree(j);
+		begin_unpack(j);
 	while (at < (end = read_to(j)) && at < slice && r >= 0) {
 		size_t n = end - at < CHUNK ? (size_t)(end - at) : CHUNK;
 
 		r = cache_follow(j->entry, chunk, n, &piece, &j->errs->follow);
 		if (r >= 0)
-			feed_tree(j, &piece);
+			feed_unpack(j, &piece);
 		at = cache_followed(j->entry);
 	}
 	if (at < end && r >= 0)
@@ -153,14 +163,17 @@ void fetch_follow(struct fetch_job *j, uint64_t end, fetch_follow_fn *done)
 		send_errand(j, read_on, false, done);
 }
 
-static void finish_tree(struct fetch_job *j)
+static void finish_unpack(struct fetch_job *j)
 {
 	struct err e;
+	int r;
 
 	if (j->unpack) {
 		note_unpacker(j, dur_now());
-		if (unpack_finish(TAKE(j->unpack), &e) < 0)
+		r = extract_finish(TAKE(j->unpack), &e);
+		if (r < 0)
 			note_refusal(j, &e);
+		close_sink(j, r >= 0);
 		note_unpacker(j, 0);
 	}
 	keep_refusal(j);
@@ -177,9 +190,9 @@ static void commit_entry(void *arg)
 			fetch_known_note(j, &name, fetch_job_note(&e, "got"));
 		fetch_job_explain(j, &e);
 	} else {
-		finish_tree(j);
+		finish_unpack(j);
 	}
-	drop_tree(j);
+	drop_unpack(j);
 	j->entry = NULL;
 	j->errs->follow = e;
 	end_errand(j);
@@ -195,7 +208,7 @@ static void settle_entry(void *arg)
 	struct fetch_job *j = arg;
 	struct err e = { .kind = ERR_NONE };
 
-	drop_tree(j);
+	drop_unpack(j);
 	if (j->settle == FETCH_EMPTY && j->entry && cache_restart(j->entry, &e) >= 0) {
 		end_errand(j);
 		return;

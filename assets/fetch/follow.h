@@ -11,7 +11,7 @@ typedef void fetch_follow_fn(struct fetch_job *j);
 
 /* Read on up to `end`. A reader that is under way goes on up to there; 0 makes it stop soon. */
 void fetch_follow(struct fetch_job *j, uint64_t end, fetch_follow_fn *done);
-/* Compare, and publish entry and tree or none; the entry is gone in any case. */
+/* Compare, and publish the entry or not; then its members are taken. The entry is gone in any case. */
 void fetch_follow_commit(struct fetch_job *j, fetch_follow_fn *done);
 /* Do with the entry, if there is one, what j->settle says. */
 void fetch_follow_settle(struct fetch_job *j, fetch_follow_fn *done);

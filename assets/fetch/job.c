@@ -69,13 +69,13 @@ void fetch_job_add_mirrors(struct fetch_job *j, const struct asset *as)
 		add_mirrors_of(j, twin);
 }
 
-void fetch_job_want_tree(struct fetch_job *j, const struct asset *as)
+void fetch_job_want_members(struct fetch_job *j, const struct asset *as)
 {
-	for (const struct asset *twin = as; twin && !j->tree; twin = asset_next(as, twin)) {
+	for (const struct asset *twin = as; twin && !j->archive; twin = asset_next(as, twin)) {
 		if (!twin->unpack)
 			continue;
-		j->tree_arena = arena_new_empty();
-		j->tree = asset_copy_archive(j->tree_arena, twin);
+		j->archive_arena = arena_new_empty();
+		j->archive = asset_copy_archive(j->archive_arena, twin);
 	}
 }
 
@@ -438,7 +438,7 @@ void fetch_job_free(struct fetch_job *j)
 	free(j->mirrors);
 	free(j->errs);
 	free(j->wrongs);
-	arena_free(j->tree_arena);
+	arena_free(j->archive_arena);
 	free(j->refused);
 	free(j);
 }

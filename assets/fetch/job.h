@@ -16,6 +16,7 @@ struct fetcher {
 	struct http *http; /* NULL: offline */
 	struct cache *cache;
 	struct fetch_opts opts;
+	struct fetch_sink sink; /* open NULL: nobody wants members */
 	struct pool *
 		work; /* workers that read, write and hash, a few megabytes an errand; the net thread waits for none of them */
 	const struct fetch_ops *ops; /* move.h */
@@ -87,7 +88,7 @@ struct fetch_errs {
 	struct err last;   /* of a mirror */
 	struct err follow; /* what a worker's errand ended with */
 	struct err end;    /* what the waiters are told once nothing moves any more */
-	struct err tree;   /* why the bytes are not an archive to unpack, if they turn out right */
+	struct err unpack; /* why the bytes are not an archive to unpack, if they turn out right */
 };
 
 struct fetch_job {
@@ -104,17 +105,16 @@ struct fetch_job {
 	int64_t bytes, total;      /* that are here; total -1 unknown */
 	int64_t best, best_before; /* most bytes so far, and before this round */
 	int64_t next_try_ns;
-	int64_t waited_ns;        /* between rounds, in all */
-	struct arena *tree_arena; /* of tree; NULL with it */
-	struct asset *tree;       /* ours: what is to be unpacked on the way; NULL nothing */
-	struct err
-		*refused; /* why the verified archive cannot be unpacked as `tree`; NULL unknown */
+	int64_t waited_ns;           /* between rounds, in all */
+	struct arena *archive_arena; /* of archive; NULL with it */
+	struct asset *archive;       /* ours: what is unpacked on the way; NULL nothing */
+	struct err *refused;         /* why the verified archive is refused; NULL unknown */
 	bool early; /* a mirror's certificate of this round is not valid yet by our clock ... */
 	int64_t early_ns; /* ... since when that is so; 0 it is not */
 	bool throttled;   /* a mirror of this round said that it has too much to do */
 	bool news;        /* a waiter has come whose mirrors are not added yet */
 	bool whole;       /* wrong bytes came: in this run it is no more put together from parts */
-	bool unpacks;     /* the archive had no tree, and was unpacked on the way */
+	bool unpacks;     /* members were taken on the way */
 	bool full;        /* the disk was full: it is no more unpacked on the way */
 	char last_error[ERR_NOTE_MAX]; /* of any mirror in this run; "" none */
 	struct fetch_errs *errs;       /* from the first look-up until it is in the cache */
@@ -129,12 +129,12 @@ struct fetch_job {
 	struct cache_entry *entry;
 	struct cache_wrongs *wrongs; /* of former runs; NULL none */
 	struct fetch_part *parts;
-	struct unpack *unpack; /* a worker's */
-	int64_t unpacker_ns;   /* atomic: since when it waits for that; 0 it does not */
-	bool following;        /* a worker's errand is under way ... */
-	bool exclusive;        /* ... and the entry is its alone */
-	uint64_t timer_id;     /* the next round's; 0 none */
-	uint64_t follow_end;   /* atomic: what the follower may read */
+	struct extract *unpack; /* a worker's */
+	int64_t unpacker_ns;    /* atomic: since when it waits for that; 0 it does not */
+	bool following;         /* a worker's errand is under way ... */
+	bool exclusive;         /* ... and the entry is its alone */
+	uint64_t timer_id;      /* the next round's; 0 none */
+	uint64_t follow_end;    /* atomic: what the follower may read */
 	void (*followed)(struct fetch_job *j);
 	struct cache_writer found_other; /* by a look-up */
 	int64_t eof;                     /* where a stream of unknown length ended, or -1 */
@@ -155,8 +155,8 @@ void fetch_end_pending(struct fetcher *f);
 
 /* Add the asset's mirrors that are not there yet. */
 void fetch_job_add_mirrors(struct fetch_job *j, const struct asset *as);
-/* Note that the asset's tree is wanted, if it is. */
-void fetch_job_want_tree(struct fetch_job *j, const struct asset *as);
+/* Note that the asset is unpacked on the way, if it is. */
+void fetch_job_want_members(struct fetch_job *j, const struct asset *as);
 /* Begin a run of attempts: set all counters to zero. Mirrors that were dropped stay dropped. */
 void fetch_job_restart(struct fetch_job *j);
 /* Whether a mirror but this one is left in this round whose host has not failed. */

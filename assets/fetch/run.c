@@ -22,8 +22,8 @@ static void step_job(struct fetch_job *j);
 
 /* Jobs whose turn has not come */
 
-/* An asset under way holds an open file for what has arrived, and while it is unpacked a pipe, a report and a
- * directory. So many of them are under way as descriptors allow; the others wait in the order they came,
+/* An asset under way holds an open file for what has arrived, and while it is unpacked a pipe, a report and the
+ * files of its members. So many of them are under way as descriptors allow; the others wait in the order they came,
  * and hold nothing.
  * FDS_ELSE: connections, the bus, what tasks have open; FDS_EACH: with room for two workers' copies. */
 enum { FDS_ELSE = 64, FDS_EACH = 8, LEAST = 2, MOST = 128 };
@@ -399,18 +399,18 @@ static void object_changed(struct fetch_job *j, size_t mirror, const struct err 
 }
 
 /* A disk that fails keeps no parts. On a full disk the parts stay and wait for room, which the
- * tree that is unpacked on the way may have taken. */
+ * members that are taken on the way may have taken. */
 static void disk_failed(struct fetch_job *j, const struct err *e)
 {
 	const bool full = io_is_full(e->errnum);
 	const enum fetch_settle settle = full && can_any_go_on(j) ? FETCH_KEEP : FETCH_DROP;
-	bool had_tree;
+	bool had_members;
 
 	fetch_lock(j->fetcher);
-	had_tree = full && !j->full && j->tree;
+	had_members = full && !j->full && j->archive;
 	j->full = j->full || full;
 	fetch_unlock(j->fetcher);
-	if (had_tree)
+	if (had_members)
 		drain_job(j, settle, look_again);
 	else
 		fail_job(j, settle, e);

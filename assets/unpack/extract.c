@@ -196,16 +196,18 @@ int extract_take_start(struct arena *a, int fd, const char *name,
 		       const struct extract_limits *limits, struct extract_take *takes, size_t n,
 		       struct extract **ret, struct err *e)
 {
+	static struct extract_take none;
 	const struct extract what = { .name = name,
 				      .limits = *limits,
 				      .dir_fd = -1,
 				      .arena = a,
-				      .takes = takes,
+				      .takes = n ? takes : &none,
 				      .n_takes = n };
 
 	return begin_extract(&what, fd, ret, e);
 }
 
+/* As many members as the child takes at a time. */
 static int take_pass(struct arena *a, int fd, const char *name, const struct extract_limits *limits,
 		     struct extract_take *takes, size_t n, struct err *e)
 {
@@ -215,14 +217,16 @@ static int take_pass(struct arena *a, int fd, const char *name, const struct ext
 	return r < 0 ? r : extract_finish(x, e);
 }
 
-int extract_take(struct arena *a, int fd, const char *name, const struct extract_limits *limits,
-		 struct extract_take *takes, size_t n, struct err *e)
+/* Of hard links the bytes, which are another entry's. */
+static int take_links(struct arena *a, int fd, const char *name,
+		      const struct extract_limits *limits, struct extract_take *takes, size_t n,
+		      struct err *e)
 {
 	struct extract_take again[EXTRACT_TAKES_MAX], *of[EXTRACT_TAKES_MAX];
 	size_t n_again = 0;
-	int r = take_pass(a, fd, name, limits, takes, n, e);
+	int r;
 
-	for (size_t i = 0; r >= 0 && i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		if (takes[i].path && takes[i].digest.algo == DIGEST_ALGO_MAX) {
 			of[n_again] = &takes[i];
 			again[n_again++] = (struct extract_take){ .member = takes[i].member,
@@ -230,9 +234,10 @@ int extract_take(struct arena *a, int fd, const char *name, const struct extract
 								  .max = takes[i].max,
 								  .entry = takes[i].from };
 		}
-	if (r < 0 || !n_again)
-		return r;
-	r = take_pass(a, fd, name, limits, again, n_again, e);
+	/* a file that was meant before the link came */
+	for (size_t i = 0; i < n_again; i++)
+		(void)!ftruncate(again[i].fd, 0);
+	r = n_again ? take_pass(a, fd, name, limits, again, n_again, e) : 0;
 	for (size_t i = 0; r >= 0 && i < n_again; i++) {
 		if (!again[i].path)
 			return err_fail(e, ERR_SYSTEM, EBADMSG, "archive '%s': a wrong report",
@@ -241,6 +246,23 @@ int extract_take(struct arena *a, int fd, const char *name, const struct extract
 		if (again[i].fd >= 0)
 			(void)lseek(again[i].fd, 0, SEEK_SET);
 	}
+	return r;
+}
+
+int extract_take(struct arena *a, int fd, const char *name, const struct extract_limits *limits,
+		 struct extract_take *takes, size_t n, struct err *e)
+{
+	size_t at = 0;
+	int r;
+
+	do {
+		const size_t some = n - at < EXTRACT_TAKES_MAX ? n - at : EXTRACT_TAKES_MAX;
+
+		r = take_pass(a, fd, name, limits, takes + at, some, e);
+		if (r >= 0)
+			r = take_links(a, fd, name, limits, takes + at, some, e);
+		at += some;
+	} while (r >= 0 && at < n);
 	return r;
 }
 

@@ -85,7 +85,8 @@ struct extract_take {
 enum { EXTRACT_TAKES_MAX = 48 };
 
 /* Take members of the archive that is open as fd, and check all of it. Of several files of one name the shallowest is
- * meant, and the first by its directory. The child has nothing but the descriptors. For hard links the archive is read once more.
+ * meant, and the first by its directory. The child has nothing but the descriptors. More members than EXTRACT_TAKES_MAX take
+ * further passes, and so do hard links; without any the archive is only checked.
  * After an error the files hold anything. */
 int extract_take(struct arena *a, int fd, const char *name, const struct extract_limits *limits,
 		 struct extract_take *takes, size_t n, struct err *e) must_check;

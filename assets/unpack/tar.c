@@ -260,10 +260,8 @@ static int tell_bytes(struct job *j, struct digest_ctx *ctx, const void *p, size
 	const int r = j->left.takes ? takes_write(j->left.takes, p, n, at, hole) : 0;
 
 	digest_update(ctx, p, n);
-	if (r < 0) {
-		errno = -r;
-		return sys_error(j, "write");
-	}
+	if (r < 0)
+		return write_failed(j, -r, (uint64_t)(archive_entry_size(j->entry) - at));
 	return given && fwrite(p, 1, n, given) != n ? sys_error(j, "give") : 0;
 }
 

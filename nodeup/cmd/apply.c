@@ -439,8 +439,7 @@ static int converge(struct apply *ap, struct err *e)
 	waits_over(ap->waits);
 	r = sync_files(ap, r, e);
 	if (cache_settle(s->ctx.cache, &late) < 0)
-		log_warning("%s; what was unpacked is not kept, and the next run unpacks it again",
-			    late.msg);
+		log_warning("%s; what the cache got may be gone after a power cut", late.msg);
 	/* what was done is remembered even when something else failed */
 	if (state_store(s->ctx.state, &late) < 0)
 		log_warning("applied state not kept: %s", late.msg);

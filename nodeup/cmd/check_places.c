@@ -7,7 +7,8 @@
 #include "nodeup/base/paths.h"
 #include "nodeup/cmd/session_cache.h"
 
-/* An archive takes its own room, and that of what is in it: about so many times as much. ROOM_LEAST: for some small
+/* An archive takes its own room in the cache, and that of what is in it where its members go: about so many times as
+ * much. ROOM_LEAST: for some small
  * files; more is not asked for where nobody knows how much comes, as the run says it where it is known. */
 enum { UNPACKED = 3, FILE_SYSTEMS_MAX = 8, ROOM_SPARE = 64 << 20, ROOM_LEAST = 256 << 10 };
 
@@ -83,7 +84,9 @@ static const char *target_of(const struct checking *c, const struct run_outcome 
 	if (o->state != RUN_CHANGED && o->state != RUN_UNSURE)
 		return NULL;
 	*ret_root = c->s->root_fd;
-	if (o->task->kind != TASK_ASSET && o->task->kind != TASK_UNPACK)
+	if (o->task->kind == TASK_UNPACK)
+		return o->task->n_serves ? task_path(o->task->serves[0]) : NULL;
+	if (o->task->kind != TASK_ASSET)
 		return task_path(o->task);
 	*ret_root = c->s->ctx.cache_root_fd;
 	return c->cli->cache ? session_cache_dir(c->cli) : OWN_CACHE;

@@ -4,7 +4,6 @@
 #include "nodeup/cmd/session_cache.h"
 #include "nodeup/cmd/session_disks.h"
 
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,6 +14,7 @@
 #include "nodeup/plan/host_checks.h"
 #include "nodeup/tasks/foreign.h"
 #include "nodeup/tasks/kinds.h"
+#include "nodeup/tasks/members.h"
 #include "nodeup/tasks/state.h"
 
 /* when the http engine gives up on its own */
@@ -232,71 +232,12 @@ static void open_bus(struct session *s)
 		s->boot.facts.systemd = strtoll(version, NULL, 10);
 }
 
-struct tree_check {
-	struct worker_job job;
-	struct cache *cache;
-	const struct asset *asset;
-	struct task *task;
-	bool damaged;
-};
-
-static void check_tree(struct worker_job *job)
+/* For plan --verify and repair. */
+static void trust_nothing(struct session *s)
 {
-	struct tree_check *t = (struct tree_check *)job;
-
-	t->damaged = cache_tree_is_wrong(t->cache, t->asset);
-}
-
-/* It is unpacked again whether it is needed now or not; a plan says so of the task. */
-static void tell_damage(const struct tree_check *t, bool for_apply)
-{
-	t->task->ops = &task_unpack_again_ops;
-	if (for_apply)
-		log_warning("asset %s: what was unpacked of it is damaged, or its archive; it is "
-			    "unpacked again",
-			    t->asset->name);
-}
-
-static void wait_for_trees(const struct session *s, size_t n, bool for_apply)
-{
-	struct pollfd fd = { .fd = workers_fd(s->workers), .events = POLLIN };
-
-	while (n > 0) {
-		const struct tree_check *t = (struct tree_check *)workers_take(s->workers);
-
-		if (!t) {
-			(void)poll(&fd, 1, -1);
-			workers_drain(s->workers);
-			continue;
-		}
-		n--;
-		if (t->damaged)
-			tell_damage(t, for_apply);
-	}
-}
-
-/* For plan --verify and repair. Trees of archives come first: what is installed is compared with them. */
-static void trust_nothing(struct session *s, bool for_apply)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < s->plan.n; i++) {
-		struct task *t = s->plan.tasks[i];
-		struct tree_check *check;
-
-		if (t->kind == TASK_ASSET)
-			t->ops = &task_asset_recheck_ops;
-		if (t->kind != TASK_UNPACK)
-			continue;
-		check = arena_new(s->arena, struct tree_check);
-		*check = (struct tree_check){ .job.run = check_tree,
-					      .cache = s->ctx.cache,
-					      .asset = t->unpack.asset,
-					      .task = t };
-		workers_push(s->workers, &check->job);
-		n++;
-	}
-	wait_for_trees(s, n, for_apply);
+	for (size_t i = 0; i < s->plan.n; i++)
+		if (s->plan.tasks[i]->kind == TASK_ASSET)
+			s->plan.tasks[i]->ops = &task_asset_recheck_ops;
 }
 
 int session_s3(const struct session *s, struct imds *imds, struct s3_session **out, struct err *e)
@@ -328,6 +269,7 @@ static int open_s3(struct session *s, struct err *e)
 
 static int open_effects(struct session *s, const struct session_req *req, struct err *e)
 {
+	struct fetch_sink sink;
 	const struct cli *cli = req->cli;
 	int r;
 
@@ -343,10 +285,11 @@ static int open_effects(struct session *s, const struct session_req *req, struct
 	r = session_open_cache(s, req, e);
 	if (r < 0)
 		return r;
+	s->ctx.members = members_new(&s->ctx, (const struct task *const *)s->plan.tasks, s->plan.n);
 	if (req->for_apply || s->ctx.verify)
 		r = workers_new(&s->workers, e);
 	if (r >= 0 && s->ctx.verify)
-		trust_nothing(s, req->for_apply);
+		trust_nothing(s);
 	if (r >= 0 && req->for_check && !cli->offline)
 		r = open_s3(s, e);
 	if (r < 0 || !req->for_apply)
@@ -356,7 +299,12 @@ static int open_effects(struct session *s, const struct session_req *req, struct
 		r = open_s3(s, e);
 	if (r < 0)
 		return r;
-	return fetch_new(cli->offline ? NULL : s->http, s->ctx.cache, &s->ctx.fetcher, e);
+	r = fetch_new(cli->offline ? NULL : s->http, s->ctx.cache, &s->ctx.fetcher, e);
+	if (r < 0)
+		return r;
+	sink = members_sink(s->ctx.members);
+	fetch_set_sink(s->ctx.fetcher, &sink);
+	return 0;
 }
 
 static void log_warnings(const struct strv *warnings)
@@ -481,6 +429,7 @@ void session_close(struct session *s)
 	s3_session_free(s->s3);
 	imds_free(s->imds);
 	bus_close(s->ctx.bus);
+	members_free(s->ctx.members);
 	cache_free(s->ctx.cache);
 	state_close(s->ctx.state);
 	cleanup_closep(&s->root_fd);

@@ -57,8 +57,7 @@ int session_open_cache(struct session *s, const struct session_req *req, struct 
 	n = cache_adopt_kops(ctx->cache);
 	if (n)
 		log_notice("%zu files of kops' cache taken over", n);
-	if (!req->cli->cache)
-		cache_adopt_older(ctx->cache, s->root_fd, OWN_SPOOL);
+	cache_adopt_older(ctx->cache, s->root_fd, req->cli->cache ? NULL : OWN_SPOOL);
 	return 0;
 }
 

@@ -3,9 +3,13 @@
 #include "assets/cache/wrong.h"
 #include "nodeup/base/dur.h"
 #include "nodeup/base/print.h"
+#include "nodeup/tasks/members.h"
 
 /* how often a waiting asset's progress line is renewed */
 #define POLL_NS (500 * DUR_MS)
+/* how long an archive that is here waits for the folders that its members go to */
+#define FOLDERS_NS (2 * DUR_SEC)
+#define FOLDERS_POLL_NS (5 * DUR_MS)
 
 static int asset_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
 		       struct err *e)
@@ -110,7 +114,7 @@ static int asset_apply(const struct task *t, struct task_ctx *ctx, struct task_r
 		if (run->result >= 0)
 			run->result = cache_check_signature(ctx->cache, t->asset.asset, run->error);
 		if (run->result < 0)
-			(void)cache_heal(ctx->cache, t->asset.asset, false, run->error);
+			(void)cache_heal(ctx->cache, t->asset.asset, run->error);
 		run->final = run->error->kind != ERR_SYSTEM;
 		remark(t, ctx, run);
 		if (run->result < 0)
@@ -179,36 +183,37 @@ const struct task_ops task_asset_recheck_ops = {
 static bool unpack_in_passing(const struct task *t, struct task_ctx *ctx, struct task_diff *diff)
 {
 	if (!ctx->fetcher || !fetch_unpacks(ctx->fetcher, t->unpack.asset) ||
-	    !cache_has_tree(ctx->cache, t->unpack.asset))
+	    !members_are_read(ctx, t->unpack.asset))
 		return false;
-	(void)task_missing(diff, "not unpacked in the cache");
+	(void)task_missing(diff, "not unpacked");
 	return true;
 }
 
 static int unpack_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
 			struct err *e)
 {
-	const bool here = cache_has_tree(ctx->cache, t->unpack.asset);
-
 	(void)e;
 	if (unpack_in_passing(t, ctx, diff))
 		return TASK_DIFFERS;
-	if ((here && cache_is_signed(ctx->cache, t->unpack.asset)) || task_is_unneeded(t, ctx))
+	/* bake wants nothing of it but that it is right */
+	if (t->n_serves ? task_is_unneeded(t, ctx) : members_are_read(ctx, t->unpack.asset))
 		return TASK_EQUAL;
-	return task_differs(diff, here ? "its signature is not checked yet"
-				       : "not unpacked in the cache");
+	return task_differs(diff, "not unpacked");
 }
 
 static int unpack_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
 			struct err *e)
 {
-	/* what it said of the archive's content while that arrived, it would say again */
-	const bool refused = fetch_has_refused(ctx->fetcher, t->unpack.asset, e);
-	int r = refused ? err_code(e) : cache_unpack(ctx->cache, t->unpack.asset, e);
+	const int64_t now = dur_now();
+	int r;
 
+	/* what is staged once all folders are there takes one pass */
+	if (members_lack_folder(ctx, t) && (!run->since_ns || now - run->since_ns < FOLDERS_NS))
+		return task_wait(run, now + FOLDERS_POLL_NS, "the folders of its members");
+	r = members_read(ctx, t, e);
 	/* the task that fetches it was right and is over: the next run's will not be */
 	if (r < 0)
-		run->final = cache_heal(ctx->cache, t->unpack.asset, false, e);
+		run->final = cache_heal(ctx->cache, t->unpack.asset, e);
 	return r;
 }
 
@@ -228,22 +233,4 @@ const struct task_ops task_unpack_ops = {
 	.compare = unpack_compare,
 	.apply = unpack_apply,
 	.in_passing = unpack_in_passing,
-};
-
-/* Its tree was dropped by this very run. */
-static int unpack_again_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
-			      struct err *e)
-{
-	(void)e;
-	if (cache_has_tree(ctx->cache, t->unpack.asset))
-		return TASK_EQUAL;
-	(void)task_differs(diff, "what was unpacked of it is damaged, or there is nothing to "
-				 "compare it with");
-	return lost(t, ctx, diff);
-}
-
-const struct task_ops task_unpack_again_ops = {
-	.kind = "unpack",
-	.check = unpack_again_check,
-	.apply = unpack_apply,
 };

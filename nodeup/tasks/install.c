@@ -8,7 +8,8 @@
 #include "assets/cache/cache.h"
 #include "nodeup/base/dur.h"
 #include "nodeup/base/print.h"
-#include "nodeup/tasks/member.h"
+#include "nodeup/tasks/installed.h"
+#include "nodeup/tasks/members.h"
 #include "nodeup/tasks/place.h"
 #include "nodeup/tasks/started.h"
 #include "nodeup/tasks/state.h"
@@ -16,34 +17,10 @@
 /* Where the bytes come from. */
 struct source {
 	size_t at;
-	bool is_guess; /* an archive before it could not be looked at, and may have the member too */
-	bool in_none;  /* every archive was looked at, and none has anything of that name */
+	bool is_guess; /* an archive before it could not be read, and may have the member too */
+	bool in_none;  /* every archive was read, and none has anything of that name */
+	struct digest digest; /* of its bytes */
 };
-
-/* What open_source does about an archive that is not unpacked. */
-enum patience {
-	PASSES,      /* passes over it: to compare with what is there */
-	WAITS,       /* waits for it */
-	PASSES_LAST, /* passes over it, as nothing more will come, unless it was unpacked before */
-};
-
-/* What the state remembers for a path: an asset's own digest, or one made of the member and of the archives up to the one
- * that has it, because documents name no digest of a member. */
-static void wanted_digest(const struct task_install *in, size_t at, struct digest *ret)
-{
-	autodigest struct digest_ctx *c = NULL;
-
-	if (!in->member) {
-		*ret = in->sources[at]->digest;
-		return;
-	}
-	c = digest_new(DIGEST_SHA256);
-	for (size_t i = 0; i <= at; i++)
-		digest_update(c, in->sources[i]->digest.bytes,
-			      digest_size(in->sources[i]->digest.algo));
-	digest_update(c, in->member, strlen(in->member));
-	digest_final(c, ret);
-}
 
 /* The digest to remember. That of a guess has a mark, so that no later check takes it for right. */
 static void installed_digest(const struct task_install *in, const struct source *source,
@@ -51,7 +28,7 @@ static void installed_digest(const struct task_install *in, const struct source 
 {
 	autodigest struct digest_ctx *c = NULL;
 
-	wanted_digest(in, source->at, ret);
+	installed_digest_at(in, source->at, ret);
 	if (!source->is_guess)
 		return;
 	c = digest_new(DIGEST_SHA256);
@@ -60,102 +37,64 @@ static void installed_digest(const struct task_install *in, const struct source 
 	digest_final(c, ret);
 }
 
-static bool is_known_right(const struct task *t, struct task_ctx *ctx, const struct stat *st)
+static int no_source(const struct task *t, const char *instead, struct err *e)
 {
-	for (size_t i = 0; i < t->install.n_sources && !ctx->verify; i++) {
-		struct digest d;
+	return err_fail(e, ERR_CONFIG, ENOENT, "no asset of the document holds '%s'%s",
+			t->install.member, instead);
+}
 
-		wanted_digest(&t->install, i, &d);
-		if (state_is(ctx->state, t->name, st, &d))
-			return true;
+/* Which archive the member is of: the first that has it. False: it cannot be told, or none has. */
+static bool tell_source(const struct task *t, struct task_ctx *ctx, bool may_read,
+			struct source *ret)
+{
+	const struct task_install *in = &t->install;
+	bool link = false;
+
+	*ret = (struct source){ 0 };
+	for (size_t i = 0; i < in->n_sources; i++) {
+		const struct members_told told =
+			members_tell(ctx, in->sources[i], in->member, may_read);
+
+		ret->at = i;
+		ret->digest = told.digest;
+		link = link || told.found == MEMBERS_LINK;
+		if (told.found == MEMBERS_FILE || told.found == MEMBERS_NOT_READ)
+			return told.found == MEMBERS_FILE;
 	}
+	ret->in_none = !link;
 	return false;
 }
 
-/* What it is that an archive has in the place of a member, for the message that it has none. */
-static const char *describe_link(struct task_ctx *ctx, struct arena *a, const struct asset *as,
-				 const char *tree, const char *link)
-{
-	char target[4096];
-	const char *name;
-	autoclose int dir = -1;
-	struct err ignored;
-	ssize_t n = io_open_parent(ctx->cache_root_fd, link, &dir, &name, &ignored) < 0
-			    ? -1
-			    : readlinkat(dir, name, target, sizeof(target) - 1);
-
-	target[n < 0 ? 0 : n] = '\0';
-	return arena_printf(a, "; in %s '%s' is a link to '%s', and only files are installed",
-			    as->name, link + strlen(tree) + 1, target);
-}
-
-/* Whether the archive is unpacked, and what is unpacked is right. Another process with this cache may have taken the tree
- * away to make one with more members, and the task that unpacked it is over: then it is unpacked again. < 0 with *e: the tree
- * is there, and cannot be made right. */
-static int has_tree(struct task_ctx *ctx, const struct asset *as, const char *dir,
-		    enum patience patience, struct err *e)
-{
-	struct stat st;
-	const int r = io_stat(ctx->cache_root_fd, dir, &st, e);
-	const bool is_there = r >= 0;
-
-	if (r < 0 && r != -ENOENT)
-		return r;
-	/* a tree may be there before its signature was asked for */
-	if (!cache_is_signed(ctx->cache, as))
-		return false;
-	if (is_there && cache_has_tree(ctx->cache, as))
-		return true;
-	if (patience != PASSES_LAST || !(is_there || cache_had_tree(ctx->cache, &as->digest)))
-		return false;
-	if (cache_unpack(ctx->cache, as, e) >= 0)
-		return true;
-	return is_there ? err_wrap(e, "'%s' has changed since it was unpacked", dir) : false;
-}
-
-/* Open the bytes to install. 0 found, 1 not known yet (an earlier source is still under way), -ENOENT
- * and CONFIG when no source has it; a read error is not an answer, but an error of its own. Where an archive is passed
- * over, a later source is a guess. */
-static int open_source(const struct task *t, struct task_ctx *ctx, enum patience patience,
-		       int *ret_fd, struct source *ret_source, struct err *e)
+/* Take what is staged of the first archive that has the member. 0 taken, 1 not yet: an earlier one is still under way.
+ * When nothing more comes, what cannot be read is passed over, and a later source is a guess. -ENOENT and CONFIG: none
+ * has it. */
+static int take_member(const struct task *t, struct task_ctx *ctx, bool waits,
+		       struct io_stage *stage, struct source *ret, struct err *e)
 {
 	const struct task_install *in = &t->install;
 	autoarena struct arena *a = arena_new_empty();
 	const char *instead = "";
 
-	*ret_source = (struct source){ 0 };
+	*ret = (struct source){ 0 };
 	for (size_t i = 0; i < in->n_sources; i++) {
-		const struct asset *as = in->sources[i];
-		const char *dir, *path = NULL, *link = NULL;
-		bool is_here;
-		int r;
+		struct members_told told;
+		const int r = members_take(ctx, t, in->sources[i], waits, stage, &told, e);
 
-		ret_source->at = i;
-		if (!in->member)
-			return cache_open(ctx->cache, &as->digest, ret_fd, e);
-		dir = cache_unpacked_path(ctx->cache, a, &as->digest);
-		r = has_tree(ctx, as, dir, patience, e);
-		is_here = r > 0;
-		if (r == 0 && patience == WAITS)
-			return 1;
-		if (is_here)
-			r = member_find(ctx->cache_root_fd, a, dir, in->member, &path, &link, e);
-		else if (r == 0)
-			ret_source->is_guess = true;
-		if (r < 0)
+		ret->at = i;
+		ret->digest = told.digest;
+		if (r < 0 || told.found == MEMBERS_FILE)
 			return r;
-		if (path)
-			return io_open_file(ctx->cache_root_fd, path, ret_fd, e);
-		if (link)
-			instead = describe_link(ctx, a, as, dir, link);
-		/* another process may have taken the tree away while it was searched */
-		else if (is_here && !cache_has_tree(ctx->cache, as))
-			return err_fail(e, ERR_SYSTEM, EAGAIN,
-					"'%s' has changed since it was unpacked", dir);
+		if (told.found == MEMBERS_NOT_READ && waits)
+			return 1;
+		ret->is_guess = ret->is_guess || told.found == MEMBERS_NOT_READ;
+		if (told.found == MEMBERS_LINK)
+			instead = arena_printf(a,
+					       "; in %s '%s' is a link to '%s', and only files are "
+					       "installed",
+					       in->sources[i]->name, told.link, told.target);
 	}
-	ret_source->in_none = !ret_source->is_guess && !*instead;
-	return err_fail(e, ERR_CONFIG, ENOENT, "no asset of the document holds '%s'%s",
-			in->member ? in->member : t->name, instead);
+	ret->in_none = !ret->is_guess && !*instead;
+	return no_source(t, instead, e);
 }
 
 /* Whether the installed file has this digest. */
@@ -173,56 +112,34 @@ static int has_digest(const struct task *t, struct task_ctx *ctx, const struct d
 	return r;
 }
 
-static int same_bytes(const struct task *t, struct task_ctx *ctx, const struct source *source,
-		      int source_fd, bool *ret_same, struct err *e)
-{
-	struct digest want = t->install.sources[source->at]->digest;
-	int r = t->install.member ? digest_of_fd(want.algo, source_fd, t->install.member, &want, e)
-				  : 0;
-
-	return r < 0 ? r : has_digest(t, ctx, &want, ret_same, e);
-}
-
 /* `st` was taken before. */
 static int compare_content(const struct task *t, struct task_ctx *ctx, const struct stat *st,
 			   struct task_diff *diff, struct err *e)
 {
-	struct source source = { 0 };
-	autoclose int source_fd = -1;
+	struct source source = { .digest = t->install.sources[0]->digest };
 	struct digest d;
 	bool same = false;
-	struct err why;
-	int r = 0;
+	int r;
 
-	if (t->install.member)
-		r = open_source(t, ctx, PASSES, &source_fd, &source, &why);
-	diff->unsure = r < 0 || source.is_guess;
+	diff->unsure = t->install.member && !tell_source(t, ctx, true, &source);
 	if (diff->unsure)
 		return task_differs(diff, "cannot be compared: its archive is not unpacked");
-	r = same_bytes(t, ctx, &source, source_fd, &same, e);
+	r = has_digest(t, ctx, &source.digest, &same, e);
 	if (r < 0)
 		return r;
 	if (!same)
 		return task_differs(diff, "content differs");
-	wanted_digest(&t->install, source.at, &d);
+	installed_digest_at(&t->install, source.at, &d);
 	state_saw(ctx->state, t->name, &d, t->origin, st);
 	return TASK_EQUAL;
 }
 
-static bool has_attributes(const struct task *t, const struct stat *st)
-{
-	return (st->st_mode & 07777) == t->install.mode && st->st_uid == 0 && st->st_gid == 0;
-}
-
-/* A member that may be missing, and is: every archive that could hold it is here, and none does. */
+/* A member that may be missing, and is: every archive that could hold it was read, and none does. */
 static bool is_in_none(const struct task *t, struct task_ctx *ctx)
 {
-	autoclose int fd = -1;
-	struct source source = { 0 };
-	struct err ignored;
+	struct source source;
 
-	return t->install.may_lack && open_source(t, ctx, PASSES, &fd, &source, &ignored) < 0 &&
-	       source.in_none;
+	return t->install.may_lack && !tell_source(t, ctx, false, &source) && source.in_none;
 }
 
 static int install_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
@@ -231,7 +148,7 @@ static int install_check(const struct task *t, struct task_ctx *ctx, struct task
 	struct stat st;
 	int r = io_stat(ctx->root_fd, t->name, &st, e);
 	const bool is_absent = r == -ENOENT || r == -ENOTDIR;
-	const bool is_right = r >= 0 && S_ISREG(st.st_mode) && is_known_right(t, ctx, &st);
+	const bool is_right = r >= 0 && S_ISREG(st.st_mode) && installed_is_known(t, ctx, &st);
 
 	/* this may be another try */
 	diff->unsure = false;
@@ -249,7 +166,7 @@ static int install_check(const struct task *t, struct task_ctx *ctx, struct task
 	if (state_is_lost(ctx->state, t->name, &st))
 		return task_differs(diff, "a write to the disk failed");
 	r = is_right ? TASK_EQUAL : compare_content(t, ctx, &st, diff, e);
-	if (r < 0 || (r == TASK_DIFFERS && !diff->unsure) || has_attributes(t, &st))
+	if (r < 0 || (r == TASK_DIFFERS && !diff->unsure) || installed_has_attributes(t, &st))
 		return r;
 	(void)task_differs(diff, "mode %04o owner %u:%u, want %04o 0:0", st.st_mode & 07777,
 			   st.st_uid, st.st_gid, t->install.mode);
@@ -291,15 +208,15 @@ static int copy_bytes(int from, int to, const char *path, struct err *e)
 
 /* What check could not compare. The file may have changed since: then it is as any that differs. */
 static int compare_late(const struct task *t, struct task_ctx *ctx, const struct source *source,
-			int source_fd, struct task_run *run, struct err *e)
+			struct task_run *run, struct err *e)
 {
 	struct digest d;
 	bool same = false;
 	struct stat st;
 	int r = io_stat(ctx->root_fd, t->name, &st, e);
 
-	if (r == 0 && S_ISREG(st.st_mode) && has_attributes(t, &st))
-		r = same_bytes(t, ctx, source, source_fd, &same, e);
+	if (r == 0 && S_ISREG(st.st_mode) && installed_has_attributes(t, &st))
+		r = has_digest(t, ctx, &source->digest, &same, e);
 	if (r < 0 && r != -ENOENT && r != -ENOTDIR)
 		return r;
 	if (!same) {
@@ -312,26 +229,55 @@ static int compare_late(const struct task *t, struct task_ctx *ctx, const struct
 	return 0;
 }
 
+/* Copy the asset itself: a reflink where the file system has them. */
+static int stage_asset(const struct task *t, struct task_ctx *ctx, struct io_stage *stage,
+		       struct err *e)
+{
+	autoclose int fd = -1;
+	int r = cache_open(ctx->cache, &t->install.sources[0]->digest, &fd, e);
+
+	if (r >= 0)
+		r = place_stage(ctx, t->name, stage, e);
+	if (r >= 0 && ioctl(stage->fd, FICLONE, fd) < 0)
+		r = copy_bytes(fd, stage->fd, t->name, e);
+	return r;
+}
+
+static int stage_source(const struct task *t, struct task_ctx *ctx, struct task_run *run,
+			struct io_stage *stage, struct source *ret, struct err *e)
+{
+	int r;
+
+	*ret = (struct source){ 0 };
+	if (!t->install.member)
+		return stage_asset(t, ctx, stage, e);
+	r = take_member(t, ctx, !run->last_call, stage, ret, e);
+	if (r <= 0)
+		members_drop(ctx, t);
+	return r;
+}
+
 static int install_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
 			 struct err *e)
 {
 	const struct io_attr attr = { .mode = t->install.mode };
 	autostage struct io_stage stage = IO_STAGE_INIT;
-	autoclose int source_fd = -1;
 	struct source source;
 	struct digest d;
 	int r;
 
 	if (task_is_committed(run, &r, e))
 		return r;
-	r = open_source(t, ctx, run->last_call ? PASSES_LAST : WAITS, &source_fd, &source, e);
+	r = stage_source(t, ctx, run, &stage, &source, e);
 	if (r < 0 && t->install.may_lack && source.in_none) {
 		run->equal = true;
 		return 0;
 	}
 	if (r < 0) {
+		const bool is_healed = cache_heal(ctx->cache, t->install.sources[source.at], e);
+
 		/* a trouble of this moment passes; a document does not */
-		run->final = e->kind != ERR_SYSTEM;
+		run->final = is_healed || e->kind != ERR_SYSTEM;
 		return r;
 	}
 	if (r > 0) {
@@ -339,19 +285,8 @@ static int install_apply(const struct task *t, struct task_ctx *ctx, struct task
 		/* which of them is for the scheduler to say: one that failed will not come */
 		return task_wait(run, 0, "its archives");
 	}
-	r = run->unsure ? compare_late(t, ctx, &source, source_fd, run, e) : 0;
+	r = run->unsure ? compare_late(t, ctx, &source, run, e) : 0;
 	if (r < 0 || run->equal)
-		return r;
-	r = place_stage(ctx, t->name, &stage, e);
-	if (r < 0)
-		return r;
-	/* a reflink where the file system has them */
-	if (ioctl(stage.fd, FICLONE, source_fd) < 0)
-		r = copy_bytes(source_fd, stage.fd, t->name, e);
-	if (r < 0)
-		run->final =
-			cache_heal(ctx->cache, t->install.sources[source.at], t->install.member, e);
-	if (r < 0)
 		return r;
 	installed_digest(&t->install, &source, &d);
 	return task_commit(t, ctx, run, &stage, &attr, &d, e);
@@ -361,7 +296,7 @@ static void install_inputs(const struct task *t, struct digest_ctx *c)
 {
 	struct digest d;
 
-	wanted_digest(&t->install, 0, &d);
+	installed_digest_at(&t->install, 0, &d);
 	digest_update(c, t->name, strlen(t->name) + 1);
 	digest_update(c, d.bytes, sizeof(d.bytes));
 }
@@ -375,8 +310,8 @@ static int install_compare(const struct task *t, const struct task *was, struct 
 	(void)ctx;
 	if (!was)
 		return task_missing(diff, "absent");
-	wanted_digest(&was->install, 0, &had);
-	wanted_digest(&t->install, 0, &want);
+	installed_digest_at(&was->install, 0, &had);
+	installed_digest_at(&t->install, 0, &want);
 	if (!digest_eq(&had, &want))
 		return task_differs(diff, "content differs");
 	return was->install.mode == t->install.mode

@@ -45,8 +45,8 @@ int task_follow_stop(struct task_ctx *ctx, struct task_run *run, struct err *e) 
 /* For a file that nodeup wrote once and the documents no longer name. */
 extern const struct task_ops task_leftover_ops;
 
-/* For an asset of which no record is believed, and for an archive whose tree was found damaged. */
-extern const struct task_ops task_asset_recheck_ops, task_unpack_again_ops;
+/* For an asset of which no record is believed. */
+extern const struct task_ops task_asset_recheck_ops;
 
 /* Those of each kind. */
 #define DECLARE_OPS(kind, ops, ...) extern const struct task_ops ops;

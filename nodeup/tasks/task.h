@@ -60,6 +60,7 @@ struct task {
 	size_t n_serves;
 };
 
+struct members;
 struct state;
 struct task_before;
 struct volume_guard;
@@ -75,6 +76,7 @@ struct task_ctx {
 	struct cache *cache;
 	int cache_root_fd; /* what the cache's paths are below: an explicit --cache is the host's */
 	struct fetcher *fetcher;
+	struct members *members; /* of archives; NULL: none are taken */
 	struct http *http;
 	struct flush *flush; /* what is flushed together; NULL: each file by itself */
 	struct bus *bus;     /* NULL in image mode and without a manager */

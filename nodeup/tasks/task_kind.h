@@ -9,7 +9,7 @@
 	X(TASK_DIR, task_dir_ops, TASKS_FILES) \
 	X(TASK_FILE, task_file_ops, TASKS_FILES) \
 	X(TASK_ASSET, task_asset_ops, TASKS_ASSETS) /* verified bytes in the cache */ \
-	X(TASK_UNPACK, task_unpack_ops, TASKS_ASSETS) /* an archive unpacked in the cache */ \
+	X(TASK_UNPACK, task_unpack_ops, TASKS_ASSETS) /* the members of an archive, staged where they go */ \
 	X(TASK_INSTALL, task_install_ops, TASKS_PROGRAMS) /* a copy of an asset, or of an archive's member, at its place */ \
 	X(TASK_SYSCTL, task_sysctl_ops, TASKS_SYSTEM) \
 	X(TASK_USER, task_user_ops, TASKS_SYSTEM) /* a user with a group of its own */ \

@@ -45,17 +45,6 @@ def test_the_unnamed_go(world):
     assert world.plan("--offline", "--verify").code == 0 and not world.unused()
 
 
-def test_a_tree_goes_with_its_archive(world):
-    world.converge()
-    old = world.assets[CNI].digest
-    tree = world.cache / "unpacked" / f"sha256-{old}"
-    assert tree.is_dir()
-    used(world, old, days=2)
-    world.assets[CNI] = world.serve("cni-2.tar.gz", OTHER)
-    world.converge("--cache-max=1")
-    assert not there(world, old) and not tree.exists() and not world.unused()
-
-
 def test_least_recently_used_first(world):
     world.converge()
     first = replace(world, KUBELET, days=9)
@@ -64,7 +53,7 @@ def test_least_recently_used_first(world):
     used(world, second, days=5)
     world.assets[KUBELET] = world.local(KUBELET, b"the last kubelet")
     world.converge()
-    size = sum(p.lstat().st_blocks * 512 for top in ("sha256", "unpacked") for p in (world.cache / top).rglob("*"))
+    size = sum(p.lstat().st_blocks * 512 for p in (world.cache / "sha256").rglob("*"))
     world.converge(f"--cache-max={size - 100_000}")
     assert not there(world, first) and there(world, second)
 
@@ -140,15 +129,3 @@ def test_use_is_noted_before_it(world):
     assert time.time() - record(world, digest).stat().st_mtime < 3600
 
 
-def test_a_tree_without_an_archive_goes(world):
-    world.converge()
-    tree = world.cache / "unpacked" / f"sha256-{'ab' * 32}"
-    tree.mkdir()
-    (tree / "bridge").write_bytes(b"x" * 100_000)
-    world.converge("--cache-max=1")
-    assert tree.exists(), "it has just come"
-    os.utime(tree, (0, 0))
-    world.converge()
-    assert tree.exists(), "8 GiB are not reached"
-    world.converge("--cache-max=1")
-    assert not tree.exists()

@@ -27,7 +27,6 @@ def check(world):
     assert {p.name for p in world.cache.glob("sha256/*")} == {world.digest(name) for name in EVERY}
     for name in EVERY:
         assert world.entry(name).read_bytes() == world.contents[name]
-    assert {p.name for p in world.cache.glob("unpacked/*")} == {f"sha256-{world.digest(n)}" for n in (CNI, UTILS)}
     asked, before = world.requests(), listing(world.cache / "sha256")
     result = world.run("bake", timeout=120)
     assert result.code == OK, result
@@ -112,55 +111,3 @@ def beside(world):
         t.end(signal.SIGKILL)
 
 
-def unpacked(world):
-    """Which tree the archive of the plugins has."""
-    def look():
-        try:
-            found = plugins(world).stat()
-        except FileNotFoundError:
-            return None
-        return found.st_ino, found.st_ctime_ns
-    return until(look)
-
-
-def plugins(world):
-    return world.cache / f"unpacked/sha256-{world.digest(CNI)}"
-
-
-@pytest.mark.parametrize("killed", [False, True])
-def test_a_tree_that_another_process_made_anew(world, beside, killed):
-    """A bake wants all of an archive, of which an apply has some: the apply goes on with what is there."""
-    first = beside("apply")
-    before = unpacked(world)
-    second = beside("bake")
-    until(lambda: unpacked(world) != before)
-    if killed:
-        second.end(signal.SIGKILL)
-    beside.opens(UTILS)
-    assert first.end() == OK, first.lines
-    beside.opens(PROTOKUBE)
-    assert killed or second.end() == OK
-    assert world.installed("bridge").read_bytes() == noise("bridge", 300_000)
-
-
-def test_a_tree_that_another_process_took_away(world, beside):
-    """It is about to make one with more members, or was killed before it had."""
-    run = beside("apply")
-    unpacked(world)
-    plugins(world).rename(world.folder / "taken-away")
-    beside.opens(UTILS)
-    beside.opens(PROTOKUBE)
-    assert run.end() == OK, run.lines
-    assert world.installed("bridge").read_bytes() == noise("bridge", 300_000)
-
-
-def test_a_tree_that_another_process_needs_whole(world, beside):
-    bake = beside("bake")
-    before = unpacked(world)
-    beside.opens(UTILS)
-    assert world.apply().code == OK and unpacked(world) == before
-    beside.opens(PROTOKUBE)
-    assert bake.end() == OK
-    asked = world.requests()
-    result = world.run("bake", "--offline")
-    assert result.code == OK and "changed unpack" not in result.err and world.requests() == asked, result

@@ -35,24 +35,11 @@ def test_while_it_is_installed(world):
 
 def test_while_it_is_unpacked(world):
     world.converge()
-    tree = world.cache / f"unpacked/sha256-{world.digest(CNI)}"
-    tree.rename(world.folder / "gone")
     world.installed("bridge").unlink()
     done = world.apply(prefix=unreadable(world.entry(CNI)))
     assert done.code == SYSTEM and "Input/output error" in done.failure, done
     assert f"{CNI} is damaged and was thrown away" in done.notes, done
     next_run_mends(world, CNI)
-    assert world.installed("bridge").exists() and tree.is_dir()
-
-
-def test_a_tree(world):
-    """Its archive is in order: nothing is fetched."""
-    world.converge()
-    world.installed("bridge").unlink()
-    tree = world.cache / f"unpacked/sha256-{world.digest(CNI)}"
-    done = world.apply(prefix=unreadable(next(tree.rglob("bridge"))))
-    assert done.code == SYSTEM and "it is unpacked again" in done.notes, done
-    next_run_mends(world, CNI, requests=0)
     assert world.installed("bridge").exists()
 
 

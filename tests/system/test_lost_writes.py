@@ -47,10 +47,6 @@ def bytes_of(world, name):
         return archive.extractfile(next(m for m in archive if m.isfile() and m.name.endswith(f"/{name}"))).read()
 
 
-def tree_of(world):
-    return next((world.cache / "unpacked").glob("*/**/bridge")).parent
-
-
 def flushing(log, *faults):
     """Under this flushes fail; the log names the files. What `when` counts are the calls of one thread."""
     return ["strace", "-f", "-y", "-qq", "-o", str(log), "-e", "trace=fsync,syncfs",
@@ -164,32 +160,3 @@ def test_an_entry_that_was_just_fetched(world, error):
     assert is_right(world, KUBELET)
 
 
-def test_an_unpacked_tree(world):
-    """One without a record is compared with its archive, and believed only after an fsync of all of it."""
-    world.converge()
-    path = world.installed("bridge")
-    path.unlink()
-    member = tree_of(world) / "bridge"
-    before, held = member.stat().st_ino, member.open("rb")
-    for record in (world.cache / "verified").glob(f"sha256-{world.digest(CNI)}.*"):
-        record.unlink()
-    done = world.converge(prefix=losing(member))
-    held.close()
-    assert (tree_of(world) / "bridge").stat().st_ino != before, done
-    assert is_right(world, "bridge")
-
-
-def test_a_tree_that_was_just_unpacked(world, tmp_path):
-    """It is flushed with all that the cache got: where that fails it is not kept, and unpacked again without a download."""
-    log = tmp_path / "log"
-    done = world.converge(prefix=[*flushing(log, "syncfs:error=EIO"), "-P", str(world.cache)])
-    if "syncfs(" not in log.read_text():
-        pytest.skip("this file system is not flushed as a whole")
-    assert any("sync the asset cache" in l and "Input/output error; what was unpacked is not kept" in l for l in done.lines), done
-    assert not list((world.cache / "unpacked").iterdir())
-    assert not list((world.cache / "verified").glob(f"sha256-{world.digest(CNI)}.*"))
-    world.installed("bridge").unlink()
-    asked = world.origin.count(world.assets[CNI].urls[0])
-    world.converge()
-    assert is_right(world, "bridge") and world.origin.count(world.assets[CNI].urls[0]) == asked
-    assert list((world.cache / "verified").glob(f"sha256-{world.digest(CNI)}.*"))

@@ -35,11 +35,6 @@ def repair(world, *flags):
     return done
 
 
-def unpacked(world, member):
-    tree = world.cache / "unpacked" / f"sha256-{world.digest(CNI)}"
-    return next(tree.rglob(member))
-
-
 def test_nothing_to_repair(world):
     world.converge()
     asked, before = world.requests(), listing(world.root, skip=OWN)
@@ -47,12 +42,11 @@ def test_nothing_to_repair(world):
     repair(world)
     assert world.requests() == asked
     same(before, listing(world.root, skip=OWN))
-    # but for a note of what the trees were found to be, so that they need not be unpacked next time
+    # but for a note of what the archives were found to have
     now = listing(world.cache, skip=("tmp",))
-    notes = {name for name in now if name.endswith(".tree")}
+    notes = {name for name in now if name.endswith(".members")}
     changed = [d for d in differences(cached, now) if d.split(": ")[0] not in notes | {".", "verified"}]
-    assert {n.removesuffix(".tree").split("/")[1] for n in notes} == {p.name for p in world.cache.glob("unpacked/*")}
-    assert not changed and not world.unused(), changed
+    assert notes and not changed and not world.unused(), changed
 
 
 def test_a_large_member(world):
@@ -85,22 +79,6 @@ def test_an_installed_file(world):
     assert any("/usr/local/bin/kubelet" in l for l in done.lines), done
 
 
-@pytest.mark.parametrize("noted", (False, True))
-@pytest.mark.parametrize("also_installed", (False, True))
-def test_an_unpacked_archive(world, also_installed, noted):
-    # another archive may be dropped on its way, once nobody waits for it, and be missed now
-    del world.assets[UTILS]
-    world.converge()
-    if noted:
-        repair(world)
-    asked, tree, path = world.requests(), unpacked(world, "bridge"), world.installed("bridge")
-    good = path.read_bytes()
-    damage(world, *[tree, path][:1 + also_installed])
-    done = repair(world)
-    assert path.read_bytes() == good and unpacked(world, "bridge").read_bytes() == good and world.requests() == asked
-    assert any(CNI in l and "damaged" in l for l in done.lines), done
-
-
 def change_a_byte(path):
     """As a disk or a person does it: the records know nothing of it."""
     data = bytearray(path.read_bytes())
@@ -126,8 +104,7 @@ def names_of(world):
 def test_every_damaged_object_comes_back(world):
     """Needed now or not: the next start without a network may need it."""
     before = full_cache(world)
-    trees = {p.name for p in world.cache.glob("unpacked/*")}
-    assert len(before) == 4 and len(trees) == 2
+    assert len(before) == 4
     assert world.plan("--verify").code == OK
     for path in before:
         change_a_byte(path)
@@ -138,41 +115,28 @@ def test_every_damaged_object_comes_back(world):
         assert re.search(rf"~ asset {name}: '{path}' is damaged", planned.out), planned
         assert any(l.startswith(f"changed asset {name}: ") and "is damaged" in l for l in done.lines), done
     assert {p: p.read_bytes() for p in (world.cache / "sha1").iterdir()} == before
-    assert {p.name for p in world.cache.glob("unpacked/*")} == trees
     assert list(world.cache.glob("damaged/*")) == [] == world.unused()
     assert world.plan("--verify").code == OK and world.apply("--offline").code == OK
 
 
-def files_below(tree):
-    return {str(p.relative_to(tree)): p.read_bytes() for p in tree.rglob("*") if p.is_file()}
-
-
-@pytest.mark.parametrize("name, member", ((CNI, "bridge"), (UTILS, "socat"), (UTILS, "planted")))
-def test_a_damaged_tree_comes_back(world, name, member):
-    """Though all that was installed from it is right. The image has all of both archives; the node takes some of the first."""
-    full_cache(world)
-    tree = world.cache / f"unpacked/sha1-{world.digest(name, 'sha1')}"
-    good = files_below(tree)
-    assert set(good) >= ({"bridge", "ptp"} if name == CNI else {"socat"})
-    if member in good:
-        change_a_byte(tree / member)
-    else:
-        (tree / member).write_bytes(b"a file too many")
-    asked = world.requests()
-    done = repair(world)
-    assert any(f"asset {name}: what was unpacked of it is damaged" in l for l in done.lines), done
-    assert any(l.startswith(f"changed unpack {name}: ") for l in done.lines), done
-    taken = {path: data for path, data in good.items() if world.installed(path).exists()}
-    assert files_below(tree) == taken and bool(taken) == (name == CNI)
-    assert world.requests() == asked and world.plan("--verify").code == OK
+def test_a_member(world):
+    """It is compared with its archive, which is read for that and not fetched."""
+    world.converge()
+    asked, path = world.requests(), world.installed("bridge")
+    good = path.read_bytes()
+    damage(world, path)
+    world.converge()
+    assert path.read_bytes() != good, "the damage must not show"
+    planned = world.plan("--verify")
+    assert planned.code == PENDING and "~ install /opt/cni/bin/bridge: content differs" in planned.out, planned
+    repair(world)
+    assert path.read_bytes() == good and world.requests() == asked and world.plan("--verify").code == OK
 
 
 @pytest.mark.parametrize("how", ("mirrors fail", "offline"))
 def test_what_is_not_needed_and_cannot_be_had(world, how):
     """The node is right: that is a success. What is lost is named, and still there for who can make use of it."""
     before = full_cache(world)
-    # so that the trees are known, and nobody needs their archives to compare them
-    repair(world)
     for path in before:
         change_a_byte(path)
     bad = {p: p.read_bytes() for p in before}
@@ -210,7 +174,6 @@ def test_plan_shows_it_and_changes_nothing(world):
     world.converge()
     assert world.plan("--verify").code == OK
     damage(world, world.entry(KUBELET))
-    # to look at a tree it unpacks the archive once more, below tmp/
     before = listing(world.cache, skip=("tmp",))
     done = world.plan("--verify")
     assert done.code == PENDING and "asset kubelet" in done.out and "damaged" in done.out, done

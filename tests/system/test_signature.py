@@ -136,7 +136,7 @@ def test_a_wrong_signature(world, signed, signer, name):
     world.converge()
 
 
-def test_a_tree_from_before(world, signed, signer):
+def test_an_archive_from_before(world, signed, signer):
     """What was unpacked when nobody asked for signatures is not used when somebody does."""
     world.converge()
     for path in (world.root / "opt/cni/bin").iterdir():

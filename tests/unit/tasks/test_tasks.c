@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "assets/cache/tree.h"
+#include "assets/cache/cache.h"
 #include "nodeup/tasks/kinds.h"
 #include "nodeup/tasks/started.h"
 #include "nodeup/tasks/state.h"
@@ -477,110 +477,6 @@ static void install_four_ways(void **state)
 	assert_false(w->diff.kept);
 }
 
-static const char *unpacked(struct world *w, struct arena *a, const struct asset *as,
-			    const char *member)
-{
-	return arena_printf(a, "%s/%s", cache_unpacked_path(w->ctx.cache, a, &as->digest), member);
-}
-
-/* What is there is what was verified. */
-static void believe_tree(struct world *w, struct arena *a, const struct asset *as)
-{
-	const char *path = cache_unpacked_path(w->ctx.cache, a, &as->digest);
-	autoclose int fd = openat(w->root.fd, path + 1, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	struct digest stamp;
-
-	assert_int_equal(cache_tree_stamp(fd, &stamp), 0);
-	cache_tree_believe(w->ctx.cache, &as->digest, &stamp, NULL, false);
-}
-
-/* Document order decides, and an archive that is still under way may yet have it. */
-static void install_takes_the_first_source_that_has_it(void **state)
-{
-	struct world *w = *state;
-	autoarena struct arena *a = arena_new_empty();
-	struct asset *first = cached_asset(w, a, "cni.tar.gz", "1");
-	struct asset *second = cached_asset(w, a, "utils.tar.gz", "2");
-	const struct asset *sources[] = { first, second };
-	const struct task t = {
-		.kind = TASK_INSTALL,
-		.ops = &task_install_ops,
-		.name = "/opt/cni/bin/bridge",
-		.origin = "test",
-		.install = { .mode = 0755, .member = "bridge", .sources = sources, .n_sources = 2 },
-	};
-	struct task_run run = { 0 };
-	autofree char *text = NULL;
-
-	scratch_write(&w->root, unpacked(w, a, second, "bin/bridge"), "second");
-	believe_tree(w, a, second);
-	assert_int_equal(check(w, &t), TASK_DIFFERS);
-	assert_int_equal(t.ops->apply(&t, &w->ctx, &run, &w->e), TASK_WAIT);
-	assert_true(run.on_tasks);
-
-	scratch_write(&w->root, unpacked(w, a, first, "bin/bridge"), "first");
-	/* not before somebody has looked at it */
-	assert_int_equal(t.ops->apply(&t, &w->ctx, &run, &w->e), TASK_WAIT);
-	believe_tree(w, a, first);
-	apply(w, &t);
-	text = scratch_read(&w->root, "/opt/cni/bin/bridge");
-	assert_string_equal(text, "first");
-	assert_int_equal(check(w, &t), TASK_EQUAL);
-}
-
-/* Its archive comes again before it is compared: its units are in doubt only when it differs. */
-static void install_compares_before_it_doubts_a_unit(void **state)
-{
-	static const char *const paths[] = { "/opt/cni/bin/bridge" };
-	struct world *w = *state;
-	autoarena struct arena *a = arena_new_empty();
-	const struct asset *as = cached_asset(w, a, "cni.tar.gz", "1");
-	const struct task unit = { .kind = TASK_UNIT,
-				   .ops = &task_unit_ops,
-				   .name = "x.service",
-				   .unit = { .inputs = { (const char **)(uintptr_t)paths, 1 } } };
-	const struct task *users[] = { &unit };
-	const struct task t = {
-		.kind = TASK_INSTALL,
-		.ops = &task_install_ops,
-		.name = paths[0],
-		.origin = "test",
-		.users = users,
-		.n_users = 1,
-		.install = { .mode = 0755, .member = "bridge", .sources = &as, .n_sources = 1 },
-	};
-	struct started started = { .state = STARTED_DONE, .us = 1 };
-
-	w->ctx.image_mode = false;
-	w->ctx.verify = true;
-	digest_of(DIGEST_SHA256, "x", 1, &started.inputs);
-	assert_int_equal(started_set(w->root.fd, "x.service", &started, &w->e), 0);
-	for (int wrong = 0; wrong < 2; wrong++) {
-		struct task_run run = { .unsure = true };
-		autofree char *text = NULL;
-
-		scratch_write(&w->root, paths[0], wrong ? "rootkit" : "bridge");
-		assert_int_equal(fchmodat(w->root.fd, paths[0] + 1, 0755, 0), 0);
-		if (!wrong) {
-			assert_int_equal(check(w, &t), TASK_DIFFERS);
-			assert_true(w->diff.unsure);
-			scratch_write(&w->root, unpacked(w, a, as, "bridge"), "bridge");
-			believe_tree(w, a, as);
-		}
-		assert_int_equal(t.ops->apply(&t, &w->ctx, &run, &w->e), TASK_DONE);
-		assert_int_equal(run.equal, !wrong);
-		assert_int_equal(started_get(w->root.fd, "x.service").state,
-				 wrong ? STARTED_DOUBT : STARTED_DONE);
-		text = scratch_read(&w->root, paths[0]);
-		assert_string_equal(text, "bridge");
-		assert_int_equal(check(w, &t), TASK_EQUAL);
-	}
-	/* what is known to be wrong is not in doubt, whatever its archive says */
-	assert_int_equal(unlinkat(w->root.fd, paths[0] + 1, 0), 0);
-	assert_int_equal(check(w, &t), TASK_DIFFERS);
-	assert_false(w->diff.unsure);
-}
-
 static void install_says_when_no_source_has_it(void **state)
 {
 	struct world *w = *state;
@@ -879,8 +775,6 @@ int main(void)
 		WORLD_TEST(state_survives_and_a_damaged_one_is_empty),
 		WORLD_TEST(what_was_seen_is_of_its_time),
 		WORLD_TEST(install_four_ways),
-		WORLD_TEST(install_takes_the_first_source_that_has_it),
-		WORLD_TEST(install_compares_before_it_doubts_a_unit),
 		WORLD_TEST(install_says_when_no_source_has_it),
 		WORLD_TEST(sysctl_four_ways),
 		WORLD_TEST(sysctl_of_others_stays),

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "assets/cache/dir.h"
+#include "assets/cache/unpack.h"
 #include "assets/cache/entry.h"
 #include "nodeup/base/walk.h"
 #include "tests/unit/lib/dir.h"
@@ -457,65 +458,6 @@ static struct asset put_archive(struct box *x, const struct buf *b)
 	return as;
 }
 
-static bool is_unpacked(struct box *x, const struct asset *as, const char *file)
-{
-	const char *path = cache_unpacked_path(x->c, x->a, &as->digest);
-
-	return access(arena_printf(x->a, "%s%s/%s", x->dir, path, file), F_OK) == 0;
-}
-
-static void test_unpack(void **state)
-{
-	struct box *x = *state;
-	autobuf struct buf b = TAR_BUF;
-	struct asset as;
-	struct stat st;
-	struct err e;
-
-	fill_archive(&b);
-	as = put_archive(x, &b);
-	assert_int_equal(cache_unpack(x->c, &as, &e), 0);
-	assert_true(is_unpacked(x, &as, "bin/plugin-199"));
-	assert_int_equal(count_names(x, "tmp"), 0);
-	assert_int_equal(stat(arena_printf(x->a, "%s%s", x->dir,
-					   cache_unpacked_path(x->c, x->a, &as.digest)),
-			      &st),
-			 0);
-	assert_int_equal(st.st_mode & 07777, 0755);
-
-	/* a second time nothing is read: not even the archive is there */
-	assert_int_equal(walk_remove(AT_FDCWD, path_of(x, "sha1")), 0);
-	assert_int_equal(cache_unpack(x->c, &as, &e), 0);
-	open_cache(x, false);
-	assert_int_equal(cache_unpack(x->c, &as, &e), 0);
-}
-
-static void test_unpack_refused(void **state)
-{
-	struct box *x = *state;
-	autobuf struct buf b = TAR_BUF;
-	struct asset as, plain = { .name = "kubelet" };
-	struct err e;
-
-	/* the first file is good, then comes the evil one: no tree, no left-overs */
-	tar_add(&b, &(struct tar_entry){ .name = "good", .type = '0', .data = "x" });
-	tar_add(&b, &(struct tar_entry){ .name = "../evil", .type = '0', .data = "x" });
-	tar_end(&b);
-	as = put_archive(x, &b);
-	assert_true(cache_unpack(x->c, &as, &e) < 0);
-	assert_int_equal(e.kind, ERR_INTEGRITY);
-	assert_non_null(strstr(e.msg, "cni.tar.gz"));
-	assert_false(is_unpacked(x, &as, ""));
-	assert_int_equal(count_names(x, "tmp"), 0);
-
-	assert_true(cache_unpack(x->c, &plain, &e) < 0);
-	assert_non_null(strstr(e.msg, "not an archive"));
-	digest_of(DIGEST_SHA1, "absent", 6, &as.digest);
-	assert_int_equal(cache_unpack(x->c, &as, &e), -ENOENT);
-	open_cache(x, false);
-	assert_int_equal(cache_unpack(x->c, &as, &e), -EROFS);
-}
-
 static void test_unpack_only_verified(void **state)
 {
 	struct box *x = *state;
@@ -536,11 +478,10 @@ static void test_unpack_only_verified(void **state)
 		assert_int_equal(write(fd, b.data, b.len), b.len);
 		(void)close(fd);
 	}
-	assert_int_equal(cache_unpack(x->c, &as, &e), -ENOENT);
-	assert_false(is_unpacked(x, &as, ""));
+	assert_int_equal(cache_take(x->c, x->a, &as, NULL, 0, &e), -ENOENT);
 }
 
-/* In a child: write and unpack until killed. */
+/* In a child: write until killed. */
 static void run_until_killed(struct box *x, const struct buf *archive)
 {
 	struct asset as = { .name = "cni.tar.gz", .form = ASSET_TAR_GZ };
@@ -557,31 +498,17 @@ static void run_until_killed(struct box *x, const struct buf *archive)
 		for (size_t i = 0; i < archive->len; i++)
 			if (cache_write(en, archive->data + i, 1, &e) < 0)
 				_exit(1);
-		if (cache_commit(en, &e) < 0 || cache_unpack(x->c, &as, &e) < 0)
+		if (cache_commit(en, &e) < 0)
 			_exit(1);
 		/* in one step, as everything: the next cache_new removes it */
-		if (rename(path_of(x, cache_side_name("unpacked", &as.digest, name)),
-			   path_of(x, "tmp/gone")) < 0)
+		if (rename(path_of(x, cache_entry_name(&as.digest, name)), path_of(x, "tmp/gone")) <
+		    0)
 			_exit(1);
 		cache_free(x->c);
 	}
 }
 
-/* The unpacking child notices that its parent is gone, soon, and is busy in its directory until then. */
-static void sweep_until_clean(struct box *x)
-{
-	const struct timespec nap = { .tv_nsec = 10 * 1000 * 1000 };
-
-	for (int i = 0; i < 6000; i++) {
-		open_cache(x, true);
-		if (count_names(x, "tmp") == 0)
-			return;
-		(void)nanosleep(&nap, NULL);
-	}
-	fail_msg("something stays in tmp/");
-}
-
-/* What a kill at any moment may leave is: no entry or the right one, no tree or all of it. */
+/* What a kill at any moment may leave is: no entry or the right one. */
 static void test_killed_anywhere(void **state)
 {
 	struct box *x = *state;
@@ -604,15 +531,13 @@ static void test_killed_anywhere(void **state)
 		assert_int_equal(waitpid(pid, &status, 0), pid);
 		assert_true(WIFSIGNALED(status));
 
-		sweep_until_clean(x);
+		open_cache(x, true);
+		assert_int_equal(count_names(x, "tmp"), 0);
 		if (cache_open(x->c, &as.digest, &fd, &e) == 0)
 			(void)close(fd);
 		else
 			assert_int_equal(e.errnum, ENOENT);
 		assert_int_equal(put(x, &as.digest, b.data, b.len, &e), 0);
-		assert_int_equal(cache_unpack(x->c, &as, &e), 0);
-		assert_true(is_unpacked(x, &as, "bin/plugin-0"));
-		assert_true(is_unpacked(x, &as, "bin/plugin-199"));
 		assert_int_equal(walk_remove(x->root_fd, "var/cache/nodeup"), 0);
 	}
 }
@@ -719,8 +644,6 @@ int main(void)
 		TEST(test_read_only_and_absent),
 		TEST(test_left_overs_are_removed),
 		TEST(test_two_writers),
-		TEST(test_unpack),
-		TEST(test_unpack_refused),
 		TEST(test_unpack_only_verified),
 		TEST(test_killed_anywhere),
 	};

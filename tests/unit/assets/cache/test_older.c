@@ -119,6 +119,31 @@ static void an_archive_in_memory_is_moved(void **state)
 	assert_true(cache_has(b->cache, &d));
 }
 
+/* An installed file that is another name of a tree's keeps its inode. */
+static void trees_go(void **state)
+{
+	static const char *const files[] = { "unpacked/sha256-ab/bridge", "verified/sha256-ab.tree",
+					     "verified/sha256-ab.seen",
+					     "verified/sha256-ab.files" };
+	struct cache_box *b = *state;
+	const char *installed = arena_printf(b->a, "%s/bridge", b->root.path);
+
+	assert_int_equal(mkdir(path_of(b, "unpacked"), 0755), 0);
+	assert_int_equal(mkdir(path_of(b, "unpacked/sha256-ab"), 0755), 0);
+	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+		FILE *f = fopen(path_of(b, files[i]), "w");
+
+		assert_non_null(f);
+		assert_int_equal(fclose(f), 0);
+	}
+	assert_int_equal(link(path_of(b, files[0]), installed), 0);
+	adopt(b);
+	must_be_alone(b, installed);
+	assert_int_equal(access(path_of(b, "unpacked"), F_OK), -1);
+	for (size_t i = 1; i < ARRAY_LEN(files); i++)
+		assert_int_equal(access(path_of(b, files[i]), F_OK), -1);
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, cache_box_setup, cache_box_teardown)
 
 int main(void)
@@ -128,6 +153,7 @@ int main(void)
 		T(what_was_written_to_is_no_entry),
 		T(a_note_alone_goes),
 		T(an_archive_in_memory_is_moved),
+		T(trees_go),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

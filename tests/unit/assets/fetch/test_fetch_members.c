@@ -6,12 +6,11 @@
 
 #include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <sys/mman.h>
 #include <unistd.h>
 #include "nodeup/base/dur.h"
 #include "tests/unit/lib/dir.h"
 #include "tests/unit/lib/fetch_box.h"
-#include "nodeup/base/walk.h"
 #include "tests/unit/lib/tar.h"
 
 /* How many names are in a folder of the cache. */
@@ -51,45 +50,82 @@ static struct asset archive(struct box *x, const char *last)
 	return as;
 }
 
-static bool has_tree(struct box *x, const struct asset *as, const char *name)
-{
-	struct stat st;
+/* What the sink heard. */
+struct heard {
+	struct box *x;
+	struct extract_take take;
+	int opened, complete, dropped;
+};
 
-	return fstatat(x->root_fd,
-		       arena_printf(x->a, "%s/%s",
-				    cache_unpacked_path(x->cache, x->a, &as->digest) + 1, name),
-		       &st, 0) == 0;
+static bool open_sink(void *arg, const struct asset *as, struct fetch_takes *ret)
+{
+	struct heard *h = arg;
+
+	(void)as;
+	h->opened++;
+	h->take.path = NULL;
+	*ret = (struct fetch_takes){ h->x->a, &h->take, 1 };
+	return true;
 }
 
-/* Entry and tree are there when the fetch is done: nobody has to read the archive again. */
+static void close_sink(void *arg, const struct asset *as, bool complete)
+{
+	struct heard *h = arg;
+
+	(void)as;
+	h->complete += complete;
+	h->dropped += !complete;
+}
+
+static struct heard listen(struct box *x)
+{
+	return (struct heard){ .x = x,
+			       .take = { .member = "last", .fd = memfd_create("m", MFD_CLOEXEC) } };
+}
+
+static void connect(struct box *x, struct heard *h)
+{
+	const struct fetch_sink sink = { open_sink, close_sink, h };
+
+	fetch_set_sink(x->f, &sink);
+}
+
+/* Entry and member are there when the fetch is done: nobody has to read the archive again. */
 static void test_one_pass(void **state)
 {
 	struct box *x = *state;
 	struct asset as = archive(x, "bin/last"), plain = as;
+	struct heard h = listen(x);
 
+	connect(x, &h);
 	box_must_succeed(x, &as);
-	assert_true(has_tree(x, &as, "bin/tool-39"));
-	assert_true(has_tree(x, &as, "bin/last"));
+	assert_int_equal(h.complete, 1);
+	assert_string_equal(h.take.path, "bin/last");
+	assert_int_equal(lseek(h.take.fd, 0, SEEK_END), 1);
 	assert_int_equal(count_names(x, "tmp"), 0);
-	/* unless nobody wants the tree */
+	/* unless nobody wants it */
 	box_empty_cache(x);
-	assert_int_equal(walk_remove(x->root_fd, "cache/unpacked"), 0);
-	assert_int_equal(mkdirat(x->root_fd, "cache/unpacked", 0755), 0);
 	box_open_fetcher(x, x->http);
+	connect(x, &h);
 	plain.unpack = false;
 	box_must_succeed(x, &plain);
-	assert_int_equal(count_names(x, "unpacked"), 0);
+	assert_int_equal(h.opened, 1);
+	(void)close(h.take.fd);
 }
 
-static void test_wrong_bytes_leave_no_tree(void **state)
+static void test_wrong_bytes_are_no_members(void **state)
 {
 	struct box *x = *state;
 	struct asset as = archive(x, "bin/last");
+	struct heard h = listen(x);
 
 	as.digest.bytes[0] ^= 1;
+	connect(x, &h);
 	(void)box_must_fail(x, &as, ERR_INTEGRITY, "wrong content");
-	assert_int_equal(count_names(x, "unpacked"), 0);
+	assert_int_equal(h.complete, 0);
+	assert_int_equal(h.dropped, h.opened);
 	assert_int_equal(count_names(x, "tmp"), 0);
+	(void)close(h.take.fd);
 }
 
 /* Its bytes are right: that it is evil is for who unpacks it to say. */
@@ -97,10 +133,15 @@ static void test_evil_archive(void **state)
 {
 	struct box *x = *state;
 	struct asset as = archive(x, "../../evil");
+	struct heard h = listen(x);
+	struct err e;
 
+	connect(x, &h);
 	box_must_succeed(x, &as);
-	assert_int_equal(count_names(x, "unpacked"), 0);
-	assert_int_equal(count_names(x, "tmp"), 0);
+	assert_int_equal(h.complete, 0);
+	assert_int_equal(h.dropped, 1);
+	assert_true(fetch_has_refused(x->f, &as, &e));
+	(void)close(h.take.fd);
 }
 
 /* Given up half way, and taken up again by another run: unpacked from the beginning, out of what is
@@ -109,10 +150,10 @@ static void test_given_up_and_resumed(void **state)
 {
 	struct box *x = *state;
 	struct asset as = archive(x, "bin/last"), broken = as;
-	char name[CACHE_NAME_MAX];
 	struct verdict v = VERDICT_INIT;
+	struct heard h = listen(x);
 
-	cache_side_name("partial", &as.digest, name);
+	connect(x, &h);
 	for (int i = 0; i < 20; i++) {
 		const struct timespec nap = { .tv_nsec = i * 200 * 1000 };
 
@@ -122,10 +163,12 @@ static void test_given_up_and_resumed(void **state)
 		box_wait_calls(&v, i + 1);
 	}
 	box_open_fetcher(x, x->http);
+	connect(x, &h);
 	assert_int_equal(count_names(x, "tmp"), 0);
 	box_must_succeed(x, &as);
-	assert_true(has_tree(x, &as, "bin/last") || v.cancelled < 20);
-	assert_int_equal(count_names(x, "tmp"), 0);
+	assert_int_equal(h.opened, h.complete + h.dropped);
+	assert_true(h.complete > 0);
+	(void)close(h.take.fd);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, box_setup, box_teardown)
@@ -134,7 +177,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_one_pass),
-		TEST(test_wrong_bytes_leave_no_tree),
+		TEST(test_wrong_bytes_are_no_members),
 		TEST(test_evil_archive),
 		TEST(test_given_up_and_resumed),
 	};
