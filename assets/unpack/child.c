@@ -2,14 +2,13 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include "assets/unpack/confine.h"
 #include "assets/unpack/take.h"
 #include "assets/unpack/tar.h"
 #include "nodeup/base/mem.h"
 
-static int confine_and_unpack(const char *name, int dir_fd, const struct extract_limits *limits,
+static int confine_and_unpack(const char *name, const struct extract_limits *limits,
 			      struct extract_report *report, struct err *e)
 {
 	/* the report is a file, too, and has room for its last word; where the limit is none it
@@ -17,11 +16,11 @@ static int confine_and_unpack(const char *name, int dir_fd, const struct extract
 	const uint64_t most = limits->bytes > UINT64_MAX - 2 * EXTRACT_REPORT_MAX
 				      ? UINT64_MAX
 				      : limits->bytes + 2 * EXTRACT_REPORT_MAX;
-	int r = confine(dir_fd, most, e);
+	int r = confine(most, e);
 
 	if (r < 0)
 		return err_wrap(e, "archive '%s'", name);
-	return extract_stream(STDIN_FILENO, name, dir_fd, limits, report, e);
+	return extract_stream(STDIN_FILENO, name, limits, report, e);
 }
 
 static int last_word(struct extract_report *report, int r, const struct err *e)
@@ -41,12 +40,11 @@ void extract_child(char *const *argv)
 {
 	struct extract_limits limits;
 	struct extract_report *report;
-	struct strv members = { 0 };
 	struct takes takes;
 	struct err e;
-	int dir_fd = STDERR_FILENO;
 
-	if (!argv[0] || strcmp(argv[0], EXTRACT_CHILD) != 0 || !argv[1] || !argv[2] || !argv[3])
+	if (!argv[0] || strcmp(argv[0], EXTRACT_CHILD) != 0 || !argv[1] || !argv[2] || !argv[3] ||
+	    !argv[4])
 		return;
 	limits = (struct extract_limits){ .entries = strtoull(argv[2], NULL, 10),
 					  .bytes = strtoull(argv[3], NULL, 10) };
@@ -54,23 +52,13 @@ void extract_child(char *const *argv)
 	report->file = fdopen(STDOUT_FILENO, "w");
 	if (!report->file)
 		_exit(1);
-	if (argv[4] && strcmp(argv[4], EXTRACT_ONLY) == 0) {
-		members.v = (const char **)argv + 5;
-		while (members.v[members.n])
-			members.n++;
-		limits.members = &members;
-	} else if (argv[4]) {
-		dir_fd = -1;
-	}
-	if (argv[4] && strcmp(argv[4], EXTRACT_TAKE) == 0) {
+	if (strcmp(argv[4], EXTRACT_TAKE) == 0) {
 		takes = takes_parse(argv + 5);
 		limits.takes = &takes;
-	}
-	if (argv[4] && strcmp(argv[4], EXTRACT_GIVE) == 0) {
+	} else {
 		report->bytes_of_files = fdopen(STDERR_FILENO, "w");
 		if (!report->bytes_of_files)
 			_exit(1);
 	}
-	(void)umask(0);
-	_exit(last_word(report, confine_and_unpack(argv[1], dir_fd, &limits, report, &e), &e));
+	_exit(last_word(report, confine_and_unpack(argv[1], &limits, report, &e), &e));
 }

@@ -1,6 +1,5 @@
 #include "assets/unpack/confine.h"
 
-#include <fcntl.h>
 #include <grp.h>
 #include <linux/audit.h>
 #include <linux/capability.h>
@@ -13,7 +12,6 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include "nodeup/base/mem.h"
 
@@ -52,28 +50,21 @@ static int set_limits(uint64_t file_max, struct err *e)
 	return 0;
 }
 
-/* Root without capabilities still owns every file of root's, so take another uid. If the directory could
- * not be given to that uid (a user namespace lacks it), stay root. */
-static int leave_root(int dir_fd)
+/* Root without capabilities still owns every file of root's, so take another uid. */
+static int leave_root(void)
 {
-	struct stat st;
-
 	if (geteuid() != 0)
 		return 0;
-	/* without a directory: one where nothing can be made, and which is empty once we end */
-	if ((dir_fd < 0 ? chdir("/proc/self/fdinfo") : fchdir(dir_fd)) < 0)
+	/* nothing can be made there, and it is empty once we end */
+	if (chdir("/proc/self/fdinfo") < 0)
 		return -1;
 	/* some containers forbid it: the other walls stand */
 	if (chroot(".") < 0 && errno != EPERM)
 		return -1;
-	if (dir_fd >= 0 && fstat(dir_fd, &st) < 0)
-		return -1;
-	if (dir_fd >= 0 && st.st_uid == 0)
-		return 0;
 	if (setgroups(0, NULL) < 0 || setresgid(CONFINE_UID, CONFINE_UID, CONFINE_UID) < 0 ||
 	    setresuid(CONFINE_UID, CONFINE_UID, CONFINE_UID) < 0)
 		/* a user namespace may lack that uid */
-		return dir_fd < 0 && (errno == EINVAL || errno == EPERM) ? 0 : -1;
+		return errno == EINVAL || errno == EPERM ? 0 : -1;
 	return 0;
 }
 
@@ -91,7 +82,7 @@ static int drop_capabilities(void)
 		       : 0;
 }
 
-int confine_privileges(int dir_fd, uint64_t file_max, struct err *e)
+int confine_privileges(uint64_t file_max, struct err *e)
 {
 	int r = set_limits(file_max, e);
 
@@ -101,7 +92,7 @@ int confine_privileges(int dir_fd, uint64_t file_max, struct err *e)
 	for (int cap = 0; cap < 64 && prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) == 0; cap++)
 		;
 	(void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-	if (leave_root(dir_fd) < 0)
+	if (leave_root() < 0)
 		return err_sys(e, "leave root's rights");
 	if (drop_capabilities() < 0)
 		return err_sys(e, "drop the capabilities");
@@ -115,25 +106,10 @@ struct landlock_rules {
 	uint64_t files, net, scoped;
 };
 
-struct landlock_below {
-	uint64_t allowed;
-	int32_t parent_fd;
-} __attribute__((packed));
-
 enum {
 	LL_CREATE = 444,
-	LL_ADD_RULE = 445,
 	LL_RESTRICT = 446,
 	LL_VERSION = 1,
-	LL_BELOW = 1,
-	LL_WRITE_FILE = 1 << 1,
-	LL_READ_DIR = 1 << 3,
-	LL_REMOVE_FILE = 1 << 5,
-	LL_MAKE_DIR = 1 << 7,
-	LL_MAKE_REG = 1 << 8,
-	LL_REFER = 1 << 13,
-	LL_TRUNCATE = 1 << 14,
-	LL_USEFUL = 2, /* see confine.h */
 };
 
 /* What each version added to what can be forbidden: the rights on files, and how long the struct is. */
@@ -148,24 +124,19 @@ static void landlock_all(long version, struct landlock_rules *ret, size_t *ret_s
 	*ret_size = version >= 6 ? 24 : version >= 4 ? 16 : 8;
 }
 
-int confine_files(int dir_fd, struct err *e)
+int confine_files(struct err *e)
 {
 	const long version = syscall(LL_CREATE, NULL, 0, LL_VERSION);
-	struct landlock_below below = { .parent_fd = dir_fd };
 	struct landlock_rules rules;
 	autoclose int fd = -1;
 	size_t size;
 
-	if (version < LL_USEFUL)
+	if (version < 1)
 		return 0;
 	landlock_all(version, &rules, &size);
-	below.allowed = (LL_WRITE_FILE | LL_READ_DIR | LL_REMOVE_FILE | LL_MAKE_DIR | LL_MAKE_REG |
-			 LL_REFER | LL_TRUNCATE) &
-			rules.files;
 	fd = (int)syscall(LL_CREATE, &rules, size, 0);
-	if (fd < 0 || (dir_fd >= 0 && syscall(LL_ADD_RULE, fd, LL_BELOW, &below, 0) < 0) ||
-	    syscall(LL_RESTRICT, fd, 0) < 0)
-		return err_sys(e, "confine the unpacker to its directory");
+	if (fd < 0 || syscall(LL_RESTRICT, fd, 0) < 0)
+		return err_sys(e, "keep the unpacker from all files");
 	return 0;
 }
 
@@ -211,14 +182,6 @@ static const int calls[] = {
 	SYS_exit_group,
 };
 
-/* Allowed with a directory. */
-static const int dir_calls[] = {
-	SYS_mkdirat,
-	SYS_unlinkat,
-	SYS_linkat,
-	SYS_sync_file_range,
-};
-
 /* Allowed when the bits of `mask` in the third argument are `value`. */
 static const struct call_rule {
 	int call;
@@ -228,19 +191,7 @@ static const struct call_rule {
 	{ SYS_mprotect, PROT_EXEC, 0 },
 };
 
-/* The same with a directory. */
-static const struct call_rule dir_call_rules[] = {
-	/* a new file to write, or a directory; nothing that is there can be read or written */
-	{ SYS_openat, O_ACCMODE | O_CREAT | O_EXCL | O_NOFOLLOW,
-	  O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW },
-	{ SYS_openat, O_ACCMODE | O_CREAT | O_DIRECTORY | O_NOFOLLOW,
-	  O_RDONLY | O_DIRECTORY | O_NOFOLLOW },
-};
-
-enum {
-	FILTER_MAX = 5 + 2 * (ARRAY_LEN(calls) + ARRAY_LEN(dir_calls)) +
-		     6 * (ARRAY_LEN(call_rules) + ARRAY_LEN(dir_call_rules))
-};
+enum { FILTER_MAX = 6 + 2 * ARRAY_LEN(calls) + 6 * ARRAY_LEN(call_rules) };
 
 static size_t allow_calls(struct sock_filter *f, const int *list, size_t n_list)
 {
@@ -274,7 +225,7 @@ static size_t allow_by_rules(struct sock_filter *f, const struct call_rule *rule
 	return n;
 }
 
-static size_t write_filter(struct sock_filter *f, bool has_dir)
+static size_t write_filter(struct sock_filter *f)
 {
 	const uint32_t nr = offsetof(struct seccomp_data, nr);
 	const uint32_t arch = offsetof(struct seccomp_data, arch);
@@ -285,33 +236,29 @@ static size_t write_filter(struct sock_filter *f, bool has_dir)
 	f[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL);
 	f[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, nr);
 	n += allow_calls(f + n, calls, ARRAY_LEN(calls));
-	if (has_dir)
-		n += allow_calls(f + n, dir_calls, ARRAY_LEN(dir_calls));
 	n += allow_by_rules(f + n, call_rules, ARRAY_LEN(call_rules));
-	if (has_dir)
-		n += allow_by_rules(f + n, dir_call_rules, ARRAY_LEN(dir_call_rules));
 	f[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM);
 	return n;
 }
 
-int confine_calls(int dir_fd, struct err *e)
+int confine_calls(struct err *e)
 {
 	struct sock_filter filter[FILTER_MAX];
 	struct sock_fprog program = { .filter = filter };
 
-	program.len = (unsigned short)write_filter(filter, dir_fd >= 0);
+	program.len = (unsigned short)write_filter(filter);
 	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) < 0)
 		return err_sys(e, "confine the unpacker to its system calls");
 	return 0;
 }
 
-int confine(int dir_fd, uint64_t file_max, struct err *e)
+int confine(uint64_t file_max, struct err *e)
 {
-	int r = confine_privileges(dir_fd, file_max, e);
+	int r = confine_privileges(file_max, e);
 
 	if (r >= 0)
-		r = confine_files(dir_fd, e);
+		r = confine_files(e);
 	if (r >= 0)
-		r = confine_calls(dir_fd, e);
+		r = confine_calls(e);
 	return r;
 }

@@ -6,10 +6,8 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "assets/unpack/confine.h"
-#include "assets/unpack/apply.h"
 #include "assets/unpack/child.h"
-#include "assets/unpack/compare.h"
+#include "assets/unpack/report.h"
 #include "assets/unpack/watch.h"
 #include "nodeup/base/mem.h"
 #include "nodeup/base/print.h"
@@ -28,12 +26,10 @@ struct extract {
 	const char *name;
 	struct extract_limits limits;
 	struct extract_watch watch;
-	int dir_fd;                  /* the caller's */
-	bool compares;               /* dir_fd is looked at, by us alone */
-	bool gives;                  /* it is no directory: the bytes of all files go there */
-	struct extract_taker *taker; /* of what it gives */
+	int out_fd;                  /* the caller's, for the bytes of all files; -1 none */
+	struct extract_taker *taker; /* of what it gives; NULL: members go to descriptors */
 	struct arena *arena;         /* of what is taken */
-	struct extract_take *takes;  /* members that go to descriptors; NULL none */
+	struct extract_take *takes;
 	size_t n_takes;
 	int data_fd;   /* never blocks; -1: the child reads a file */
 	int report_fd; /* shared with the child */
@@ -43,32 +39,22 @@ struct extract {
  * ends the unpacker as well: a later run unpacks anew. */
 static int spawn_child(struct extract *x, int in_fd, int life_fd)
 {
-	/* the child only holds the last one; where it gets no directory it gets the archive once
-	 * more */
+	/* the child only holds the last one */
 	int fds[CHILD_FDS + EXTRACT_TAKES_MAX] = { in_fd, x->report_fd,
-						   x->dir_fd < 0 || x->compares ? in_fd : x->dir_fd,
-						   life_fd };
+						   x->out_fd < 0 ? in_fd : x->out_fd, life_fd };
 	int held[EXTRACT_TAKES_MAX], r;
 	char words[EXTRACT_TAKES_MAX][TAKE_WORD_MAX];
 	size_t n_fds = CHILD_FDS;
 	char entries[24], bytes[24];
-	const struct strv *members = x->compares ? NULL : x->limits.members;
 	const char *head[] = { EXTRACT_CHILD, x->name, entries, bytes,
-			       x->takes      ? EXTRACT_TAKE
-			       : x->compares ? EXTRACT_TELL
-			       : x->gives    ? EXTRACT_GIVE
-			       : members     ? EXTRACT_ONLY
-					     : NULL };
-	autofree const char **argv = xcalloc(
-		ARRAY_LEN(head) + (members ? members->n : 0) + x->n_takes + 1, sizeof(*argv));
+			       x->taker ? EXTRACT_GIVE : EXTRACT_TAKE };
+	autofree const char **argv = xcalloc(ARRAY_LEN(head) + x->n_takes + 1, sizeof(*argv));
 	struct proc_start start = { .file = "/proc/self/exe",
 				    .argv = argv,
 				    .env = (const char *const[]){ NULL },
 				    .fds = fds };
 
 	memcpy(argv, head, sizeof(head));
-	for (size_t i = 0; members && i < members->n; i++)
-		argv[ARRAY_LEN(head) + i] = members->v[i];
 	for (size_t i = 0; i < x->n_takes; i++) {
 		const struct extract_take *t = &x->takes[i];
 
@@ -123,10 +109,6 @@ static int start_child(struct extract *x, int in_fd, struct err *e)
 	if (extract_watch_make(&x->watch, &life) < 0 || x->report_fd < 0 ||
 	    (in_fd < 0 && open_pipe(x, &in) < 0))
 		return err_sys(e, "archive '%s': prepare the unpacker", x->name);
-	/* root's child has the uid of nobody, and owns the directory until extract_finish. If that
-	 * uid cannot be used, the directory stays ours */
-	if (geteuid() == 0 && x->dir_fd >= 0 && !x->compares && !x->gives)
-		(void)!fchown(x->dir_fd, CONFINE_UID, CONFINE_UID);
 	r = spawn_child(x, in_fd < 0 ? in : in_fd, life);
 	if (r == 0)
 		return 0;
@@ -149,33 +131,13 @@ static int begin_extract(const struct extract *what, int in_fd, struct extract *
 	return r;
 }
 
-int extract_start(const char *name, int in_fd, int dir_fd, const struct extract_limits *limits,
-		  struct extract **ret, struct err *e)
-{
-	const struct extract what = { .name = name, .limits = *limits, .dir_fd = dir_fd };
-
-	return begin_extract(&what, in_fd, ret, e);
-}
-
-int extract_compare(int fd, const char *name, int tree_fd, const struct extract_limits *limits,
-		    struct err *e)
-{
-	const struct extract what = {
-		.name = name, .limits = *limits, .dir_fd = tree_fd, .compares = true
-	};
-	struct extract *x;
-	int r = begin_extract(&what, fd, &x, e);
-
-	return r < 0 ? r : extract_finish(x, e);
-}
-
 int extract_read(struct arena *a, const char *name, const struct extract_bytes *archive,
 		 const struct extract_limits *limits, struct extract_files *ret, struct err *e)
 {
 	autoclose int fd = extract_report_make();
 	struct extract_taker taker = { .arena = a };
 	const struct extract what = {
-		.name = name, .limits = *limits, .dir_fd = fd, .gives = true, .taker = &taker
+		.name = name, .limits = *limits, .out_fd = fd, .taker = &taker
 	};
 	struct extract *x;
 	int r = begin_extract(&what, -1, &x, e);
@@ -196,12 +158,11 @@ int extract_take_start(struct arena *a, int fd, const char *name,
 		       const struct extract_limits *limits, struct extract_take *takes, size_t n,
 		       struct extract **ret, struct err *e)
 {
-	static struct extract_take none;
 	const struct extract what = { .name = name,
 				      .limits = *limits,
-				      .dir_fd = -1,
+				      .out_fd = -1,
 				      .arena = a,
-				      .takes = n ? takes : &none,
+				      .takes = takes,
 				      .n_takes = n };
 
 	return begin_extract(&what, fd, ret, e);
@@ -334,9 +295,9 @@ static int read_verdict(const struct extract *x, struct extract_report *report, 
 /* The report's files, each with its bytes. */
 static int take_files(struct extract *x, struct extract_report *report, struct err *e)
 {
-	autofile FILE *bytes = lseek(x->dir_fd, 0, SEEK_SET) < 0
+	autofile FILE *bytes = lseek(x->out_fd, 0, SEEK_SET) < 0
 				       ? NULL
-				       : fdopen(fcntl(x->dir_fd, F_DUPFD_CLOEXEC, 0), "r");
+				       : fdopen(fcntl(x->out_fd, F_DUPFD_CLOEXEC, 0), "r");
 	struct extract_taker *t = x->taker;
 	struct extract_entry told;
 	uint64_t left = x->limits.bytes;
@@ -416,15 +377,7 @@ static int conclude_child(struct extract *x, bool complete, struct err *e)
 	if (r < 0 || !complete)
 		return r;
 	rewind(f);
-	if (x->takes)
-		return take_members(x, report, e);
-	if (x->compares)
-		return extract_match(report, x->dir_fd, x->name, x->limits.members, e);
-	if (x->gives)
-		return take_files(x, report, e);
-	if (geteuid() == 0 && fchown(x->dir_fd, 0, 0) < 0)
-		return err_sys(e, "archive '%s': set the owner of its directory", x->name);
-	return extract_apply(report, x->dir_fd, x->name, x->limits.entries, e);
+	return x->taker ? take_files(x, report, e) : take_members(x, report, e);
 }
 
 /* As many of the bytes as the pipe takes. A file system that cannot give pages has them copied. */

@@ -1,12 +1,10 @@
-/* extract.h - a tar archive into a directory, by a child that can do nothing else
- * The child (/proc/self/exe, see child.h) has no capabilities and sees one directory; it writes
- * files and directories and reports what else the archive says. When the caller knows that the bytes
- * were right, extract_finish sets links, modes, times and owners (root) by that report, each checked again.
+/* extract.h - members of a tar archive, by a child that can do nothing else
+ * The child (/proc/self/exe, see child.h) has no capabilities and sees no directory; it writes into the descriptors that it
+ * was given, and reports what it found.
  * Refused with the entry's name and the reason: absolute names, "..", links that leave the tree,
  * device nodes, fifos, sockets, setuid and setgid, names over 4095 bytes, entries that replace a
  * directory, a ".." in a link target behind a name, bombs (sparse ones, too), what takes more than 32 MiB
  * of memory to unpack, and anything beyond the limits.
- * What is inside dir_fd after a failure is the caller's to remove.
  * Owner: the caller's fds. Errors: INTEGRITY for evil or broken archives, SYSTEM, also for a child that
  * died, or that did nothing for a minute while it was waited for (watch.h). Threads: all functions; one user for each extract. Source: tar with gzip, xz, zstd or nothing. */
 #pragma once
@@ -18,19 +16,11 @@
 
 struct extract_limits {
 	uint64_t entries, bytes; /* unpacked totals */
-	/* what is not a directory is kept if its last part is one of these; NULL: all is. What is not kept is
-	 * checked and counted as if it were. SYSTEM with EMLINK: one that is kept is a hard link to one that
-	 * is not */
-	const struct strv *members;
-	struct takes *takes; /* the child's: see take.h */
+	struct takes *takes;     /* the child's: see take.h */
 };
 
 struct extract;
 
-/* Start a child that unpacks below dir_fd, an empty directory. It reads in_fd from its start, or
- * when in_fd is -1 what extract_feed gives it. `name` is for messages and kept by reference. */
-int extract_start(const char *name, int in_fd, int dir_fd, const struct extract_limits *limits,
-		  struct extract **ret, struct err *e) must_check;
 /* The next bytes of an archive: `p`. They lie in the file `fd` at `at` as well, unless it is -1, and will not
  * change there: then the file's own pages are given, not a copy. */
 struct extract_piece {
@@ -43,7 +33,7 @@ struct extract_piece {
 /* Give the child the next bytes, and wait while it is busy. An error is the child's own where it
  * has one. */
 int extract_feed(struct extract *x, const struct extract_piece *piece, struct err *e) must_check;
-/* No more bytes: wait for it and complete the tree. Frees x in every case. */
+/* No more bytes: wait for it and hear what it found. Frees x in every case. */
 int extract_finish(struct extract *x, struct err *e) must_check;
 /* Kill and reap it; NULL is fine. */
 void extract_abort(struct extract *x);
@@ -64,8 +54,7 @@ struct extract_bytes {
 	size_t n;
 };
 
-/* The files of an archive, taken apart by the same child with no directory: nothing is written. Links
- * are left out. */
+/* The files of an archive. Links are left out. */
 int extract_read(struct arena *a, const char *name, const struct extract_bytes *archive,
 		 const struct extract_limits *limits, struct extract_files *ret,
 		 struct err *e) must_check;
@@ -102,9 +91,3 @@ void extract_drain(struct extract *x, int fd);
 pid_t extract_pid(const struct extract *x);
 /* For tests: how often a sample of its work is taken while it is waited for, instead of each second. */
 void extract_set_sample_ms(struct extract *x, int ms);
-
-/* Whether the tree is what would be made of the archive: names, types, modes, owners, contents and
- * link targets. Nothing is written: the child tells what the archive holds, and has no directory.
- * 0 or < 0; what differs is an INTEGRITY error that names it. */
-int extract_compare(int fd, const char *name, int tree_fd, const struct extract_limits *limits,
-		    struct err *e) must_check;

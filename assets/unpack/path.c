@@ -1,11 +1,7 @@
 #include "assets/unpack/path.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-#include "nodeup/base/io.h"
 #include "nodeup/base/print.h"
 #include "nodeup/base/show.h"
 
@@ -76,37 +72,4 @@ const char *extract_check_target(const char *path, const char *target)
 			return "a link that leaves the tree";
 	}
 	return NULL;
-}
-
-int extract_open_parent(int dir_fd, char *path, int (*made)(void *arg, const char *path), void *arg,
-			const char **ret_name)
-{
-	int fd = fcntl(dir_fd, F_DUPFD_CLOEXEC, 3);
-	char *part = path, *slash;
-
-	while (fd >= 0 && (slash = strchr(part, '/'))) {
-		int next, r = 0, saved;
-
-		*slash = '\0';
-		if (made && mkdirat(fd, part, 0755) == 0)
-			r = made(arg, path);
-		else if (made && errno != EEXIST)
-			r = -errno;
-		next = r < 0 ? -1 : io_open_at(fd, part, O_DIRECTORY | O_NOFOLLOW);
-		saved = r < 0 ? -r : errno;
-		*slash = '/';
-		(void)close(fd);
-		fd = next;
-		errno = saved;
-		part = slash + 1;
-	}
-	if (fd < 0)
-		return -errno;
-	*ret_name = part;
-	return fd;
-}
-
-bool extract_is_wanted(const struct strv *members, const char *path)
-{
-	return !members || strv_has(members, str_basename(path));
 }

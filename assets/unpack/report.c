@@ -48,10 +48,9 @@ int extract_report_next(struct extract_report *r, struct extract_entry *ret)
 
 	if (at < 0 || at > EXTRACT_REPORT_MAX)
 		return -EBADMSG;
-	r->at = (uint64_t)at;
 	if (fread(&w, sizeof(w), 1, r->file) != 1)
 		return feof(r->file) ? 0 : -EBADMSG;
-	if (w.kind < EXTRACT_END || w.kind > EXTRACT_SKIPPED || w.path_len > EXTRACT_NAME_MAX ||
+	if (w.kind < EXTRACT_END || w.kind > EXTRACT_NO_MEMBER || w.path_len > EXTRACT_NAME_MAX ||
 	    w.target_len > EXTRACT_NAME_MAX || w.nsec >= 1000000000)
 		return -EBADMSG;
 	if (fread(r->path, 1, w.path_len, r->file) != w.path_len ||
@@ -64,9 +63,4 @@ int extract_report_next(struct extract_report *r, struct extract_entry *ret)
 				       .path = r->path,
 				       .target = r->target };
 	return 1;
-}
-
-int extract_report_seek(struct extract_report *r, uint64_t at)
-{
-	return fseeko(r->file, (off_t)at, SEEK_SET) < 0 ? -errno : 0;
 }

@@ -1,5 +1,5 @@
 /* report.h - what the unpacking child tells, in a file that both have open
- * It tells of each entry, then EXTRACT_END or EXTRACT_ERROR. A file, so that neither side waits for the
+ * It tells of each member, or of each file, then EXTRACT_END or EXTRACT_ERROR. A file, so that neither side waits for the
  * other, and in memory, so that a full disk can be reported. The reader trusts nothing: lengths are
  * bounded here, and the code that acts on what is told checks it.
  * Owner: the caller's fd. Errors: negative errno. Units: bytes. Threads: one. */
@@ -14,24 +14,15 @@ enum extract_kind {
 	EXTRACT_END = 1, /* all is well */
 	/* path: the message; mode: enum err_kind; mtime: how many bytes more are wanted, and the errno */
 	EXTRACT_ERROR,
-	/* target: of one that is told of, the sha256 of its bytes; mtime: of one whose bytes are given, how many */
+	/* target: of a member, the sha256 of its bytes; mtime: which entry has them, or of a file that is given how
+	 * many they are */
 	EXTRACT_FILE,
-	EXTRACT_DIR,
-	EXTRACT_IMPLIED_DIR, /* the archive has no entry for it */
-	EXTRACT_LINK,        /* a placeholder is there, a file without any permission */
-	EXTRACT_HARDLINK,    /* is there, or target: of which file */
-	EXTRACT_SKIPPED      /* not wanted: a placeholder is there, to be removed */
+	EXTRACT_LINK,     /* a member that is none, and where it leads */
+	EXTRACT_NO_MEMBER /* nothing has that name */
 };
 
 /* All that is told: 200 000 names of 300 bytes. */
 enum { EXTRACT_REPORT_MAX = 64 * 1024 * 1024 };
-
-/* A file of the child's has this mode until the parent acts on what is told of it. */
-enum { EXTRACT_NEW_MODE = 0200 };
-
-/* What a tree may have of its archive's modes: its owner alone may write to it, whatever the
- * archive says. */
-enum { EXTRACT_MODES = 0755 };
 
 struct extract_entry {
 	enum extract_kind kind;
@@ -44,7 +35,6 @@ struct extract_report {
 	FILE *file;
 	FILE *bytes_of_files; /* a writer's, where they are given as well; else NULL */
 	uint64_t bytes;       /* written */
-	uint64_t at;          /* where the entry is that was read last; < EXTRACT_REPORT_MAX */
 	char path[EXTRACT_NAME_MAX + 1], target[EXTRACT_NAME_MAX + 1];
 };
 
@@ -54,5 +44,3 @@ int extract_report_make(void);
 int extract_report_put(struct extract_report *r, const struct extract_entry *told);
 /* The next entry: 1, 0 at the end, or -EBADMSG. */
 int extract_report_next(struct extract_report *r, struct extract_entry *ret);
-/* Go back to the entry that is there. */
-int extract_report_seek(struct extract_report *r, uint64_t at);

@@ -167,7 +167,7 @@ int takes_report(const struct takes *t, struct extract_report *report)
 
 	for (size_t i = 0; i < t->n && r >= 0; i++) {
 		const struct take *one = &t->v[i];
-		struct extract_entry told = { .kind = EXTRACT_SKIPPED, .path = "" };
+		struct extract_entry told = { .kind = EXTRACT_NO_MEMBER, .path = "" };
 
 		if (one->path)
 			told = (struct extract_entry){ .kind = EXTRACT_FILE,

@@ -116,11 +116,9 @@ void tar_zstd(struct buf *b)
 	replace(b, out, n);
 }
 
-int tar_extract(int fd, const char *name, int dir_fd, const struct extract_limits *limits,
-		struct err *e)
+int tar_extract(int fd, const char *name, const struct extract_limits *limits, struct err *e)
 {
-	struct extract *x;
-	int r = extract_start(name, fd, dir_fd, limits, &x, e);
+	autoarena struct arena *a = arena_new_empty();
 
-	return r < 0 ? r : extract_finish(x, e);
+	return extract_take(a, fd, name, limits, NULL, 0, e);
 }

@@ -24,6 +24,6 @@ void tar_end(struct buf *b);
 void tar_gzip(struct buf *b);
 void tar_xz(struct buf *b);
 void tar_zstd(struct buf *b);
-/* Unpack all of an archive at once. */
-int tar_extract(int fd, const char *name, int dir_fd, const struct extract_limits *limits,
+/* The verdict on all of an archive. */
+int tar_extract(int fd, const char *name, const struct extract_limits *limits,
 		struct err *e) must_check;

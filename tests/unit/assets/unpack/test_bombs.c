@@ -8,57 +8,26 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 #include "assets/unpack/extract.h"
-#include "tests/unit/lib/origin.h"
 #include "tests/unit/lib/tar.h"
 
 enum { MIB = 1024 * 1024 };
 
-/* A directory to unpack into. */
-struct place {
-	char dir[64];
-	int fd;
-};
-
-static int setup(void **state)
-{
-	struct place *p = xcalloc(1, sizeof(*p));
-
-	tmp_make(p->dir);
-	p->fd = open(p->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	assert_true(p->fd >= 0);
-	*state = p;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct place *p = *state;
-
-	(void)close(p->fd);
-	tmp_remove(p->dir);
-	free(p);
-	return 0;
-}
-
-static int extract(struct place *p, const struct buf *b, const struct extract_limits *limits,
-		   struct err *e)
+static int extract(const struct buf *b, const struct extract_limits *limits, struct err *e)
 {
 	autoclose int fd = memfd_create("archive", MFD_CLOEXEC);
 
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, b->data, b->len), b->len);
-	return tar_extract(fd, "a.tar", p->fd, limits, e);
+	return tar_extract(fd, "a.tar", limits, e);
 }
 
-static void must_refuse(struct place *p, const struct buf *b, const struct extract_limits *limits,
-			const char *says)
+static void must_refuse(const struct buf *b, const struct extract_limits *limits, const char *says)
 {
 	struct err e = { .kind = ERR_NONE };
-	int r = extract(p, b, limits, &e);
+	int r = extract(b, limits, &e);
 
 	if (r >= 0 || e.kind != ERR_INTEGRITY || !strstr(e.msg, says) || !strstr(e.msg, "'a.tar'"))
 		fail_msg("r %d kind %d '%s', wanted '%s'", r, e.kind, e.msg, says);
@@ -85,9 +54,9 @@ static void add_zeros(struct buf *b, size_t n)
 /* 40 MiB of nothing in 40 kB. */
 static void test_ratio(void **state)
 {
+	(void)state;
 	struct tar_entry t = { .name = "bomb", .type = '0', .size = UINT64_C(40) * MIB };
 	autobuf struct buf b = TAR_BUF, part = TAR_BUF;
-	struct stat st;
 
 	tar_add(&part, &t);
 	add_members(&b, &part, 1);
@@ -95,15 +64,13 @@ static void test_ratio(void **state)
 	add_members(&b, &part, 40);
 	tar_end(&part);
 	add_members(&b, &part, 1);
-	must_refuse(*state, &b, &roomy,
-		    "entry 'bomb' refused: the archive unpacks to more than 256 times");
-	assert_int_equal(fstatat(((struct place *)*state)->fd, "bomb", &st, 0), 0);
-	assert_true(st.st_size < 32 * MIB);
+	must_refuse(&b, &roomy, "entry 'bomb' refused: the archive unpacks to more than 256 times");
 }
 
 /* The same behind the end, where nobody would look for it. */
 static void test_endless_end(void **state)
 {
+	(void)state;
 	autobuf struct buf b = TAR_BUF, part = TAR_BUF;
 
 	tar_add(&part, &(struct tar_entry){ .name = "f", .type = '0', .data = "x" });
@@ -111,12 +78,13 @@ static void test_endless_end(void **state)
 	add_members(&b, &part, 1);
 	add_zeros(&part, MIB);
 	add_members(&b, &part, 40);
-	must_refuse(*state, &b, &roomy, "more than 256 times its size");
+	must_refuse(&b, &roomy, "more than 256 times its size");
 }
 
 /* An extended header of 40 MiB, and a name of 2 MiB. */
 static void test_headers(void **state)
 {
+	(void)state;
 	static const char types[] = "xgLK";
 
 	for (const char *type = types; *type; type++) {
@@ -130,7 +98,7 @@ static void test_headers(void **state)
 		tar_add(&part, &(struct tar_entry){ .name = "f", .type = '0', .data = "x" });
 		tar_end(&part);
 		add_members(&b, &part, 1);
-		must_refuse(*state, &b, &roomy, "archive 'a.tar'");
+		must_refuse(&b, &roomy, "archive 'a.tar'");
 	}
 }
 
@@ -160,46 +128,45 @@ static void add_sparse(struct buf *b, const char *name, const char *size)
 /* 2^60 bytes */
 static void test_sparse(void **state)
 {
+	(void)state;
 	autobuf struct buf b = TAR_BUF;
 
 	add_sparse(&b, "holes", "1152921504606846976");
 	tar_end(&b);
-	must_refuse(*state, &b, &roomy, "entry 'holes' refused: the archive unpacks to more bytes");
+	must_refuse(&b, &roomy, "entry 'holes' refused: the archive unpacks to more bytes");
 }
 
 /* As much of nothing as the limit on bytes lets through: each who reads it would have to. */
 static void test_sparse_within_the_limit(void **state)
 {
+	(void)state;
 	autobuf struct buf b = TAR_BUF;
-	struct stat st;
 
 	add_sparse(&b, "hole", "1073741824");
 	tar_end(&b);
-	must_refuse(*state, &b, &roomy,
-		    "entry 'hole' refused: the archive unpacks to more than 256");
-	assert_int_equal(fstatat(((struct place *)*state)->fd, "hole", &st, 0), 0);
-	assert_int_equal(st.st_size, 0);
+	must_refuse(&b, &roomy, "entry 'hole' refused: the archive unpacks to more than 256");
 }
 
 /* Many small ones come to the same, and one alone is none. */
 static void test_sparse_in_sum(void **state)
 {
+	(void)state;
 	autobuf struct buf b = TAR_BUF, one = TAR_BUF;
 	struct err e;
 
 	add_sparse(&one, "hole", "10485760");
 	tar_end(&one);
-	assert_int_equal(extract(*state, &one, &roomy, &e), 0);
+	assert_int_equal(extract(&one, &roomy, &e), 0);
 	for (int i = 0; i < 8; i++)
 		add_sparse(&b, "hole", "10485760");
 	tar_end(&b);
-	must_refuse(*state, &b, &roomy,
-		    "entry 'hole' refused: the archive unpacks to more than 256");
+	must_refuse(&b, &roomy, "entry 'hole' refused: the archive unpacks to more than 256");
 }
 
 /* Ever the same entry: one file in the end, and more work than allowed. */
 static void test_many_entries(void **state)
 {
+	(void)state;
 	static const struct extract_limits few = { 5000, UINT64_C(1) << 32, NULL };
 	autobuf struct buf b = TAR_BUF, part = TAR_BUF;
 
@@ -208,12 +175,13 @@ static void test_many_entries(void **state)
 	add_members(&b, &part, 100);
 	tar_end(&part);
 	add_members(&b, &part, 1);
-	must_refuse(*state, &b, &few, "entry 'f' refused: the archive has more entries");
+	must_refuse(&b, &few, "entry 'f' refused: the archive has more entries");
 }
 
 /* Few entries and many directories. */
 static void test_implied_directories(void **state)
 {
+	(void)state;
 	static const struct extract_limits few = { 200, UINT64_C(1) << 32, NULL };
 	autobuf struct buf b = TAR_BUF;
 	char name[2 * 100 + 8];
@@ -226,12 +194,13 @@ static void test_implied_directories(void **state)
 		tar_add(&b, &(struct tar_entry){ .name = name, .type = '0' });
 	}
 	tar_end(&b);
-	must_refuse(*state, &b, &few, "refused: the archive has more entries");
+	must_refuse(&b, &few, "refused: the archive has more entries");
 }
 
 /* Compressed twice is none of what kubelet's makers publish, and a way around the ratio. */
 static void test_nested(void **state)
 {
+	(void)state;
 	static void (*const compress[])(struct buf * b) = { tar_gzip, tar_xz, tar_zstd };
 
 	for (size_t outer = 0; outer < ARRAY_LEN(compress); outer++)
@@ -242,7 +211,7 @@ static void test_nested(void **state)
 			tar_end(&b);
 			compress[inner](&b);
 			compress[outer](&b);
-			must_refuse(*state, &b, &roomy,
+			must_refuse(&b, &roomy,
 				    outer == 0 || inner == 0 ? "no tar archive"
 							     : "compressed more than once");
 		}
@@ -251,6 +220,7 @@ static void test_nested(void **state)
 /* Behind the tar archive, and behind the compressed data; zeros are what tapes end with. */
 static void test_trailing(void **state)
 {
+	(void)state;
 	static void (*const compress[])(struct buf * b) = { NULL, tar_gzip, tar_xz, tar_zstd };
 	struct err e;
 
@@ -263,28 +233,29 @@ static void test_trailing(void **state)
 		assert_int_equal(buf_add(&c, b.data, b.len), 0);
 		if (compress[i])
 			compress[i](&c);
-		if (extract(*state, &c, &roomy, &e) < 0)
+		if (extract(&c, &roomy, &e) < 0)
 			fail_msg("%s", e.msg);
 		assert_int_equal(buf_adds(&c, "garbage"), 0);
-		must_refuse(*state, &c, &roomy, i ? "broken" : "something follows");
+		must_refuse(&c, &roomy, i ? "broken" : "something follows");
 
 		assert_int_equal(buf_adds(&b, "hidden"), 0);
 		add_zeros(&b, 9000);
 		if (compress[i])
 			compress[i](&b);
-		must_refuse(*state, &b, &roomy, "something follows the end of the tar archive");
+		must_refuse(&b, &roomy, "something follows the end of the tar archive");
 	}
 }
 
 /* A window that would take a gigabyte to look into. */
 static void test_window(void **state)
 {
+	(void)state;
 	static const unsigned char frame[] = { 0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xa8,
 					       0x01, 0x00, 0x00, 0x00, 0x00, 0x00 };
 	autobuf struct buf b = TAR_BUF;
 
 	assert_int_equal(buf_add(&b, frame, sizeof(frame)), 0);
-	must_refuse(*state, &b, &roomy, "refused: it takes more than 32 MiB of memory");
+	must_refuse(&b, &roomy, "refused: it takes more than 32 MiB of memory");
 }
 
 /* An xz that names a larger window than it needs: its one filter's property, and the checksum over it. */
@@ -306,6 +277,7 @@ static void set_window(struct buf *b, uint8_t property)
 
 static void test_window_of_xz(void **state)
 {
+	(void)state;
 	autobuf struct buf b = TAR_BUF, large = TAR_BUF;
 	struct err e;
 
@@ -315,16 +287,16 @@ static void test_window_of_xz(void **state)
 	tar_xz(&b);
 	assert_int_equal(buf_add(&large, b.data, b.len), 0);
 	set_window(&b, 28);
-	if (extract(*state, &b, &roomy, &e) < 0)
+	if (extract(&b, &roomy, &e) < 0)
 		fail_msg("%s", e.msg);
 #ifndef __SANITIZE_THREAD__ /* it needs memory of its own beyond the limit, and dies where there is none */
 	/* 512 MiB */
 	set_window(&large, 34);
-	must_refuse(*state, &large, &roomy, "refused: it takes more than 32 MiB of memory");
+	must_refuse(&large, &roomy, "refused: it takes more than 32 MiB of memory");
 #endif
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define TEST(f) cmocka_unit_test(f)
 
 int main(void)
 {

@@ -8,118 +8,68 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
-#include "assets/cache/dir.h"
 #include "assets/unpack/extract.h"
-#include "nodeup/base/walk.h"
-#include "tests/unit/lib/origin.h"
+#include "nodeup/base/mem.h"
 #include "tests/unit/lib/tar.h"
 
-enum { MTIME = 1500000000 };
-
-/* A directory to unpack into, beside a file that nothing may touch. */
-struct place {
-	char dir[64];
-	int fd;
-};
-
-static int setup(void **state)
-{
-	struct place *p = xcalloc(1, sizeof(*p));
-	autofree char *tree = NULL;
-
-	tmp_make(p->dir);
-	tmp_write(p->dir, "outside/victim", "intact", 6);
-	tree = xasprintf("%s/tree", p->dir);
-	assert_int_equal(mkdir(tree, 0700), 0);
-	p->fd = open(tree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	assert_true(p->fd >= 0);
-	*state = p;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct place *p = *state;
-
-	(void)close(p->fd);
-	assert_int_equal(walk_remove(AT_FDCWD, p->dir), 0);
-	free(p);
-	return 0;
-}
-
-static int extract_limited(struct place *p, const struct buf *b,
-			   const struct extract_limits *limits, struct err *e)
+static int extract_limited(const struct buf *b, const struct extract_limits *limits, struct err *e)
 {
 	autoclose int fd = memfd_create("archive", MFD_CLOEXEC);
-	struct err why;
-	int r, same;
 
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, b->len ? b->data : "", b->len), b->len);
 	/* the offset is at the end: it must not matter */
-	r = tar_extract(fd, "a.tar", p->fd, limits, e);
-	/* what cannot be unpacked is the content of no tree */
-	same = extract_compare(fd, "a.tar", p->fd, limits, &why);
-	if ((r == 0) != (same == 0))
-		fail_msg("unpacked: %d '%s', compared: %d '%s'", r, r ? e->msg : "", same,
-			 same ? why.msg : "");
-	return r;
+	return tar_extract(fd, "a.tar", limits, e);
 }
 
-static int extract(struct place *p, const struct buf *b, struct err *e)
+static int extract(const struct buf *b, struct err *e)
 {
-	return extract_limited(p, b, &(struct extract_limits){ 1000, 1 << 20, NULL }, e);
+	return extract_limited(b, &(struct extract_limits){ 1000, 1 << 20, NULL }, e);
 }
 
-static int extract_entries(struct place *p, const struct tar_entry *t, size_t n, struct err *e)
+static int extract_entries(const struct tar_entry *t, size_t n, struct err *e)
 {
 	autobuf struct buf b = TAR_BUF;
 
 	for (size_t i = 0; i < n; i++)
 		tar_add(&b, &t[i]);
 	tar_end(&b);
-	return extract(p, &b, e);
+	return extract(&b, e);
 }
 
-static void must_have(struct place *p, const char *path, const char *text)
+/* The member of that name is at that path, with that text. */
+static void must_have(const struct buf *b, const char *path, const char *text)
 {
-	autoclose int fd = openat(p->fd, path, O_RDONLY | O_CLOEXEC);
+	autoarena struct arena *a = arena_new_empty();
+	autoclose int fd = memfd_create("archive", MFD_CLOEXEC);
+	autoclose int to = memfd_create("member", MFD_CLOEXEC);
+	struct extract_take take = { .member = str_basename(path), .fd = to };
 	char have[64] = { 0 };
+	struct err e;
 
-	if (fd < 0 || read(fd, have, sizeof(have) - 1) < 0 || strcmp(have, text) != 0)
-		fail_msg("'%s' has '%s', wanted '%s'", path, have, text);
+	assert_int_equal(write(fd, b->data, b->len), b->len);
+	if (extract_take(a, fd, "a.tar", &(struct extract_limits){ 1000, 1 << 20, NULL }, &take, 1,
+			 &e) < 0)
+		fail_msg("%s", e.msg);
+	assert_string_equal(take.path, path);
+	assert_true(pread(to, have, sizeof(have) - 1, 0) >= 0);
+	assert_string_equal(have, text);
 }
 
-static void must_be_intact(struct place *p)
-{
-	struct stat st;
-
-	must_have(p, "../outside/victim", "intact");
-	assert_int_equal(fstatat(p->fd, "../outside/victim", &st, AT_SYMLINK_NOFOLLOW), 0);
-	assert_int_equal(st.st_nlink, 1);
-	assert_int_equal(st.st_mode & 07777, 0644);
-	assert_int_equal(fstatat(p->fd, "../outside", &st, AT_SYMLINK_NOFOLLOW), 0);
-	assert_int_equal(st.st_nlink, 2);
-	assert_int_equal(fstatat(p->fd, "../outside/evil", &st, AT_SYMLINK_NOFOLLOW), -1);
-	assert_int_equal(fstatat(p->fd, "../evil", &st, AT_SYMLINK_NOFOLLOW), -1);
-}
-
-static void must_refuse(struct place *p, const struct tar_entry *t, size_t n, const char *says)
+static void must_refuse(const struct tar_entry *t, size_t n, const char *says)
 {
 	struct err e = { .kind = ERR_NONE };
-	int r = extract_entries(p, t, n, &e);
+	int r = extract_entries(t, n, &e);
 
 	if (r >= 0 || e.kind != ERR_INTEGRITY || !strstr(e.msg, says) || !strstr(e.msg, "'a.tar'"))
 		fail_msg("r %d kind %d '%s', wanted '%s'", r, e.kind, e.msg, says);
-	must_be_intact(p);
 }
 
-#define REFUSE(says, ...)                                                   \
-	do {                                                                \
-		const struct tar_entry entries_[] = { __VA_ARGS__ };        \
-		must_refuse(*state, entries_, ARRAY_LEN(entries_), (says)); \
+#define REFUSE(says, ...)                                            \
+	do {                                                         \
+		const struct tar_entry entries_[] = { __VA_ARGS__ }; \
+		must_refuse(entries_, ARRAY_LEN(entries_), (says));  \
 	} while (0)
 
 static void fill_good(struct buf *b)
@@ -143,32 +93,9 @@ static void fill_good(struct buf *b)
 	tar_end(b);
 }
 
-static void must_be_good(struct place *p)
-{
-	struct stat st, other;
-
-	must_have(p, "bin/bridge", "elf");
-	must_have(p, "bin/host-local", "elf");
-	must_have(p, "deep/up", "elf");
-	must_have(p, "deep/er/file", "deep");
-	must_have(p, "empty", "twice: the last one counts");
-	assert_int_equal(fstatat(p->fd, "bin/bridge", &st, 0), 0);
-	assert_int_equal(st.st_mode & 07777, 0755);
-	assert_int_equal(st.st_uid, geteuid());
-	assert_int_equal(st.st_mtim.tv_sec, MTIME);
-	assert_int_equal(fstatat(p->fd, "bin/loopback", &other, 0), 0);
-	assert_int_equal(st.st_ino, other.st_ino);
-	assert_int_equal(fstatat(p->fd, "bin", &st, 0), 0);
-	assert_int_equal(st.st_mode & 07777, 0555);
-	assert_int_equal(st.st_mtim.tv_sec, MTIME);
-	/* the tree itself is the caller's */
-	assert_int_equal(fstat(p->fd, &st), 0);
-	assert_int_equal(st.st_mode & 07777, 0700);
-	must_be_intact(p);
-}
-
 static void test_good(void **state)
 {
+	(void)state;
 	static void (*const compress[])(struct buf * b) = { NULL, tar_gzip, tar_xz, tar_zstd };
 
 	for (size_t i = 0; i < ARRAY_LEN(compress); i++) {
@@ -178,93 +105,18 @@ static void test_good(void **state)
 		fill_good(&b);
 		if (compress[i])
 			compress[i](&b);
-		if (extract(*state, &b, &e) < 0)
+		if (extract(&b, &e) < 0)
 			fail_msg("%s", e.msg);
-		must_be_good(*state);
-		assert_int_equal(teardown(state), 0);
-		assert_int_equal(setup(state), 0);
-	}
-}
-
-static void spoil(struct place *p, const char *what)
-{
-	struct stat st;
-	int fd;
-
-	if (strcmp(what, "a byte") == 0) {
-		fd = openat(p->fd, "deep/er/file", O_WRONLY | O_CLOEXEC);
-		assert_int_equal(write(fd, "D", 1), 1);
-		assert_int_equal(close(fd), 0);
-	} else if (strcmp(what, "a length") == 0) {
-		fd = openat(p->fd, "empty", O_WRONLY | O_APPEND | O_CLOEXEC);
-		assert_int_equal(write(fd, "x", 1), 1);
-		assert_int_equal(close(fd), 0);
-	} else if (strcmp(what, "a mode") == 0) {
-		assert_int_equal(fchmodat(p->fd, "bin/bridge", 0744, 0), 0);
-	} else if (strcmp(what, "the mode of a directory") == 0) {
-		assert_int_equal(fchmodat(p->fd, "deep/er", 0700, 0), 0);
-	} else if (strcmp(what, "a missing file") == 0) {
-		assert_int_equal(unlinkat(p->fd, "bin/loopback", 0), 0);
-	} else if (strcmp(what, "a file of another's") == 0) {
-		assert_int_equal(symlinkat("file", p->fd, "deep/er/more"), 0);
-	} else if (strcmp(what, "a target") == 0) {
-		assert_int_equal(unlinkat(p->fd, "bin/host-local", 0), 0);
-		assert_int_equal(symlinkat("loopback", p->fd, "bin/host-local"), 0);
-	} else if (strcmp(what, "a longer target") == 0) {
-		assert_int_equal(unlinkat(p->fd, "dangling", 0), 0);
-		assert_int_equal(symlinkat("not/there/", p->fd, "dangling"), 0);
-	} else if (strcmp(what, "a type") == 0) {
-		assert_int_equal(unlinkat(p->fd, "dangling", 0), 0);
-		assert_int_equal(mkdirat(p->fd, "dangling", 0755), 0);
-	} else {
-		assert_string_equal(what, "an owner");
-		assert_int_equal(fchownat(p->fd, "bin/host-local", 12, 0, AT_SYMLINK_NOFOLLOW), 0);
-		assert_int_equal(fstatat(p->fd, "bin/host-local", &st, AT_SYMLINK_NOFOLLOW), 0);
-		assert_int_equal(st.st_uid, 12);
-	}
-}
-
-/* Each thing by which a tree can differ from its archive is seen, and the archive has not changed by it. */
-static void test_compare(void **state)
-{
-	static const struct {
-		const char *what, *says;
-	} damages[] = {
-		{ "a byte", "'deep/er/file': other content" },
-		{ "a length", "'empty': other content" },
-		{ "a mode", "'bin/bridge': another mode" },
-		{ "the mode of a directory", "'deep/er': another mode" },
-		{ "a missing file", "1 of its 11 entries are not there" },
-		{ "a file of another's", "'deep/er/more': the archive has none" },
-		{ "a target", "'bin/host-local': another target" },
-		{ "a longer target", "'dangling': another target" },
-		{ "a type", "'dangling': another type" },
-		{ "an owner", "'bin/host-local': another owner" },
-	};
-
-	for (size_t i = 0; i < ARRAY_LEN(damages) - (geteuid() != 0); i++) {
-		autoclose int fd = memfd_create("archive", MFD_CLOEXEC);
-		const struct extract_limits limits = { 1000, 1 << 20, NULL };
-		struct place *p = *state;
-		autobuf struct buf b = TAR_BUF;
-		struct err e = { .kind = ERR_NONE };
-
-		fill_good(&b);
-		tar_gzip(&b);
-		assert_int_equal(write(fd, b.data, b.len), b.len);
-		if (extract(p, &b, &e) < 0)
-			fail_msg("%s", e.msg);
-		spoil(p, damages[i].what);
-		if (extract_compare(fd, "a.tar", p->fd, &limits, &e) == 0 ||
-		    e.kind != ERR_INTEGRITY || !strstr(e.msg, damages[i].says))
-			fail_msg("%s: '%s'", damages[i].what, e.msg);
-		assert_int_equal(teardown(state), 0);
-		assert_int_equal(setup(state), 0);
+		must_have(&b, "bin/bridge", "elf");
+		must_have(&b, "bin/loopback", "elf");
+		must_have(&b, "deep/er/file", "deep");
+		must_have(&b, "empty", "twice: the last one counts");
 	}
 }
 
 static void test_names_that_leave(void **state)
 {
+	(void)state;
 	REFUSE("absolute name", { .name = "/etc/evil", .type = '0' });
 	REFUSE("absolute name", { .name = "//evil", .type = '5' });
 	REFUSE("'..' in the name", { .name = "../evil", .type = '0' });
@@ -277,6 +129,7 @@ static void test_names_that_leave(void **state)
 
 static void test_links_that_leave(void **state)
 {
+	(void)state;
 	REFUSE("a link to an absolute path", { .name = "l", .type = '2', .link = "/etc/passwd" });
 	REFUSE("leaves the tree", { .name = "l", .type = '2', .link = "../outside" });
 	REFUSE("leaves the tree", { .name = "a/l", .type = '2', .link = "../../outside" });
@@ -291,6 +144,7 @@ static void test_links_that_leave(void **state)
 
 static void test_hard_links(void **state)
 {
+	(void)state;
 	REFUSE("absolute name", { .name = "h", .type = '1', .link = "/etc/passwd" });
 	REFUSE("'..' in the name", { .name = "h", .type = '1', .link = "../outside/victim" });
 	REFUSE("no earlier file", { .name = "h", .type = '1', .link = "missing" });
@@ -302,29 +156,9 @@ static void test_hard_links(void **state)
 	       { .name = "f", .type = '1', .link = "./f" });
 }
 
-/* Links that were in the tree before, as nothing in an archive could make them. */
 static void test_never_through_a_link(void **state)
 {
-	struct place *p = *state;
-
-	assert_int_equal(symlinkat("../outside", p->fd, "out"), 0);
-	REFUSE("a link or a file", { .name = "out/evil", .type = '0', .data = "x" });
-	REFUSE("a link or a file", { .name = "out/evil/", .type = '5' });
-	REFUSE("a link or a file", { .name = "out/evil", .type = '2', .link = "x" });
-	REFUSE("no earlier file", { .name = "h", .type = '1', .link = "out/victim" });
-	REFUSE("in place of something else", { .name = "out/", .type = '5', .mode = 0777 });
-	assert_int_equal(unlinkat(p->fd, "out", 0), 0);
-	assert_int_equal(symlinkat("../outside/victim", p->fd, "file"), 0);
-	{
-		const struct tar_entry t = { .name = "file", .type = '0', .data = "evil" };
-		struct err e;
-
-		/* the link is replaced, what it points to is not */
-		assert_int_equal(extract_entries(p, &t, 1, &e), 0);
-		must_have(p, "file", "evil");
-		must_be_intact(p);
-	}
-	/* all of it by the archive: a link inside is no way either */
+	(void)state;
 	REFUSE("a link or a file", { .name = "d/", .type = '5' },
 	       { .name = "l", .type = '2', .link = "d" }, { .name = "l/f", .type = '0' });
 	REFUSE("a link or a file", { .name = "f", .type = '0', .data = "x" },
@@ -333,6 +167,7 @@ static void test_never_through_a_link(void **state)
 
 static void test_directories_stay(void **state)
 {
+	(void)state;
 	REFUSE("replace a directory", { .name = "d/", .type = '5' },
 	       { .name = "d", .type = '2', .link = "x" });
 	REFUSE("replace a directory", { .name = "d/f", .type = '0' },
@@ -345,6 +180,7 @@ static void test_directories_stay(void **state)
 
 static void test_special_files_and_modes(void **state)
 {
+	(void)state;
 	REFUSE("neither file, directory nor link", { .name = "dev", .type = '3' });
 	REFUSE("neither file, directory nor link", { .name = "dev", .type = '4' });
 	REFUSE("neither file, directory nor link", { .name = "fifo", .type = '6' });
@@ -357,6 +193,7 @@ static void test_special_files_and_modes(void **state)
 
 static void test_long_names(void **state)
 {
+	(void)state;
 	char name[4200], part[300];
 	struct tar_entry t = { .name = name, .type = '0' };
 	struct err e;
@@ -366,43 +203,47 @@ static void test_long_names(void **state)
 	while (n < 4095)
 		name[n] = n % 255 == 254 ? '/' : 'n', n++;
 	name[n] = '\0';
-	if (extract_entries(*state, &t, 1, &e) < 0)
+	if (extract_entries(&t, 1, &e) < 0)
 		fail_msg("%s", e.msg);
 	name[n] = 'n';
 	name[n + 1] = '\0';
-	must_refuse(*state, &t, 1, "more than 4095 bytes");
+	must_refuse(&t, 1, "more than 4095 bytes");
 	REFUSE("endless link target", { .name = "l", .type = '2', .link = name });
 
 	memset(part, 'p', sizeof(part));
 	part[256] = '\0';
 	t.name = part;
-	must_refuse(*state, &t, 1, "more than 255 bytes");
+	must_refuse(&t, 1, "more than 255 bytes");
 
 	for (n = 0; n < 2 * 129; n++)
 		name[n] = n % 2 ? '/' : 'd';
 	name[n - 1] = '\0';
 	t.name = name;
-	must_refuse(*state, &t, 1, "more than 128 directories");
+	must_refuse(&t, 1, "more than 128 directories");
 }
 
 static void test_names_are_bytes(void **state)
 {
+	(void)state;
 	static const struct tar_entry t = { .name = "caf\xc3\xa9-\xff", .type = '0', .data = "x" };
 	static const struct tar_entry evil = { .name = "\x1b[2Jevil\n", .type = '6' };
 	autobuf struct buf b = TAR_BUF;
 	struct err e;
 
-	assert_int_equal(extract_entries(*state, &t, 1, &e), 0);
-	must_have(*state, "caf\xc3\xa9-\xff", "x");
+	tar_add(&b, &t);
+	tar_end(&b);
+	must_have(&b, "caf\xc3\xa9-\xff", "x");
+	buf_done(&b);
 	tar_add(&b, &evil);
 	tar_end(&b);
-	assert_true(extract(*state, &b, &e) < 0);
+	assert_true(extract(&b, &e) < 0);
 	assert_non_null(strstr(e.msg, "'?[2Jevil?'"));
 }
 
 /* A UTF-8 name by pax, in the C locale that a static program has. */
 static void test_pax_names(void **state)
 {
+	(void)state;
 	static const char record[] = "20 path=\xc3\xa9t\xc3\xa9/x.txt\n";
 	struct tar_entry pax = { .name = "pax", .type = 'x', .data = record };
 	struct tar_entry t = { .name = "x.txt", .type = '0', .data = "pax" };
@@ -414,18 +255,19 @@ static void test_pax_names(void **state)
 	tar_add(&b, &pax);
 	tar_add(&b, &t);
 	tar_end(&b);
-	if (extract(*state, &b, &e) < 0)
+	if (extract(&b, &e) < 0)
 		fail_msg("%s", e.msg);
-	must_have(*state, "\xc3\xa9t\xc3\xa9/x.txt", "pax");
+	must_have(&b, "\xc3\xa9t\xc3\xa9/x.txt", "pax");
 	{
 		const struct tar_entry both[] = { evil, t };
 
-		must_refuse(*state, both, 2, "'..' in the name");
+		must_refuse(both, 2, "'..' in the name");
 	}
 }
 
 static void test_limits(void **state)
 {
+	(void)state;
 	static const struct tar_entry entries[] = {
 		{ .name = "a", .type = '0', .data = "12345" },
 		{ .name = "b", .type = '0', .data = "12345" },
@@ -436,12 +278,11 @@ static void test_limits(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(entries); i++)
 		tar_add(&b, &entries[i]);
 	tar_end(&b);
-	assert_int_equal(extract_limited(*state, &b, &(struct extract_limits){ 2, 10, NULL }, &e),
-			 0);
-	assert_true(extract_limited(*state, &b, &(struct extract_limits){ 1, 10, NULL }, &e) < 0);
+	assert_int_equal(extract_limited(&b, &(struct extract_limits){ 2, 10, NULL }, &e), 0);
+	assert_true(extract_limited(&b, &(struct extract_limits){ 1, 10, NULL }, &e) < 0);
 	assert_int_equal(e.kind, ERR_INTEGRITY);
 	assert_non_null(strstr(e.msg, "more entries than allowed"));
-	assert_true(extract_limited(*state, &b, &(struct extract_limits){ 2, 9, NULL }, &e) < 0);
+	assert_true(extract_limited(&b, &(struct extract_limits){ 2, 9, NULL }, &e) < 0);
 	assert_int_equal(e.kind, ERR_INTEGRITY);
 	assert_non_null(strstr(e.msg, "more bytes than allowed"));
 }
@@ -449,22 +290,22 @@ static void test_limits(void **state)
 /* 8 GiB in one header: refused by the header, before a byte of it is written. */
 static void test_bomb(void **state)
 {
+	(void)state;
 	autobuf struct buf b = TAR_BUF;
 	struct tar_entry t = { .name = "bomb", .type = '0', .size = UINT64_C(8) << 30 };
-	struct stat st;
 	struct err e;
 
 	t.size -= 1;
 	tar_add(&b, &t);
 	tar_end(&b);
 	tar_gzip(&b);
-	assert_true(extract(*state, &b, &e) < 0);
+	assert_true(extract(&b, &e) < 0);
 	assert_non_null(strstr(e.msg, "more bytes than allowed"));
-	assert_int_equal(fstatat(((struct place *)*state)->fd, "bomb", &st, 0), -1);
 }
 
 static void test_truncated(void **state)
 {
+	(void)state;
 	static void (*const compress[])(struct buf * b) = { NULL, tar_gzip, tar_xz, tar_zstd };
 
 	for (size_t i = 0; i < ARRAY_LEN(compress); i++) {
@@ -483,7 +324,7 @@ static void test_truncated(void **state)
 		if (compress[i])
 			compress[i](&b);
 		b.len -= b.len / 3;
-		assert_true(extract(*state, &b, &e) < 0);
+		assert_true(extract(&b, &e) < 0);
 		assert_int_equal(e.kind, ERR_INTEGRITY);
 		if (!strstr(e.msg, "truncated"))
 			fail_msg("%s", e.msg);
@@ -492,6 +333,7 @@ static void test_truncated(void **state)
 
 static void test_flipped_bit(void **state)
 {
+	(void)state;
 	static void (*const compress[])(struct buf * b) = { tar_gzip, tar_xz };
 
 	for (size_t i = 0; i < ARRAY_LEN(compress); i++) {
@@ -501,13 +343,14 @@ static void test_flipped_bit(void **state)
 		fill_good(&b);
 		compress[i](&b);
 		b.data[b.len / 2] ^= 0x10;
-		assert_true(extract(*state, &b, &e) < 0);
+		assert_true(extract(&b, &e) < 0);
 		assert_int_equal(e.kind, ERR_INTEGRITY);
 	}
 }
 
 static void test_not_an_archive(void **state)
 {
+	(void)state;
 	static const struct {
 		const char *bytes;
 		size_t n;
@@ -528,7 +371,7 @@ static void test_not_an_archive(void **state)
 		struct err e;
 
 		assert_int_equal(buf_add(&b, cases[i].bytes, cases[i].n), 0);
-		assert_true(extract(*state, &b, &e) < 0);
+		assert_true(extract(&b, &e) < 0);
 		assert_int_equal(e.kind, ERR_INTEGRITY);
 		if (!strstr(e.msg, cases[i].says))
 			fail_msg("%s", e.msg);
@@ -537,38 +380,38 @@ static void test_not_an_archive(void **state)
 
 static void test_empty_archives(void **state)
 {
+	(void)state;
 	autobuf struct buf b = TAR_BUF;
 	struct err e;
 
 	tar_end(&b);
-	assert_true(extract(*state, &b, &e) < 0);
+	assert_true(extract(&b, &e) < 0);
 	assert_int_equal(e.kind, ERR_INTEGRITY);
 	buf_done(&b);
 	/* a gzip of nothing */
 	tar_gzip(&b);
-	assert_true(extract(*state, &b, &e) < 0);
+	assert_true(extract(&b, &e) < 0);
 	assert_int_equal(e.kind, ERR_INTEGRITY);
 }
 
 static void test_unreadable_is_no_lie(void **state)
 {
-	struct place *p = *state;
+	(void)state;
+	autoclose int fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct err e;
 
 	/* a directory cannot be read: the disk's fault, not the archive's */
-	assert_true(tar_extract(p->fd, "a.tar", p->fd, &(struct extract_limits){ 1, 1, NULL }, &e) <
-		    0);
+	assert_true(tar_extract(fd, "a.tar", &(struct extract_limits){ 1, 1, NULL }, &e) < 0);
 	assert_int_equal(e.kind, ERR_SYSTEM);
 	assert_int_equal(e.errnum, EISDIR);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define TEST(f) cmocka_unit_test(f)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_good),
-		TEST(test_compare),
 		TEST(test_names_that_leave),
 		TEST(test_links_that_leave),
 		TEST(test_hard_links),
