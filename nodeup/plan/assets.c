@@ -101,7 +101,7 @@ static size_t count_archives(const struct plan *p)
 	return n;
 }
 
-/* The archive is unpacked, for this member of it; NULL: for none. Those of the same bytes have one tree, so they
+/* The archive is unpacked, for this member of it; NULL: for none. Those of the same bytes are read once, so they
  * share the list. */
 static void want_member(struct plan *p, struct asset *as, const char *member)
 {
@@ -399,10 +399,6 @@ void build_bake(struct plan *p)
 	const struct node *n = p->req->node;
 
 	build_assets(p);
-	/* Which members its tasks take is for the builders of a node to say, and an image has no node yet. So it has all of
-	 * them, but for a node whose documents state what it takes: of its archives that is a small part. */
-	for (size_t i = 0; i < p->n_assets && n->kind != NODE_STATED; i++)
-		p->assets[i]->members = NULL;
 	for (size_t i = 0; i < n->images.n; i++)
 		bake_image(p, &n->images.v[i]);
 	/* without a URL of an archive it is the runtime that pulls it */
