@@ -1,8 +1,6 @@
 #include "nodeup/base/accepts.h"
 
-#include <errno.h>
 #include <regex.h>
-#include <stdlib.h>
 #include <string.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/field_value.h"
@@ -16,6 +14,7 @@ struct walk {
 
 /* A value, or an item of it. */
 struct place {
+	const struct walk *walk;
 	const struct field *field;
 	const struct tree *value;
 	const char *key, *path; /* of the row, and of the item */
@@ -27,47 +26,24 @@ bool accepts_holds(unsigned int since, unsigned int until, int minor)
 	return (!since || minor >= (int)since) && (!until || minor <= (int)until);
 }
 
-static bool has_range(const struct field_accepts *d)
+static enum tree_kind shape_of(enum field_kind kind)
 {
-	return d->min || d->max;
-}
-
-static const char *amount(struct arena *a, const struct field *f, int64_t n)
-{
-	return f->kind == FIELD_OPT_DUR ? dur_render(a, n) : arena_printf(a, "%lld", (long long)n);
-}
-
-static const char *range(struct arena *a, const struct field *f, const struct field_accepts *d)
-{
-	const char *of = f->kind == FIELD_OPT_DUR ? "a duration" : "an integer";
-	const char *least = amount(a, f, d->min), *most = amount(a, f, d->max);
-
-	if (d->max == INT64_MAX)
-		return arena_printf(a, "%s of %s or more", of, least);
-	if (d->min == INT64_MIN)
-		return arena_printf(a, "%s of %s or less", of, most);
-	return arena_printf(a, "%s from %s to %s", of, least, most);
-}
-
-static bool is_list(enum field_kind kind)
-{
-	return kind == FIELD_LIST || kind == FIELD_STRV;
-}
-
-static const char *kind_wanted(enum field_kind kind)
-{
-	return is_list(kind) ? "a list" : kind == FIELD_OBJECT ? "a map" : "a text";
+	if (kind == FIELD_LIST || kind == FIELD_STRV)
+		return TREE_SEQ;
+	return kind == FIELD_OBJECT ? TREE_MAP : TREE_SCALAR;
 }
 
 const char *accepts_wanted(struct arena *a, const struct field *f, const struct field_accepts *d)
 {
+	static const char *const shapes[] = {
+		[TREE_SCALAR] = "a text", [TREE_SEQ] = "a list", [TREE_MAP] = "a map"
+	};
+
 	if (d->wanted)
 		return d->wanted;
-	if (d->oneof)
-		return arena_printf(a, "%s%s", strchr(d->oneof, '|') ? "one of " : "", d->oneof);
-	if (d->one_key)
-		return arena_printf(a, "one of %s", d->one_key);
-	return has_range(d) ? range(a, f, d) : kind_wanted(f->kind);
+	if (!d->oneof)
+		return shapes[shape_of(f->kind)];
+	return arena_printf(a, "%s%s", strchr(d->oneof, '|') ? "one of " : "", d->oneof);
 }
 
 const char *accepts_versions(struct arena *a, unsigned int since, unsigned int until)
@@ -81,29 +57,23 @@ const char *accepts_versions(struct arena *a, unsigned int since, unsigned int u
 }
 
 /* The number that is compared with a range; false: it is none. */
-static bool number_of(const struct field *f, const struct tree *t, const char *word, int64_t *ret)
+static bool number_of(const struct field *f, const char *word, int64_t *ret)
 {
+	const struct tree t = { .kind = TREE_SCALAR, .scalar = word };
 	struct err ignored;
-	char *end;
 
 	if (f->kind == FIELD_OPT_DUR)
 		return dur_parse(word, ret, &ignored) == 0;
-	if (f->kind == FIELD_INT || f->kind == FIELD_OPT_INT)
-		return field_integer(t, ret) == 0;
-	errno = 0;
-	*ret = strtoll(word, &end, 10);
-	return end != word && !*end && !errno;
+	return field_integer(&t, ret) == 0;
 }
 
 /* The reader has told what it could not read. */
-static bool is_in_range(const struct place *p, const struct field_accepts *d, const char *word)
+static bool is_in_range(const struct field *f, const struct field_accepts *d, const char *word)
 {
-	const enum field_kind kind = p->field->kind;
-	const bool is_read = kind == FIELD_OPT_DUR || kind == FIELD_INT || kind == FIELD_OPT_INT;
 	int64_t n;
 
-	if (!number_of(p->field, p->value, word, &n))
-		return is_read;
+	if (!number_of(f, word, &n))
+		return f->kind != FIELD_STRING;
 	return (n >= d->min && n <= d->max) || (n == 0 && d->zero);
 }
 
@@ -121,217 +91,193 @@ bool accepts_matches(const char *pattern, const char *word)
 	return is != not ;
 }
 
-static bool is_taken(const struct place *p, const struct field_accepts *d, const struct strv *words,
-		     const char *word)
-{
-	return (!d->oneof || strv_has(words, word)) && (!d->is_valid || d->is_valid(word)) &&
-	       (!d->pattern || accepts_matches(d->pattern, word)) &&
-	       (!has_range(d) || is_in_range(p, d, word));
-}
-
 /* A value that is the row's flag_empty, in whichever form, is not given to the program. */
-static bool is_unset(const struct place *p, const char *text)
+static bool is_unset(const struct field *f, const char *text)
 {
-	const char *none = p->field->flag_empty;
-	const struct tree t = { .kind = TREE_SCALAR, .scalar = none };
 	int64_t n, unset;
 
-	if (!*text)
-		return !p->field->filled;
-	if (!none)
-		return false;
-	return str_eq(text, none) || (number_of(p->field, p->value, text, &n) &&
-				      number_of(p->field, &t, none, &unset) && n == unset);
+	if (!*text || !f->flag_empty)
+		return !*text;
+	return str_eq(text, f->flag_empty) ||
+	       (number_of(f, text, &n) && number_of(f, f->flag_empty, &unset) && n == unset);
 }
 
-static void tell(struct walk *w, const struct place *p, const struct field_accepts *d,
-		 const char *found, const char *nearest)
+static void tell(const struct place *p, const struct field_accepts *d, const char *found,
+		 const char *nearest)
 {
-	struct arena *a = w->arena;
-	const struct accepts_opts *o = w->opts;
+	const struct accepts_opts *o = p->walk->opts;
+	struct arena *a = p->walk->arena;
 	const struct tree_pos *pos = &p->value->pos;
 	const char *at =
 		o->from ? arena_printf(a, "%s: line %u, column %u", o->from, pos->line, pos->column)
 			: tree_where(a, pos);
+	const struct accepts_finding found_one = {
+		.key = o->key ? o->key : p->key,
+		.text = arena_printf(a, "%s: %s%sexpected %s, found %s", at, p->path,
+				     *p->path ? ": " : "", accepts_wanted(a, p->field, d), found),
+		.nearest = p->secret ? NULL : nearest,
+		.names = d->names,
+	};
 
-	arena_push(a, w->ret->v, w->ret->n,
-		   (struct accepts_finding){
-			   .key = o->key ? o->key : p->key,
-			   .text = arena_printf(a, "%s: %s%sexpected %s, found %s", at, p->path,
-						*p->path ? ": " : "",
-						accepts_wanted(a, p->field, d), found),
-			   .nearest = nearest && *nearest && !p->secret ? nearest : NULL,
-			   .names = d->names });
+	arena_push(a, p->walk->ret->v, p->walk->ret->n, found_one);
 }
 
-static void check_word(struct walk *w, const struct place *p, const struct field_accepts *d,
-		       const char *word)
+static void check_word(const struct place *p, const struct field_accepts *d, const char *word)
 {
-	const struct strv words = strv_split(w->arena, d->oneof ? d->oneof : "", '|');
+	struct arena *a = p->walk->arena;
+	const struct strv words = strv_split(a, d->oneof ? d->oneof : "", '|');
 	const struct tree part = { .kind = TREE_SCALAR, .scalar = word };
 
-	if (!is_taken(p, d, &words, word))
-		tell(w, p, d, field_found(w->arena, d->commas ? &part : p->value, !p->secret),
-		     d->oneof ? near_name(word, words.v, words.n) : NULL);
+	if ((d->oneof && !strv_has(&words, word)) || (d->is_valid && !d->is_valid(word)) ||
+	    (d->pattern && !accepts_matches(d->pattern, word)) ||
+	    ((d->min || d->max) && !is_in_range(p->field, d, word)))
+		tell(p, d, field_found(a, d->commas ? &part : p->value, !p->secret),
+		     near_name(word, words.v, words.n));
 }
 
-static void check_scalar(struct walk *w, const struct place *p, const struct field_accepts *d)
+static void check_text(const struct place *p, const struct field_accepts *d)
 {
-	const char *text = p->value->kind == TREE_SCALAR ? field_text(p->value) : "";
+	const char *text = field_text(p->value);
 	struct strv words = { 0 };
 
-	if (p->value->kind != TREE_SCALAR || is_unset(p, text))
-		return;
-	if (d->commas && *text)
-		words = strv_split(w->arena, text, ',');
+	if (d->commas)
+		words = strv_split(p->walk->arena, text, ',');
 	else
-		strv_add(w->arena, &words, text);
-	for (size_t i = 0; i < words.n; i++)
-		check_word(w, p, d, words.v[i]);
+		strv_add(p->walk->arena, &words, text);
+	for (size_t i = 0; i < words.n && !is_unset(p->field, text); i++)
+		check_word(p, d, words.v[i]);
 }
 
-static void check_item(struct walk *w, const struct place *p, const struct field_accepts *d,
-		       size_t i)
+static void check_keys(const struct place *p, const struct field_accepts *d)
 {
-	const struct tree_item *it = &p->value->items[i];
-	const struct tree key = { .kind = TREE_SCALAR, .pos = it->key_pos, .scalar = it->key };
-	struct place item = *p;
-
-	item.path = it->key ? arena_printf(w->arena, "%s.%s", p->path, it->key)
-			    : arena_printf(w->arena, "%s[%zu]", p->path, i);
-	item.value = d->keys ? &key : it->value;
-	if (item.value->is_wrong)
-		return;
-	if (d->pairs)
-		check_word(w, &item, d,
-			   arena_printf(w->arena, "%s=%s", it->key, field_text(it->value)));
-	else if (d->keys && it->key)
-		check_word(w, &item, d, it->key);
-	else if (!d->keys)
-		check_scalar(w, &item, d);
-}
-
-static bool is_empty(const struct tree *t)
-{
-	return !t || t->kind == TREE_NULL || (t->kind == TREE_SCALAR ? !*t->scalar : t->n == 0);
-}
-
-static void check_keys(struct walk *w, const struct place *p, const struct field_accepts *d)
-{
-	const struct strv keys = strv_split(w->arena, d->one_key, '|');
+	struct arena *a = p->walk->arena;
+	const struct strv keys = strv_split(a, d->one_key, '|');
 	struct strv there = { 0 };
 
 	for (size_t i = 0; i < keys.n; i++) {
 		const struct tree *t = tree_lookup(p->value, keys.v[i]);
 
 		if (t && t->kind != TREE_NULL)
-			strv_add(w->arena, &there, keys.v[i]);
+			strv_add(a, &there, keys.v[i]);
 	}
-	if (there.n != 1 && !(d->needed && is_empty(p->value)))
-		tell(w, p, d, there.n ? strv_join(w->arena, &there, " and ") : "none of them",
-		     NULL);
+	if (there.n != 1)
+		tell(p, d, there.n ? strv_join(a, &there, " and ") : "none of them", NULL);
 }
 
-static void check_demand(struct walk *w, const struct place *p, const struct field_accepts *d)
+static struct place item_of(const struct place *p, size_t i)
 {
-	if (d->one_key)
-		check_keys(w, p, d);
+	const struct tree_item *it = &p->value->items[i];
+	struct place item = *p;
+
+	item.value = it->value;
+	item.path = it->key ? arena_printf(p->walk->arena, "%s.%s", p->path, it->key)
+			    : arena_printf(p->walk->arena, "%s[%zu]", p->path, i);
+	return item;
+}
+
+static void check_demand(const struct place *p, const struct field_accepts *d);
+
+/* An item, or its key. */
+static void check_item(const struct place *p, const struct field_accepts *d, size_t i)
+{
+	const struct tree_item *it = &p->value->items[i];
+	const struct tree key = { .kind = TREE_SCALAR, .pos = it->key_pos, .scalar = it->key };
+	struct place item = item_of(p, i);
+
+	if (d->pairs)
+		check_word(&item, d,
+			   arena_printf(p->walk->arena, "%s=%s", it->key, field_text(it->value)));
+	else if (d->keys && it->key) {
+		item.value = &key;
+		check_word(&item, d, it->key);
+	} else if (!d->keys && !it->value->is_wrong)
+		check_demand(&item, d);
+}
+
+static void check_demand(const struct place *p, const struct field_accepts *d)
+{
+	if (d->one_key && p->value->kind == TREE_MAP)
+		check_keys(p, d);
 	else if (p->value->kind == TREE_SCALAR && !d->keys)
-		check_scalar(w, p, d);
+		check_text(p, d);
 	else
 		for (size_t i = 0; i < p->value->n; i++)
-			check_item(w, p, d, i);
+			check_item(p, d, i);
 }
-
-static void check_demands(struct walk *w, const struct place *p)
-{
-	const struct field_accepts *d = p->field->accepts;
-
-	for (; d; d = d->next)
-		if (accepts_holds(d->since, d->until, w->opts->minor))
-			check_demand(w, p, d);
-}
-
-static void check_section(struct walk *w, const struct schema *s, const struct place *p);
 
 /* Returns whether a value is of its row's kind, and tells one that is not: no reader may have looked. */
-static bool is_of_kind(struct walk *w, const struct place *p)
+static bool is_of_kind(const struct place *p)
 {
-	const enum field_kind kind = p->field->kind;
-	const enum tree_kind shape = is_list(kind)          ? TREE_SEQ
-				     : kind == FIELD_OBJECT ? TREE_MAP
-							    : TREE_SCALAR;
-
-	if (!w->opts->from || p->value->kind == TREE_NULL || p->value->kind == shape)
+	if (!p->walk->opts->from || p->value->kind == shape_of(p->field->kind))
 		return true;
-	if (!is_empty(p->value))
-		tell(w, p, &(struct field_accepts){ 0 },
-		     field_found(w->arena, p->value, !p->secret), NULL);
+	tell(p, &(struct field_accepts){ 0 }, field_found(p->walk->arena, p->value, !p->secret),
+	     NULL);
 	return false;
 }
 
-static void check_value(struct walk *w, const struct place *p)
-{
-	const struct schema *s = p->field->schema;
-	const struct field object = { .kind = FIELD_OBJECT, .accepts = p->field->accepts };
+static void check_rows(const struct place *p);
 
-	if (!is_of_kind(w, p))
-		return;
-	if (!s || p->value->kind != TREE_SEQ) {
-		if (s)
-			check_section(w, s, p);
-		check_demands(w, p);
-		return;
-	}
+static void check_items(const struct place *p)
+{
+	const struct field object = { .kind = FIELD_OBJECT, .schema = p->field->schema };
+
 	for (size_t i = 0; i < p->value->n; i++) {
-		struct place item = *p;
+		struct place item = item_of(p, i);
 
 		item.field = &object;
-		item.key = item.path = arena_printf(w->arena, "%s[%zu]", p->path, i);
-		item.value = p->value->items[i].value;
-		if (!is_of_kind(w, &item))
-			continue;
-		check_section(w, s, &item);
-		check_demands(w, &item);
+		if (item.value->kind != TREE_NULL && is_of_kind(&item))
+			check_rows(&item);
 	}
 }
 
-/* What must be there: its value's place, or that of the map without it. */
-static void check_needed(struct walk *w, const struct field *f, const struct place *p)
+/* What must be there, and is not, is at the place of the map without it. */
+static void check_value(const struct place *p, bool is_given)
 {
-	const struct tree *value = tree_lookup(p->value, f->key);
+	if (is_given && p->field->schema && p->value->kind == TREE_SEQ)
+		check_items(p);
+	else if (is_given && p->field->schema)
+		check_rows(p);
+	for (const struct field_accepts *d = p->field->accepts; d; d = d->next) {
+		struct field_accepts always = *d;
 
-	for (const struct field_accepts *d = f->accepts; d; d = d->next)
-		if (d->needed && accepts_holds(d->since, d->until, w->opts->minor) &&
-		    is_empty(value)) {
-			const struct field_accepts nothing = { .wanted = d->wanted,
-							       .oneof = d->oneof };
-
-			tell(w,
-			     &(struct place){ .field = f,
-					      .value = value ? value : p->value,
-					      .path = field_path(w->arena, p->path, f->key) },
-			     &nothing, "nothing", NULL);
-		}
+		always.names = false;
+		if (!accepts_holds(d->since, d->until, p->walk->opts->minor))
+			continue;
+		if (is_given)
+			check_demand(p, d);
+		else if (d->needed)
+			tell(p, &always, "nothing", NULL);
+	}
 }
 
-static void check_section(struct walk *w, const struct schema *s, const struct place *p)
+/* A section that says nothing is given: what must be in it is told. */
+static bool is_given(const struct field *f, const struct tree *t)
 {
-	for (size_t i = 0; p->value->kind == TREE_MAP && i < s->n; i++)
-		check_needed(w, &s->fields[i], p);
-	for (size_t i = 0; p->value->kind == TREE_MAP && i < p->value->n; i++) {
-		const struct tree_item *it = &p->value->items[i];
-		const size_t row = field_row(s, it->key);
-		const char *path;
+	if (!t || t->kind == TREE_NULL)
+		return false;
+	if (t->kind == TREE_SCALAR)
+		return *t->scalar;
+	return t->n > 0 || (f->kind == FIELD_OBJECT && f->schema);
+}
 
-		if (row == s->n || it->value->kind == TREE_NULL || it->value->is_wrong)
+static void check_rows(const struct place *p)
+{
+	const struct schema *s = p->field->schema;
+
+	for (size_t i = 0; p->value->kind == TREE_MAP && i < s->n; i++) {
+		const struct field *f = &s->fields[i];
+		const struct tree *value = tree_lookup(p->value, f->key);
+		const bool given = is_given(f, value);
+		struct place row = *p;
+
+		if (!value && !f->accepts)
 			continue;
-		path = field_path(w->arena, p->path, it->key);
-		check_value(w, &(struct place){ .field = &s->fields[row],
-						.value = it->value,
-						.key = path,
-						.path = path,
-						.secret = p->secret || s->fields[row].secret });
+		row.field = f;
+		row.value = value ? value : p->value;
+		row.key = row.path = field_path(p->walk->arena, p->path, f->key);
+		row.secret |= f->secret;
+		if (!row.value->is_wrong && (!given || is_of_kind(&row)))
+			check_value(&row, given);
 	}
 }
 
@@ -339,13 +285,10 @@ void accepts_check(struct arena *a, const struct schema *s, const struct tree *m
 		   const struct accepts_opts *o, struct accepts_findings *ret)
 {
 	const struct field all = { .kind = FIELD_OBJECT, .schema = s };
-	struct walk w = { a, o, ret };
-	const struct place top = {
-		.field = &all, .value = map, .path = o->path ? o->path : "", .secret = o->secret
-	};
+	const struct walk w = { a, o, ret };
+	const struct place top = { &w, &all, map, .path = o->path ? o->path : "",
+				   .secret = o->secret };
 
-	if (o->from && is_empty(map))
-		tell(&w, &top, &(struct field_accepts){ 0 }, "nothing", NULL);
-	else
-		check_value(&w, &top);
+	if (is_of_kind(&top))
+		check_rows(&top);
 }

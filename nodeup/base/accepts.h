@@ -2,8 +2,7 @@
  * A row of a field table names such a demand in `accepts`. The row's own format, words and range are what the reader
  * demands: they are errors always. A demand is told apart from them, as it holds for some versions alone, and the version is
  * known only when all of the document was read: so the check is a walk of its own.
- * Invariant: a value that counts as not given is never told: an empty one, unless the row says `filled`, and one that is
- * the row's flag_empty. What the reader refused is not told again. No secret is shown.
+ * Invariant: a value that counts as not given is never told: an empty one, and one that is the row's flag_empty. What the reader refused is not told again. No secret is shown.
  * Owner: the arena; demands are constants. Errors: none; findings are data, the caller weighs them. Threads: all.
  * Source: demands name their own where they stand. */
 #pragma once
@@ -12,7 +11,7 @@
 
 /* One demand. In a text with `commas` it is of each word, in a list of each item, in a map of each value. */
 struct field_accepts {
-	/* "an integer from 0 to 100", for messages and help; NULL: made of oneof, or of min and max */
+	/* "an integer from 0 to 100", for messages and help; NULL: made of oneof, or of the kind */
 	const char *wanted;
 	const char *oneof; /* "a|b", or NULL */
 	/* range of an integer, also in a text, or of a duration in ns; both 0: any; INT64_MIN, INT64_MAX: no bound */
@@ -33,6 +32,12 @@ struct field_accepts {
 	const struct field_accepts
 		*next; /* of the same field: one for other versions, or one more */
 };
+
+/* A range of integers, with its words. */
+#define ACCEPTS_FROM_TO(least, most) \
+	.wanted = "an integer from " #least " to " #most, .min = (least), .max = (most)
+#define ACCEPTS_OR_MORE(least) \
+	.wanted = "an integer of " #least " or more", .min = (least), .max = INT64_MAX
 
 /* A value that the program refuses. */
 struct accepts_finding {
@@ -56,7 +61,7 @@ struct accepts_opts {
 	bool secret;     /* no value is shown */
 };
 
-/* Append what the programs refuse of a map by schema s, in the order of the document. */
+/* Append what the programs refuse of a map by schema s, in the order of the table. */
 void accepts_check(struct arena *a, const struct schema *s, const struct tree *map,
 		   const struct accepts_opts *o, struct accepts_findings *ret);
 /* Returns whether a word matches such a pattern; one that is no expression asks for nothing. */

@@ -73,7 +73,6 @@ static bool is_soft_below_hard(const char *s)
 	"volumeattributesclass-protection-controller"
 /* clang-format on */
 
-#define OR_MORE(n) .min = (n), .max = INT64_MAX
 #define PATTERN(w, p) .wanted = (w), .pattern = (p)
 /* what Go reads as a URL, or more; without ':' anything */
 #define URL                                                                                                      \
@@ -82,20 +81,19 @@ static bool is_soft_below_hard(const char *s)
 #define MODES "AlwaysAllow|AlwaysDeny|ABAC|Webhook|RBAC"
 const struct field_accepts accepts_ip = { PATTERN("an IP address",
 						  "^[ \t]*(" IP_ADDRESS ")[ \t]*$") };
-const struct field_accepts accepts_one_or_more = { OR_MORE(1) };
+const struct field_accepts accepts_one_or_more = { ACCEPTS_OR_MORE(1) };
 const struct field_accepts accepts_period_text = { PATTERN(
 	"a duration such as 12h",
 	"^[+-]?(0|(([0-9]+[.]?[0-9]*|[.][0-9]+)(ns|us|\xc2\xb5s|\xce\xbcs|ms|s|m|h))+)$") };
 const struct field_accepts accepts_allowed_path = { PATTERN("a path with '*' at its end alone",
 							    "^[^*]*\\*?$") };
 
-const struct field_accepts accepts_insecure_port = { .max = 65535, .until = 10 };
-static const struct field_accepts secure_port_today = { .min = 1, .max = 65535, .since = 20 };
-const struct field_accepts accepts_secure_port = { .max = 65535,
-						   .until = 10,
+const struct field_accepts accepts_insecure_port = { ACCEPTS_FROM_TO(0, 65535), .until = 10 };
+static const struct field_accepts secure_port_today = { ACCEPTS_FROM_TO(1, 65535), .since = 20 };
+const struct field_accepts accepts_secure_port = { ACCEPTS_FROM_TO(0, 65535), .until = 10,
 						   .next = &secure_port_today };
 /* later ones look at them where the log is on: see rules */
-const struct field_accepts accepts_audit_count = { .max = INT64_MAX, .until = 9 };
+const struct field_accepts accepts_audit_count = { ACCEPTS_OR_MORE(0), .until = 9 };
 /* from 1.31 on gates decide of the size: see rules */
 static const struct field_accepts small_ranges = {
 	PATTERN("ranges of at most 2^20 addresses", RANGES_SMALL), .until = 30
@@ -174,7 +172,9 @@ const struct field_accepts accepts_controller = {
 	PATTERN("*, a controller, or one with - before it", "^([*]|-?(" CONTROLLERS "))$"),
 	.commas = true, .names = true, .since = 31
 };
-const struct field_accepts accepts_reconcile_period = { OR_MORE(DUR_SEC) };
+const struct field_accepts accepts_reconcile_period = { .wanted = "a duration of 1s or more",
+							.min = DUR_SEC,
+							.max = INT64_MAX };
 
 const struct field_accepts accepts_containerd_level = { PATTERN(
 	"one of panic|fatal|error|warn|warning|info|debug|trace",

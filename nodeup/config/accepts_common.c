@@ -52,6 +52,8 @@ const struct field_accepts accepts_tls_ciphers = {
 const struct field_accepts accepts_tls_version = {
 	.oneof = "VersionTLS10|VersionTLS11|VersionTLS12|VersionTLS13"
 };
-const struct field_accepts accepts_log_level = { .max = INT32_MAX, .since = 31 };
+const struct field_accepts accepts_log_level = { ACCEPTS_FROM_TO(0, 2147483647), .since = 31 };
 const struct field_accepts accepts_log_format = { .oneof = "text|json" };
-const struct field_accepts accepts_not_negative = { .max = INT64_MAX };
+const struct field_accepts accepts_not_negative = { ACCEPTS_OR_MORE(0) };
+const struct field_accepts accepts_no_negative_period = { .wanted = "a duration of 0s or more",
+							  .max = INT64_MAX };

@@ -34,3 +34,4 @@ extern const struct field_accepts
 	accepts_log_level; /* from 1.31 on: glog took numbers below zero */
 extern const struct field_accepts accepts_log_format;
 extern const struct field_accepts accepts_not_negative;
+extern const struct field_accepts accepts_no_negative_period;

@@ -38,7 +38,9 @@ const struct field_accepts kubelet_authorization_mode = { .oneof = "AlwaysAllow|
 /* from 1.34 on it takes any, and does nothing with it */
 const struct field_accepts kubelet_cloud_provider = { .oneof = "external", .until = 33 };
 const struct field_accepts kubelet_cpu_policy = { .oneof = "none|static" };
-const struct field_accepts kubelet_cfs_period = { .min = DUR_MS, .max = DUR_SEC };
+const struct field_accepts kubelet_cfs_period = { .wanted = "a duration from 1ms to 1s",
+						  .min = DUR_MS,
+						  .max = DUR_SEC };
 static const struct field_accepts enforced_32 = {
 	.wanted =
 		"pods, system-reserved, kube-reserved, one of these two with -compressible, or none",
@@ -56,19 +58,20 @@ const struct field_accepts kubelet_grace = { .wanted = "0s, or a duration of 1s 
 					     .max = INT64_MAX,
 					     .zero = true };
 const struct field_accepts kubelet_hairpin = { .oneof = "promiscuous-bridge|hairpin-veth|none" };
-const struct field_accepts kubelet_image_age = { .max = INT64_MAX };
-const struct field_accepts kubelet_lease = { .min = 1, .max = INT64_MAX };
-const struct field_accepts kubelet_log_files = { .min = 2, .max = INT64_MAX };
+const struct field_accepts kubelet_image_age = { .wanted = "a duration of 0s or more",
+						 .max = INT64_MAX };
+const struct field_accepts kubelet_lease = { ACCEPTS_OR_MORE(1) };
+const struct field_accepts kubelet_log_files = { ACCEPTS_OR_MORE(2) };
 const struct field_accepts kubelet_log_size = { .wanted = "an amount such as 10Mi",
 						.pattern = "^[+-]?" AMOUNT };
 const struct field_accepts kubelet_no_flag = { .wanted = "nothing, as kubelet has no such flag",
 					       .pattern = "!." };
-const struct field_accepts kubelet_percent = { .max = 100 };
+const struct field_accepts kubelet_percent = { ACCEPTS_FROM_TO(0, 100) };
 const struct field_accepts kubelet_periods = { .wanted = "periods of " SIGNALS,
 					       .pattern = PERIOD(SIGNAL_TODAY),
 					       .commas = true };
-const struct field_accepts kubelet_port = { .max = 65535 };
-const struct field_accepts kubelet_pulls = { .min = 1, .max = INT64_MAX };
+const struct field_accepts kubelet_port = { ACCEPTS_FROM_TO(0, 65535) };
+const struct field_accepts kubelet_pulls = { ACCEPTS_OR_MORE(1) };
 const struct field_accepts kubelet_reclaims = { .wanted =
 							"amounts, or shares above 0%, of " SIGNALS,
 						.pattern = RECLAIM(SIGNAL_TODAY),
@@ -79,7 +82,8 @@ const struct field_accepts kubelet_reserved = { .oneof = "cpu|memory|ephemeral-s
 						.keys = true,
 						.next = &reserved_amount };
 /* 1.31 does not know the key, and goes on */
-const struct field_accepts kubelet_restart_period = { .min = DUR_SEC,
+const struct field_accepts kubelet_restart_period = { .wanted = "a duration from 1s to 5m0s",
+						      .min = DUR_SEC,
 						      .max = 300 * DUR_SEC,
 						      .since = 32 };
 const struct field_accepts kubelet_swap = { .oneof = "NoSwap|LimitedSwap" };

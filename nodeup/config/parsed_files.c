@@ -12,6 +12,7 @@
 #define MAP(k, s, ...) { .key = (k), .kind = FIELD_OBJECT, .schema = (s), .accepts = DEMAND(__VA_ARGS__) }
 #define MAPS(k, s, ...) { .key = (k), .kind = FIELD_LIST, .schema = (s), .accepts = DEMAND(__VA_ARGS__) }
 #define NEEDED .needed = true
+#define ONE_OF(keys) .one_key = keys, .wanted = "one of " keys
 #define FILE_OF(name, ...) \
 	static const struct field rows_of_##name[] = { __VA_ARGS__ }; \
 	static const struct schema name = { .fields = rows_of_##name, .n = ARRAY_LEN(rows_of_##name) }
@@ -38,7 +39,7 @@ FILE_OF(encrypted,
 	      .next = DEMAND(.wanted = "a resource such as secrets or configmaps", .since = 31,
 			     .pattern = "!([A-Z]|^([*]|apiserveripinfo|serviceipallocations|servicenodeportallocations)$|"
 					"^[^.]*[.](events[.]k8s[.]io|extensions)$)")),
-	MAPS("providers", &provider, .one_key = "aescbc|aesgcm|identity|kms|secretbox",
+	MAPS("providers", &provider, ONE_OF("aescbc|aesgcm|identity|kms|secretbox"),
 	     .next = DEMAND(NEEDED, .since = 31)));
 FILE_OF(encryption,
 	TEXT("kind", NEEDED, .oneof = "EncryptionConfig", .until = 12,
@@ -67,7 +68,7 @@ FILE_OF(audit_policy,
 FILE_OF(issuer,
 	TEXT("url", NEEDED, .wanted = "a URL such as https://issuer.example", .pattern = "(?i)^https:"),
 	TEXTS("audiences", NEEDED));
-FILE_OF(claims, MAP("username", NULL, NEEDED, .one_key = "claim|expression"));
+FILE_OF(claims, MAP("username", NULL, NEEDED, ONE_OF("claim|expression")));
 FILE_OF(jwt,
 	MAP("issuer", &issuer, NEEDED),
 	MAP("claimMappings", &claims, NEEDED),

@@ -128,9 +128,9 @@
 	X(struct opt_int, http2_max_streams_per_connection, "http2MaxStreamsPerConnection", \
 	  FLAG("http2-max-streams-per-connection")) \
 	X(struct opt_bool, etcd_quorum_read, "etcdQuorumRead", FLAG("etcd-quorum-read")) \
-	X(struct opt_dur, request_timeout, "requestTimeout", FLAG("request-timeout"), .accepts = &accepts_not_negative) \
+	X(struct opt_dur, request_timeout, "requestTimeout", FLAG("request-timeout"), .accepts = &accepts_no_negative_period) \
 	X(struct opt_dur, storage_initialization_timeout, "storageInitializationTimeout", \
-	  FLAG("storage-initialization-timeout"), .accepts = &accepts_not_negative) \
+	  FLAG("storage-initialization-timeout"), .accepts = &accepts_no_negative_period) \
 	X(struct opt_int, min_request_timeout, "minRequestTimeout", FLAG("min-request-timeout"), .accepts = &accepts_not_negative) \
 	X(struct opt_bool, watch_cache, "watchCache", FLAG("watch-cache")) \
 	X(struct strv, watch_cache_sizes, "watchCacheSizes", FLAG("watch-cache-sizes"), .accepts = &accepts_cache_size) \

@@ -11,7 +11,7 @@
 
 /* Of it nothing but keys and kinds counts. */
 struct sample {
-	const char *mode, *plugins, *number, *word, *filled;
+	const char *mode, *plugins, *number, *word;
 	int64_t files;
 	struct opt_int pods, priority;
 	struct opt_dur period;
@@ -35,11 +35,15 @@ static bool is_lower(const char *s)
 
 static const struct field_accepts mode_of_new = { .oneof = "on|off|auto", .since = 30 },
 				  mode = { .oneof = "on|off", .until = 29, .next = &mode_of_new };
-static const struct field_accepts pods = { .min = 1, .max = 500 },
-				  files = { .min = 2, .max = INT64_MAX },
-				  priority = { .min = INT64_MIN, .max = -1 },
-				  period = { .min = DUR_SEC, .max = 60 * DUR_SEC },
-				  depth = { .min = 1, .max = 3 };
+static const struct field_accepts pods = { ACCEPTS_FROM_TO(1, 500) },
+				  files = { ACCEPTS_OR_MORE(2) },
+				  priority = { .wanted = "an integer of -1 or less",
+					       .min = INT64_MIN,
+					       .max = -1 },
+				  period = { .wanted = "a duration from 1s to 1m0s",
+					     .min = DUR_SEC,
+					     .max = 60 * DUR_SEC },
+				  depth = { ACCEPTS_FROM_TO(1, 3) };
 static const struct field_accepts lower = { .wanted = "small letters", .is_valid = is_lower },
 				  plugins = { .oneof = "Alpha|Beta", .commas = true },
 				  gates = { .wanted = "a gate of this version",
@@ -65,7 +69,6 @@ static const struct field fields[] = {
 	F(plugins, .key = "plugins", .accepts = &plugins),
 	F(number, .key = "number", .accepts = &pods),
 	F(word, .key = "word", .secret = true, .accepts = &plugins),
-	F(filled, .key = "filled", .filled = true, .accepts = &plugins),
 	F(files, .key = "files", .flag_empty = "0", .accepts = &files),
 	F(pods, .key = "maxPods", .accepts = &pods),
 	F(priority, .key = "priority", .accepts = &priority),
@@ -161,8 +164,6 @@ static void what_counts_as_not_given_is_not_told(void **state)
 	(void)state;
 	assert_string_equal(told(a, 30, "files: 0\nperiod: 0s\nmode: ''\nmaxPods:\n"), "");
 	assert_string_equal(told(a, 30, "files: 0x0\nperiod: 0m\n"), "");
-	assert_string_equal(told(a, 30, "filled: ''"),
-			    "f:1:9: Top.filled: expected one of Alpha|Beta, found ''");
 }
 
 static void what_cannot_be_read_is_the_readers(void **state)
@@ -248,7 +249,7 @@ static void sections_and_lists_are_walked(void **state)
 
 	(void)state;
 	assert_string_equal(told(a, 30, "PART: {depth: 0}"),
-			    "f:1:15: Top.PART.depth: expected an integer from 1 to 3, found '0'");
+			    "f:1:15: Top.part.depth: expected an integer from 1 to 3, found '0'");
 	assert_int_equal(found.n, 1);
 	assert_string_equal(found.v[0].key, "Top.parts[1].depth");
 }

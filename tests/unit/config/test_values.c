@@ -15,7 +15,8 @@ struct sample {
 	struct strmap gates;
 };
 
-static const struct field_accepts low = { .max = 10 }, high = { .max = 20 },
+static const struct field_accepts low = { ACCEPTS_FROM_TO(0, 10) },
+				  high = { ACCEPTS_FROM_TO(0, 20) },
 				  gates = { .oneof = "GateOne|GateTwo",
 					    .keys = true,
 					    .names = true };
