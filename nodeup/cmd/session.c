@@ -198,12 +198,10 @@ static int make_plan(struct session *s, const struct session_req *req, struct er
 		return plan_build(s->arena, plan, &s->plan, e);
 	s->stage = SESSION_HOST;
 	boot_settle(s, req, plan);
-	r = plan_may_run(s->arena, plan, e);
-	if (r < 0) /* which says that again, and what else is wrong */
+	if (!plan_may_run(s->arena, plan))
 		return plan_build(s->arena, plan, &s->plan, e);
 	s->stage = SESSION_VOLUMES;
-	if (r == 0)
-		r = session_disks(s, req, plan, e);
+	r = session_disks(s, req, plan, e);
 	if (r == 0)
 		r = state_open(s->root_fd, &s->ctx.state, e);
 	if (r < 0)

@@ -174,12 +174,12 @@ static int verdict(const struct plan *p, struct err *e)
 	return err_code(e);
 }
 
-int plan_may_run(struct arena *a, const struct plan_req *req, struct err *e)
+bool plan_may_run(struct arena *a, const struct plan_req *req)
 {
 	struct plan p = { .arena = a, .req = req };
 
 	check_host(&p);
-	return verdict(&p, e);
+	return !p.n_wrong;
 }
 
 int plan_build(struct arena *a, const struct plan_req *req, struct plan *ret, struct err *e)

@@ -74,8 +74,9 @@ struct plan {
 	bool keep_unused; /* assets are wanted for their own sake */
 };
 
-/* Whether what it would plan can run on this host at all; changes nothing, and is asked before anything is. */
-int plan_may_run(struct arena *a, const struct plan_req *req, struct err *e) must_check;
+/* Whether what it would plan can run on this host at all; changes nothing, and is asked before anything is. Why not
+ * plan_build() tells, with what else is wrong. */
+bool plan_may_run(struct arena *a, const struct plan_req *req);
 /* Build it all. */
 int plan_build(struct arena *a, const struct plan_req *req, struct plan *ret,
 	       struct err *e) must_check;

@@ -167,17 +167,18 @@ static void all_that_a_host_lacks_is_told(void **state)
 						   .cgroup = 2,
 						   .version = "29.0.0",
 						   .cgroup_driver = "systemd" } };
+	struct plan p = { .arena = a, .req = &req };
 	struct err e = { 0 };
 
 	(void)state;
 	strv_add(a, &f.swaps, "/swapfile");
-	assert_true(plan_may_run(a, &req, &e) < 0);
-	assert_string_equal(
-		e.msg,
-		"Kubernetes 1.8.0 cannot run here: this host has cgroup v2, and 3 more errors");
-	assert_int_equal(e.nnotes, 3 + ARRAY_LEN(also));
+	assert_false(plan_may_run(a, &req));
+	(void)!plan_check_host(&p, false, &e);
+	assert_int_equal(p.n_wrong, 1 + ARRAY_LEN(also));
+	assert_string_equal(p.wrong[0]->msg,
+			    "Kubernetes 1.8.0 cannot run here: this host has cgroup v2");
 	for (size_t i = 0; i < ARRAY_LEN(also); i++)
-		assert_string_equal(e.notes[3 + i].text, also[i]);
+		assert_string_equal(p.wrong[1 + i]->msg, also[i]);
 }
 
 static void kubelet_without_tokens(void **state)
