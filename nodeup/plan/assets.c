@@ -11,7 +11,12 @@ static int parse_asset(struct plan *p, const char *text, struct asset *ret, stru
 	const struct settings *s = p->req->settings ? p->req->settings : &none;
 	int r = asset_parse(p->arena, text, ret, e);
 
-	return r < 0 ? r : asset_add_mirrors(p->arena, ret, &s->mirrors, e);
+	/* a mirror that is none is none of every asset, and told of the first */
+	if (r < 0 || p->no_mirrors)
+		return r;
+	r = asset_add_mirrors(p->arena, ret, &s->mirrors, e);
+	p->no_mirrors = r < 0;
+	return r;
 }
 
 static void warn_sha1(struct plan *p, const struct asset *as, const char *where)

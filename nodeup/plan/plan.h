@@ -60,6 +60,7 @@ struct plan {
 	struct map known_by;         /* every asset that was parsed, by its digest: one of each */
 	struct map asset_by;         /* kind and digest, kind and name: the task */
 	struct signature_keys *keys; /* by which signatures are checked */
+	bool no_mirrors;             /* one of the machine's is wrong, and that was told */
 	bool list_is_signed;         /* the Assets list, as a whole, and rightly */
 	const char *builder;         /* the one that runs now: origin of new tasks */
 	const char *asked;  /* the place in the documents it is at, or NULL: of new tasks */
