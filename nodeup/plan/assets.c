@@ -154,6 +154,7 @@ static void fail_missing(struct plan *p, const char *what)
 	if (names.n == 0) {
 		(void)err_config(e, "%s: needed for %s, but the documents list no assets", what,
 				 p->builder);
+		p->is_partial = true; /* one word on it will do */
 		return;
 	}
 	(void)err_config(e, "%s: Assets: no %s, which %s needs",

@@ -371,6 +371,9 @@ static void a_missing_asset_is_named_with_its_list(void **state)
 	assert_fails(a, &req,
 		     "archive that could hold bridge: needed for cni, but the documents "
 		     "list no assets");
+	/* and what else they would have held is not told one by one */
+	assert_true(plan_build(a, &req, &p, &e) < 0);
+	assert_int_equal(e.nnotes, 0);
 }
 
 static void a_bad_asset_is_found_by_line(void **state)
