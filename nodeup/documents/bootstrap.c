@@ -214,6 +214,7 @@ static int load_specs(struct loader *l, struct err *e)
 	const bool in_store = d->in_store && (!d->beside_will_do || is_elsewhere(l));
 	struct tree *t = tree_null(l->arena);
 	struct strv both = { 0 };
+	bool is_lost;
 	int r;
 
 	if (d->join && is_elsewhere(l))
@@ -235,11 +236,16 @@ static int load_specs(struct loader *l, struct err *e)
 	if (r < 0)
 		return err_wrap(e, "%s", group ? "cluster spec and instance group" : what);
 	d->cluster = d->group = t;
-	r = errs_keep_vital(l->req->errors, loader_read_cluster(l, what, cluster, !in_store, e), e);
+	r = loader_read_cluster(l, what, cluster, !in_store, e);
+	is_lost = in_store && r < 0 && e->errnum == ENOENT;
+	r = errs_keep_vital(l->req->errors, r, e);
 	if (r < 0 || !group)
 		return r;
 	r = loader_read(l, "instance group", group, !in_store, &t, e);
 	d->group = t;
+	/* a base that has neither is told once */
+	if (r < 0 && is_lost && e->errnum == ENOENT)
+		return 0;
 	if (r < 0 && in_store && e->errnum == ENOENT)
 		r = no_such_group(l, e);
 	return errs_keep_vital(l->req->errors, r, e);

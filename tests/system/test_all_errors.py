@@ -243,3 +243,15 @@ def test_a_wrong_value_is_the_only_one_of_kube_up(tmp_path, role):
             (tmp_path / "kube_env.yaml").write_text(text.replace(f"{key}: '{value}'\n", f"{key}: {bad}\n"))
             errors = errors_of(tmp_path / "kube_env.yaml")
             assert len(errors) == 1 or (bad == "''" and not errors), (key, errors)
+
+
+def test_a_base_that_is_not_there_is_told_once(world):
+    world.env_text = lambda text=world.env_text(): re.sub("ConfigBase: .*", f"ConfigBase: {world.root}/gone", text)
+    done = world.run("validate")
+    assert done.code == CONFIG and done.err.count("No such file or directory") == 1 and "/gone/cluster.spec" in done.err, done
+
+
+def test_a_wrong_name_is_told_once(world):
+    world.env_text = lambda text=world.env_text(): re.sub("ClusterName: .*", "ClusterName: 'x y'", text)
+    done = world.run("validate")
+    assert done.code == CONFIG and len(re.findall("error: .*x y", done.err)) == 1, done

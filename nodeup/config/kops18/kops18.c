@@ -141,8 +141,11 @@ int kops18_env(struct arena *a, const struct tree *t, const struct dialect_opts 
 	env.tree = t;
 	warn_tags(a, &env, o);
 	if (env.cluster_name)
-		r = errs_keep(o->errors, check_name(a, t, "ClusterName", env.cluster_name, "", e),
-			      e);
+		r = check_name(a, t, "ClusterName", env.cluster_name, "", e);
+	/* what is no name is not compared with that of the cluster */
+	if (r < 0)
+		env.cluster_name = NULL;
+	r = errs_keep(o->errors, r, e);
 	if (r == 0)
 		r = check_group(a, t, &env, o, e);
 	if (r == 0)
