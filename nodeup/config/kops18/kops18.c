@@ -486,6 +486,22 @@ static const struct tree *cluster_spec_of_node(struct kops18_build *b)
 	return t;
 }
 
+/* The group's taints, and behind them kubelet's, which the node has as well: at the place of the first. */
+static struct tree *all_taints(struct kops18_build *b, const struct tree *own)
+{
+	const struct tree *group = tree_lookup(b->ig_spec, "taints");
+	struct tree *map = tree_map(b->arena), *all = tree_seq(b->arena);
+
+	if (!group || group->kind != TREE_SEQ)
+		return map;
+	all->pos = group->pos;
+	for (size_t i = 0; i < group->n; i++)
+		(void)tree_add(b->arena, all, group->items[i].value);
+	for (size_t i = 0; own && own->kind == TREE_SEQ && i < own->n; i++)
+		(void)tree_add(b->arena, all, own->items[i].value);
+	return tree_set(b->arena, map, "taints", all);
+}
+
 /* What the programs of that version refuse, in each document by itself, and of kubelet's sections as they are merged. */
 static int check_values(struct kops18_build *b)
 {
@@ -495,7 +511,8 @@ static int check_values(struct kops18_build *b)
 		{ role, tree_lookup(b->cluster_spec, role), &kubelet_schema },
 		{ "kubelet", tree_lookup(b->ig_spec, "kubelet"), &kubelet_schema },
 	};
-	const struct rule_section group = { .path = "", .map = b->ig_spec };
+	const struct tree *taints = tree_lookup(kubelet[1].map, "taints");
+	struct rule_section group = { .path = "" };
 	struct tree *made_up = tree_map(b->arena);
 	struct values v = { .arena = b->arena,
 			    .opts = b->opts,
@@ -506,6 +523,7 @@ static int check_values(struct kops18_build *b)
 	tree_set_text(b->arena, made_up, "cgroupRoot", "/");
 	if (!kubelet[0].map)
 		kubelet[0].map = made_up;
+	group.map = all_taints(b, taints ? taints : tree_lookup(kubelet[0].map, "taints"));
 	values_find(&v, &kops18_cluster_schema, cluster_spec_of_node(b));
 	values_find(&v, &kops18_ig_schema, b->ig_spec);
 	values_find_across(&v, &kubelet_rules, kubelet, ARRAY_LEN(kubelet));

@@ -99,6 +99,11 @@ static const struct {
 	{ "", "kubelet: {clusterDNS: dns}", "",
 	  "cluster:1:23: kubelet.clusterDNS: expected IP addresses with commas between "
 	  "them, found 'dns'" },
+	/* of which kubelet gets both */
+	{ "", "", "kubelet: {taints: ['a=b:NoSchedule']}\ntaints: ['a=c:NoSchedule']",
+	  "ig:2:9: taints: expected each name and effect once, found a taint twice" },
+	{ "", "kubelet: {taints: ['a=b:NoSchedule']}", "taints: ['a=c:NoSchedule']",
+	  "ig:1:9: taints: expected each name and effect once, found a taint twice" },
 	{ "", "", "taints: [dedicated]",
 	  "ig:1:10: taints[0]: expected a taint such as key=value:NoSchedule, found "
 	  "'dedicated'" },
