@@ -362,6 +362,7 @@ static void selinux_is_told_of_the_pod_that_applies_addons(void **state)
 	static const char url[] = "s3://c/kops-channels.yaml";
 	static const struct {
 		const char *text, *spec; /* NULL: it cannot be */
+		const char *wrong;
 	} rows[] = {
 		{ "kind: Pod\nspec: {hostNetwork: true}\n",
 		  "{hostNetwork: true, securityContext: {seLinuxOptions: {level: s0, type: spc_t}}}" },
@@ -369,8 +370,9 @@ static void selinux_is_told_of_the_pod_that_applies_addons(void **state)
 		  "{securityContext: {runAsUser: 1, seLinuxOptions: {level: s0, type: spc_t}}}" },
 		{ "kind: Pod\nspec: {securityContext: null}\n",
 		  "{securityContext: {seLinuxOptions: {level: s0, type: spc_t}}}" },
-		{ "kind: Pod\n", NULL },
-		{ "a: [", NULL },
+		{ "kind: Pod\n", NULL, ":1:1: this is not a pod with a spec" },
+		{ "a: [", NULL,
+		  ":2:1: did not find expected node content (while parsing a flow node from line 2)" },
 	};
 
 	(void)state;
@@ -384,7 +386,7 @@ static void selinux_is_told_of_the_pod_that_applies_addons(void **state)
 		strmap_set(a, &c.w.manifests, url, rows[i].text);
 		if (!rows[i].spec) {
 			assert_null(control_plane_try(a, &c, "manifests"));
-			assert_true(str_has_prefix(c.w.e.msg, url));
+			assert_string_equal(c.w.e.msg, arena_printf(a, "%s%s", url, rows[i].wrong));
 			continue;
 		}
 		assert_says(a,
