@@ -17,7 +17,7 @@ enum bus_job_state { BUS_JOB_RUNNING, BUS_JOB_WAITING, BUS_JOB_DONE, BUS_JOB_FAI
 
 /* What the manager says of a unit; strings are never NULL. */
 struct bus_unit {
-	const char *load_state;   /* loaded, not-found, masked */
+	const char *load_state;   /* loaded, not-found, masked, error... */
 	const char *active_state; /* active, inactive, failed, activating... */
 	const char *sub_state;
 	const char *file_state; /* enabled, disabled, static; "" also where it was not asked for */

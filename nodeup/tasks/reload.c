@@ -64,9 +64,10 @@ static int reload_check(const struct task *t, struct task_ctx *ctx, struct task_
 		r = bus_get(ctx->bus, a, unit_of(a, path), &u, e);
 		if (r < 0)
 			return r;
-		/* a manager of old does not look again for what it did not find once */
-		if (str_eq(u.load_state, "not-found") && !strstr(path, ".d/"))
-			return task_differs(diff, "%s is not known to systemd", path);
+		/* what was gone at its last reload, or was wrong then; a manager of old does not look again */
+		if (!str_eq(u.load_state, "loaded") && !strstr(path, ".d/"))
+			return task_differs(diff, "%s: systemd has not loaded it (%s)", path,
+					    u.load_state);
 		if (is_read_elsewhere(&u) && !strstr(path, ".d/"))
 			return task_differs(diff, "%s: systemd has read %s", path,
 					    str_is_empty(u.fragment_path) ? "no file of it"

@@ -153,6 +153,18 @@ def check_again(node):
     return sorted(times)[1]
 
 
+def check_lost_units(node, mend):
+    """What runs is mended when its unit files were removed and systemd has read all of them again since."""
+    place = "/etc/systemd/system"
+    units = " ".join(sorted(set(re.findall(place + "/([^/ ]+)$", node.sh("cat /var/lib/nodeup/state"), re.M))))
+    look = "systemctl show -p Id,LoadState,FragmentPath,ActiveState,NeedDaemonReload %s; cd %s; sha256sum %s" % (units, place, units)
+    before = node.sh(look)
+    need("kubelet.service" in units and "NeedDaemonReload=yes" not in before, node, before)
+    node.sh("cd %s && rm %s && systemctl daemon-reload" % (place, units))
+    output = mend()
+    need(node.sh(look) == before, node, "was\n%s\nis\n%s\n%s" % (before, node.sh(look), output))
+
+
 def check_nothing_torn(node, assets):
     """Whatever was killed, nothing half-written has its final name."""
     digest = node.sh("sha1sum </usr/local/bin/kubelet", check=False).split(" ")[0]

@@ -160,6 +160,11 @@ def test_a_masked_unit_is_to_change_and_not_failed(node):
     assert status == 0 and node.healthz() == "ok", output
 
 
+def test_unit_files_that_systemd_has_seen_go_are_repaired_while_they_run(node):
+    nodechecks.check_lost_units(node, lambda: run(node, "repair"))
+    assert node.healthz() == "ok" and run(node, "plan")[0] == 0
+
+
 def test_a_plan_names_the_units_that_it_would_restart(node):
     """Those that run, and no others; apply then restarts just these."""
     docker = node.show("docker.service", "MainPID")["MainPID"]

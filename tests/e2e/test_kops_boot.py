@@ -11,6 +11,7 @@ import pytest
 import disknode
 import kopsdamage
 import kopsnode
+import nodechecks
 import podimages
 import refused
 from lab import Lab
@@ -223,6 +224,7 @@ def plain(lab, runtime, disk):
 def test_what_is_damaged_on_a_ready_node_is_undone(plain):
     m = plain
     print(f"KOPS_DAMAGES={DAMAGES} KOPS_DAMAGES_SEED={SEED}")
+    nodechecks.check_lost_units(m.node, m.apply)
     kopsdamage.undo_all(m, random.Random(SEED), DAMAGES, LIES)
     assert m.nodeup("status").returncode == 2, "it is told that documents of another day are used"
     before = m.pids()

@@ -8,6 +8,7 @@ import subprocess
 import pytest
 
 import disknode
+import nodechecks
 import refused
 from disknode import findmnt
 from kubeupnode import CONF, MASTER, NODE, PD, TAG, Machine, kubeup, with_volume
@@ -52,6 +53,9 @@ def test_a_node(lab):
     done = m.apply()
     assert " changed" not in done, done
     assert [pid(m, unit) for unit in ("kubelet.service", "docker.service")] == before
+
+    nodechecks.check_lost_units(m.node, m.apply)
+    m.check_kubelet()
 
     m.node.exec("docker", "rmi", f"gcr.io/google_containers/kube-proxy:{m.tag}", check=True)
     assert f"image gcr.io/google_containers/kube-proxy:{m.tag}" in m.nodeup("plan").stdout
