@@ -10,15 +10,17 @@
 #include <unistd.h>
 #include "assets/unpack/child.h"
 #include "nodeup/base/log.h"
+#include "nodeup/cmd/boot.h"
 #include "nodeup/cmd/ending.h"
 #include "nodeup/cmd/offline.h"
+#include "nodeup/cmd/session.h"
 #include "nodeup/run/report.h"
 
 enum { BUFFERS_LEAST = 256 * 1024 };
 
 /* clang-format off */
 const struct cli_command cli_commands[] = {
-	{ "apply",    CMD_APPLY,    cmd_apply,    "",        "converge this machine (the default command)", 0 },
+	{ "apply",    CMD_APPLY,    cmd_apply,    "",        "converge this machine; any flag without a command means it", 0 },
 	{ "plan",     CMD_PLAN,     cmd_plan,     "",        "what apply would do and why; exit 2 when changes are pending", 0 },
 	{ "why",      CMD_WHY,      cmd_why,      "PATH|UNIT|ASSET", "what asks for one thing on this node, who changed it last, and is it right; exit 2 when it is not", 1 },
 	{ "diff",     CMD_DIFF,     cmd_diff,     "OLD NEW", "what documents NEW would change on a node of documents OLD, from both alone; exit 2 when they do", 2 },
@@ -66,12 +68,31 @@ static void forget_host_root(struct cli *cli)
 		cli->root = NULL;
 }
 
+/* An old unit has no other word in its command line. */
+static bool is_our_unit(void)
+{
+	autoarena struct arena *a = arena_new_empty();
+
+	return str_eq(session_own_unit(a), boot_unit);
+}
+
+/* A stranger's first word changes nothing. */
+static int print_help(struct cli *cli, struct err *e)
+{
+	const struct err usage = { .kind = ERR_USAGE };
+	int r = cmd_help(cli, e);
+
+	return r < 0 ? r : err_exit_status(&usage);
+}
+
 static int run(struct cli *cli, const char *const *argv, struct err *e)
 {
 	const struct cli_command *command = &cli_commands[0];
 	const bool named = argv[0] && argv[0][0] != '-';
 	int r;
 
+	if (!argv[0] && !is_our_unit())
+		return print_help(cli, e);
 	if (named) {
 		command = find_command(argv[0]);
 		if (!command)

@@ -63,6 +63,12 @@ static const char *from_anywhere(struct arena *a, const char *arg, const char *v
 	return arena_printf(a, "%.*s%s", (int)(value - arg), arg, location_absolute(a, value));
 }
 
+/* A command is the unit's own matter. */
+static bool is_command(const char *first)
+{
+	return first && *first != '-';
+}
+
 /* Our own flags, but for those that speak of this run alone. */
 static struct strv own_flags(struct arena *a, const struct cli *cli)
 {
@@ -71,7 +77,7 @@ static struct strv own_flags(struct arena *a, const struct cli *cli)
 					       "prune" };
 	struct strv out = { 0 };
 
-	for (size_t i = 1; cli->argv[i]; i++) {
+	for (size_t i = 1 + is_command(cli->argv[1]); cli->argv[i]; i++) {
 		const char *arg = cli->argv[i], *name = arg + strspn(arg, "-");
 		size_t len = strcspn(name, "=");
 		bool drop = arg == cli->root || arg == cli->facts;
@@ -148,7 +154,9 @@ static int load_record(struct arena *a, int root_fd, struct record *ret)
 	for (size_t i = 0; i < flags->n; i++) {
 		if (flags->items[i].value->kind != TREE_SCALAR)
 			return -EINVAL;
-		strv_add(a, &rec.flags, flags->items[i].value->scalar);
+		/* an old record may have one */
+		if (i > 0 || !is_command(flags->items[i].value->scalar))
+			strv_add(a, &rec.flags, flags->items[i].value->scalar);
 	}
 	strv_add(a, &rec.flags, NULL);
 	*ret = rec;

@@ -56,7 +56,7 @@ static const char *command(struct plan *p)
 {
 	struct strv words = { 0 };
 
-	strv_add(p->arena, &words, program_path(p));
+	strv_addf(p->arena, &words, "%s apply", program_path(p));
 	for (const char *const *flag = p->req->boot->flags; *flag; flag++)
 		strv_add(p->arena, &words, unit_quote(p->arena, *flag));
 	return strv_join(p->arena, &words, " ");

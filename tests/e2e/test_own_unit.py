@@ -24,6 +24,7 @@ HAND = "/root/nodeup"
 DAMAGES = {
     "unit-file": ("rm " + UNIT, "file " + UNIT),
     "unit-file-other": ("sed -i s,%s,/root/gone, %s; systemctl daemon-reload" % (PROGRAM, UNIT), "file " + UNIT),
+    "unit-file-of-old": ("sed -i 's,nodeup apply --conf,nodeup --conf,' " + UNIT, "file " + UNIT),
     "link-of-enablement": ("rm " + ENABLED, "unit " + OURS),
     "masked": ("rm {0}; ln -s /dev/null {0}; systemctl daemon-reload".format(UNIT), "file " + UNIT),
     "program": ("rm " + PROGRAM, "program " + PROGRAM),
@@ -55,9 +56,9 @@ def by_hand(node, *arguments):
 
 
 def pieces(node):
-    """All that starts nodeup at boot, as it has to be."""
+    """All that starts nodeup at boot, as it has to be; and the process of kubelet, which goes on."""
     return node.sh("stat -c '%%n %%a %%u:%%g %%F %%N' {0} {1} {2} {3} {4} {5}; sha1sum {0} {2} {3} {4} {5};"
-                   " systemctl is-enabled {6}".replace("%%", "%").format(UNIT, ENABLED, PROGRAM, LINK, BOOT, INSTALLED,
+                   " systemctl is-enabled {6}; systemctl show -P MainPID kubelet".replace("%%", "%").format(UNIT, ENABLED, PROGRAM, LINK, BOOT, INSTALLED,
                                                                          OURS))
 
 
@@ -75,7 +76,7 @@ def test_the_last_word_of_the_unit_is_what_came_of_the_run(node):
 
 def test_the_program_is_where_no_cleaner_looks(node):
     text = node.sh("cat " + UNIT)
-    assert "ExecStart=%s --conf=/var/cache/kubernetes-install/kube_env.yaml --v=8\n" % PROGRAM in text, text
+    assert "ExecStart=%s apply --conf=/var/cache/kubernetes-install/kube_env.yaml --v=8\n" % PROGRAM in text, text
     assert "Documentation=man:nodeup(8)\n" in text, text
     assert node.sh("sha1sum <" + PROGRAM) == node.sh("sha1sum <" + nodechecks.NODEUP)
     assert node.sh("readlink " + LINK).strip() == PROGRAM

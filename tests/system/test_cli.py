@@ -12,7 +12,7 @@ import threading
 
 import pytest
 
-from world import (BUSY, ENV, FACTS, GROUPS, KUBELET, OK, PENDING, PROGRAM, ROOT, SEED_BASE, listing, same, tree)
+from world import (BUSY, ENV, FACTS, GROUPS, KUBELET, OK, PENDING, PROGRAM, ROOT, SEED_BASE, USAGE, listing, same, tree)
 
 COMMANDS = ("apply", "plan", "why", "diff", "repair", "bake", "check", "validate", "example", "userdata", "status", "uninstall", "completion",
             "help", "version")
@@ -277,6 +277,11 @@ def test_apply_is_the_default(world):
     assert result.code == OK and result.out.endswith("success\n"), result
 
 
+def test_the_bare_word_is_no_command():
+    done = nodeup()
+    assert done.returncode == USAGE and done.stdout == nodeup("help").stdout and not done.stderr, done
+
+
 def test_install_the_unit_in_an_image(world):
     """The seed's own command line: writes and enables the unit, and nothing else."""
     result = world.apply("--install-systemd-unit", "--v=8")
@@ -286,7 +291,7 @@ def test_install_the_unit_in_an_image(world):
     unit = world.root / "etc/systemd/system/kops-configuration.service"
     text = unit.read_text()
     exec_start = re.search(r"^ExecStart=(.*)$", text, re.M).group(1)
-    assert exec_start.startswith("/opt/nodeup/bin/nodeup ") and "--v=8" in exec_start, text
+    assert exec_start.startswith("/opt/nodeup/bin/nodeup apply ") and "--v=8" in exec_start, text
     assert f"--conf={world.conf}" in exec_start
     # what speaks of this run or of this host is not for the machine that the image boots
     assert not re.search("install-systemd-unit|--root|--facts", exec_start), text

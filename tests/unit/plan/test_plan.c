@@ -199,7 +199,7 @@ static void credentials_stay_out_of_units(void **state)
 		    "Environment=\"no_proxy=10.0.0.0/8\"\n"
 		    "EnvironmentFile=-/etc/environment\n"
 		    "EnvironmentFile=/etc/sysconfig/kops-configuration\n"
-		    "ExecStart=/opt/nodeup/bin/nodeup \"--conf=/opt/a b/kube_env.yaml\"\n"
+		    "ExecStart=/opt/nodeup/bin/nodeup apply \"--conf=/opt/a b/kube_env.yaml\"\n"
 		    "Type=oneshot\n"
 		    "RemainAfterExit=no\n"
 		    "NotifyAccess=main\n"
@@ -283,7 +283,7 @@ static void our_unit_is_kept_where_it_was_installed(void **state)
 		assert_int_equal(unit->n_needs, 3);
 		assert_non_null(
 			strstr(file(&p, "/etc/systemd/system/kops-configuration.service")->content,
-			       arena_printf(a, "\nExecStart=%s --v=8\n", rows[i].program)));
+			       arena_printf(a, "\nExecStart=%s apply --v=8\n", rows[i].program)));
 		if (rows[i].link)
 			assert_string_equal(plan_get(&p, TASK_LINK, rows[i].link)->link.target,
 					    rows[i].program);
