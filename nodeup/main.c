@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <malloc.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -139,11 +140,40 @@ static void keep_standard_fds(void)
 			return;
 }
 
+/* A reader of stdout that has gone away. */
+static bool is_unread(void)
+{
+	struct pollfd p = { .fd = STDOUT_FILENO, .events = POLLOUT };
+
+	return poll(&p, 1, 0) == 1 && (p.revents & POLLERR);
+}
+
+/* Ends a command that has ended well with a failure where what it wrote on stdout did not get out, or by SIGPIPE where
+ * that ends programs. Of our own unit the node counts, and not what was said of it. */
+static int write_out(int r, bool pipe_ends_us, struct err *e)
+{
+	const bool unread = is_unread();
+	bool lost;
+
+	errno = 0;
+	lost = fflush(stdout) != 0 || ferror(stdout);
+	if (!lost || r < 0 || is_our_unit())
+		return r;
+	if (unread && pipe_ends_us) {
+		(void)signal(SIGPIPE, SIG_DFL);
+		(void)raise(SIGPIPE);
+	}
+	/* the number of an earlier failure is gone */
+	return err_fail(e, ERR_SYSTEM, errno, "write to stdout: %s",
+			errno ? strerror(errno) : "not all of it got out");
+}
+
 int main(int argc, char **argv)
 {
 	autoarena struct arena *a = arena_new_empty();
 	struct cli cli = { .arena = a, .program = argv[0], .argv = (const char *const *)argv };
 	struct err e = { 0 };
+	bool pipe_ends_us;
 	int r;
 
 	(void)argc;
@@ -153,11 +183,12 @@ int main(int argc, char **argv)
 	(void)mallopt(M_MMAP_THRESHOLD, BUFFERS_LEAST);
 	/* what is made here does not depend on the caller; what is secret says so itself */
 	(void)umask(022);
-	/* a reader that went away is an error of that write, not the end of us */
-	(void)signal(SIGPIPE, SIG_IGN);
+	/* a reader that went away is an error of that write, and the end of us not before all is done */
+	pipe_ends_us = signal(SIGPIPE, SIG_IGN) != SIG_IGN;
 	r = run(&cli, cli.argv + (argv[0] != NULL), &e);
 	/* what follows is no more than the last words */
 	ending_tell(cmd_ending_over, NULL);
+	r = write_out(r, pipe_ends_us, &e);
 	if (r >= 0)
 		return r;
 	note_root(&cli, &e);

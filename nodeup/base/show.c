@@ -120,6 +120,11 @@ void show_text(const char *text, size_t n)
 	(void)fwrite(copy, 1, clean(copy, n, true), stdout);
 }
 
+void show_bytes(const void *data, size_t n)
+{
+	(void)fwrite(data, 1, n, stdout);
+}
+
 int show_json(const struct tree *t, struct err *e)
 {
 	autobuf struct buf b = BUF_INIT(JSON_MAX);

@@ -26,5 +26,7 @@ void show_line(FILE *to, const char *fmt, ...) printf_like(2, 3);
 void show_signed(FILE *to, const char *indent, const char *colour, char sign, const char *text);
 /* Text of several lines, whose breaks stay, on stdout; nothing is added. */
 void show_text(const char *text, size_t n);
+/* Writes bytes as they are on stdout: they are a file for another program. */
+void show_bytes(const void *data, size_t n);
 /* A tree as indented JSON, on stdout. */
 int show_json(const struct tree *t, struct err *e) must_check;

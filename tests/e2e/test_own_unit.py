@@ -156,7 +156,12 @@ def test_a_lost_record_leaves_the_unit_as_it_is(node):
     assert status == 0 and BOOT in said and node.sh("cat " + UNIT) == unit, said
     node.sh("rm " + PROGRAM)
     assert by_hand(node, "repair", "--v=3")[0] == 0
+    # that it could say nothing does not count: the node does
+    full = "/etc/systemd/system/%s.d/90-full.conf" % OURS
+    node.sh("mkdir -p %s; printf '[Service]\\nStandardOutput=file:/dev/full\\n' >%s" % (os.path.dirname(full), full))
     reboot(node)
+    assert node.show(OURS, "Result", "ExecMainStatus") == {"Result": "success", "ExecMainStatus": "0"}
+    node.sh("rm -r %s; systemctl daemon-reload" % os.path.dirname(full))
     assert node.sh("cat " + UNIT) == unit and node.sh("cat " + BOOT)
 
 

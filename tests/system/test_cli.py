@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -12,7 +13,7 @@ import threading
 
 import pytest
 
-from world import (BUSY, ENV, FACTS, GROUPS, KUBELET, OK, PENDING, PROGRAM, ROOT, SEED_BASE, USAGE, listing, same, tree)
+from world import (BUSY, ENV, FACTS, GROUPS, KUBELET, OK, PENDING, PROGRAM, ROOT, SEED_BASE, SYSTEM, USAGE, listing, same, tree)
 
 COMMANDS = ("apply", "plan", "why", "diff", "repair", "bake", "check", "validate", "example", "userdata", "status", "uninstall", "completion",
             "help", "version")
@@ -280,6 +281,43 @@ def test_apply_is_the_default(world):
 def test_the_bare_word_is_no_command():
     done = nodeup()
     assert done.returncode == USAGE and done.stdout == nodeup("help").stdout and not done.stderr, done
+
+
+WRITERS = {
+    **{command: [command] for command in ("apply", "plan", "repair", "check", "validate")},
+    "plan -o json": ["plan", "-o", "json"], "validate -o json": ["validate", "-o", "json"], "bake": ["bake"],
+    "why": ["why", "kubelet.service"], "userdata": ["userdata", "--nodeup-url=%s@http://x/nodeup" % ("0" * 40)],
+    "diff": ["diff", "CONF", "CONF"], "example": ["example", "worker"], "status": ["status"], "help": ["help", "config"],
+    "version": ["version"], "completion": ["completion", "bash"], "uninstall": ["uninstall", "--units", "--dryrun"],
+}
+
+
+TAKES = {"diff": ["--facts"], "userdata": ["--facts", "--conf"], "uninstall": ["--root"],
+         **dict.fromkeys(("example", "status", "help", "version", "completion"), [])}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_what_did_not_get_out_is_a_failure(world, name):
+    """On a full disk, and where its reader went away; what changes the machine does so first."""
+    world.write_documents()
+    command, *rest = WRITERS[name]
+    program, _, *flags = world.argv(command)
+    argv = [program, command, *(flag for flag in flags if flag.split("=")[0] in TAKES.get(command, flag)),
+            *(word.replace("CONF", str(world.conf)) for word in rest)]
+    with open("/dev/full", "w", encoding="ascii") as full:
+        done = subprocess.run(argv, env=ENV, stdin=subprocess.DEVNULL, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+    lines = [line for line in done.stderr.splitlines() if "stdout" in line]
+    assert done.returncode == SYSTEM and len(lines) == 1 and re.search("No space left|not all of it got out", lines[0]), done
+    if name in ("apply", "repair"):
+        world.check_files()
+        assert world.plan().code == OK
+    reader, writer = os.pipe()
+    os.close(reader)
+    for restore, status in ((True, -signal.SIGPIPE), (False, SYSTEM)):
+        done = subprocess.run(argv, env=ENV, stdin=subprocess.DEVNULL, stdout=writer, stderr=subprocess.PIPE, text=True, timeout=60,
+                              restore_signals=restore)
+        assert done.returncode == status and ("FAILED write to stdout: " in done.stderr) != restore, done
+    os.close(writer)
 
 
 def test_install_the_unit_in_an_image(world):
