@@ -45,7 +45,7 @@ static void accept_answer(struct fetch_part *p, const struct cache_origin *now)
 	j->source = p->mirror;
 	mirror_of(p)->gave = true;
 	if (p->answer == RANGE_WHOLE) {
-		mirror_of(p)->whole_only = p->ranged;
+		mirror_of(p)->whole_only |= p->ranged;
 		p->ranged = false;
 		p->pos = 0;
 		p->end = UINT64_MAX;
@@ -78,6 +78,9 @@ static int take_answer(struct fetch_part *p, const struct http_result *res, stru
 	/* an empty object has no range: only the whole tells whether it is empty */
 	if ((p->answer == RANGE_WHOLE && !takes_whole(p)) ||
 	    (p->answer == RANGE_COMPLETE && p->pos == 0 && !wants_nothing(j)))
+		p->answer = RANGE_REFUSED;
+	/* what follows could not be asked for: it would begin again for ever */
+	if (p->answer == RANGE_REST && !range_can_resume(&now, mirror_of(p)->url))
 		p->answer = RANGE_REFUSED;
 	if (p->answer == RANGE_REFUSED)
 		return err_fail(e, ERR_NET, EPROTO, "GET '%s': not the range that was asked for",

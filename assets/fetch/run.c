@@ -331,7 +331,9 @@ static void start_again(struct fetch_job *j)
 {
 	fetch_lock(j->fetcher);
 	fetch_job_all_again(j);
-	j->best = j->best_before = 0;
+	/* one that changes each time gets no further for that */
+	if (j->restarts < RESTARTS_MAX)
+		j->best = j->best_before = 0;
 	fetch_unlock(j->fetcher);
 	j->stale = false;
 	if (++j->restarts > RESTARTS_MAX)

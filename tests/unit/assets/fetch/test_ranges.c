@@ -111,6 +111,42 @@ static void test_no_ranges(void **state)
 	}
 }
 
+/* Whatever a mirror does not say, and however much it sends: it ends, and the second mirror is asked where the first has
+ * not all of it. */
+static void test_every_answer_ends(void **state)
+{
+	enum { MOST = 400, TRIES = 20 * 200 };
+	static const char *const lengths[] = { "fail=0", "star&nolength" };
+	static const char *const names[] = { "noetag", "modified=1" };
+	static const char *const ranges[] = { "fail=0", "ranges" };
+	static const char *const bodies[] = { "fail=0", "truncate=1000", "ranges=1000", "longer",
+					      "empty" };
+	const struct timespec nap = { .tv_nsec = 5 * 1000 * 1000 };
+	struct box *x = *state;
+
+	for (size_t i = 0; i < 2 * 2 * 2 * ARRAY_LEN(bodies); i++) {
+		const char *path = arena_printf(x->a, "/ends/%zu", i), *body = bodies[i / 8];
+		const char *url = arena_printf(x->a, "%s/a?%s&%s&%s&%s", path, lengths[i % 2],
+					       names[i / 2 % 2], ranges[i / 4 % 2], body);
+		struct asset as =
+			box_asset_at(x, url, arena_printf(x->a, "%s/b?ranges", path), NULL);
+		struct verdict v = VERDICT_INIT;
+		int first = 0, tries = 0;
+
+		fetch_start(x->f, &as, box_on_done, &v);
+		for (; v.calls == 0 && first < MOST && tries < TRIES; tries++) {
+			(void)nanosleep(&nap, NULL);
+			first = box_count_of(x, arena_printf(x->a, "%s/a", path));
+		}
+		if (v.calls != 1 || v.r != 0)
+			print_message("%s: %d requests, %d\n", url, first, v.r);
+		next_run(x);
+		assert_int_equal(v.calls - v.cancelled, 1);
+		assert_int_equal(v.r, 0);
+		box_empty_cache(x);
+	}
+}
+
 /* A mirror without ranges neither wins over what came in parts, nor is it asked twice. */
 static void test_late_mirror_without_ranges(void **state)
 {
@@ -310,6 +346,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_mirrors_share),
 		TEST(test_connections_in_all),
+		TEST(test_every_answer_ends),
 		TEST(test_no_ranges),
 		TEST(test_late_mirror_without_ranges),
 		TEST(test_only_a_stream_is_left),
