@@ -282,7 +282,8 @@ static void on_window_wait(void *arg, const char *what)
 /* What a killed run left beside the files it was writing. */
 static void sweep_stages(const struct session *s)
 {
-	static const char *const ours[] = { OWN_DIRS };
+	/* users, mounts and names of hosts are lines of files that no task is called after */
+	static const char *const ours[] = { OWN_DIRS, "/etc" };
 	struct strv dirs = { 0 };
 
 	for (size_t i = 0; i < ARRAY_LEN(ours); i++)

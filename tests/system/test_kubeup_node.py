@@ -229,6 +229,14 @@ def test_a_log_that_is_there_stays(tmp_path):
     assert m.read("var/log/etcd.log") == "a line\n" and m.read("var/log/etcd-events.log") == ""
 
 
+def test_what_a_kill_leaves_beside_the_users_goes(tmp_path):
+    m = Machine(tmp_path, MASTER)
+    litter = m.root / "etc/.nodeup-0123456789abcdef"
+    litter.parent.mkdir(parents=True)
+    litter.write_text("half of shadow")
+    assert m.run().returncode == OK and "etcd:" in m.read("etc/passwd") and not litter.exists()
+
+
 def test_options_with_a_password_are_not_shown(tmp_path):
     m = Machine(tmp_path, NODE, EXTRA_DOCKER_OPTS="--registry-mirror=https://u:tuna-0005@r.example")
     done = m.run("plan", "--diff")
