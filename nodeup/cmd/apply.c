@@ -721,7 +721,7 @@ int cmd_apply(struct cli *cli, struct err *e)
 	if (cli->plan_file && (dry || cli->install_unit))
 		return err_fail(e, ERR_USAGE, 0, "--plan is for what is done now: not with %s",
 				dry ? "--dryrun" : "--install-systemd-unit");
-	r = cli->plan_file ? saved_plan_read(a, cli->plan_file, &plan, e) : 0;
+	r = cli->plan_file ? saved_plan_read(a, cli->plan_file, cli->deadline_ns, &plan, e) : 0;
 	if (r < 0)
 		return r;
 	cli->verify |= plan.verify;

@@ -23,12 +23,13 @@ struct tree *saved_plan_tasks(struct arena *a, const struct run_report *rep)
 	return tasks;
 }
 
-int saved_plan_read(struct arena *a, const char *path, struct saved_plan *ret, struct err *e)
+int saved_plan_read(struct arena *a, const char *path, int64_t wait_ns, struct saved_plan *ret,
+		    struct err *e)
 {
 	autobuf struct buf b = BUF_INIT(PLAN_MAX);
 	const char *schema;
 	struct tree *t;
-	int r = io_read_given(path, 0, &b, e);
+	int r = io_read_given(path, wait_ns, &b, e);
 
 	if (r == 0)
 		r = json_parse(a, arena_str(a, path), buf_str(&b), b.len, &t, e);

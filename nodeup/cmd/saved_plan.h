@@ -17,8 +17,8 @@ struct saved_plan {
 	const struct tree *tasks;
 };
 
-/* Read such a file. */
-int saved_plan_read(struct arena *a, const char *path, struct saved_plan *ret,
+/* Read such a file, or a pipe that comes to its end within wait_ns (0: IO_PIPE_NS). */
+int saved_plan_read(struct arena *a, const char *path, int64_t wait_ns, struct saved_plan *ret,
 		    struct err *e) must_check;
 /* The tasks as a plan lists them: the state of each is what would be done. */
 struct tree *saved_plan_tasks(struct arena *a, const struct run_report *rep);

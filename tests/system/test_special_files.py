@@ -144,6 +144,12 @@ def test_a_pipe_without_an_end(world, flag):
     assert done.code == BUSY and "its writer has not come to the end yet" in done.failure, done
 
 
+def test_no_plan_is_waited_for_behind_the_deadline(world):
+    put(world.folder, "fifo", "FIFO")
+    done = world.apply("--deadline=1s", f"--plan={world.folder}/fifo", timeout=20)
+    assert done.code == BUSY and f"'{world.folder}/fifo': its writer has not come to the end yet" in done.failure, done
+
+
 def test_a_fifo_that_has_no_writer(world):
     world.write_documents()
     put(world.folder, "fifo", "FIFO")
