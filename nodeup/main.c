@@ -7,6 +7,8 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "assets/unpack/child.h"
@@ -168,6 +170,18 @@ static int write_out(int r, bool pipe_ends_us, struct err *e)
 			errno ? strerror(errno) : "not all of it got out");
 }
 
+/* What is read may be secret: no core of it, and no other process of the same user looks into it. */
+static void close_to_others(void)
+{
+	struct rlimit core;
+
+	(void)prctl(PR_SET_DUMPABLE, 0);
+	if (getrlimit(RLIMIT_CORE, &core) == 0) {
+		core.rlim_cur = 0;
+		(void)setrlimit(RLIMIT_CORE, &core);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -178,6 +192,7 @@ int main(int argc, char **argv)
 
 	(void)argc;
 	extract_child(argv);
+	close_to_others();
 	keep_standard_fds();
 	/* a buffer of a transfer goes back when it is freed: left to itself, malloc keeps such ones from the second on */
 	(void)mallopt(M_MMAP_THRESHOLD, BUFFERS_LEAST);

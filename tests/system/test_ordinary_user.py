@@ -1,12 +1,14 @@
 """An ordinary user looks at a node, or makes an image: it works, or one line says what is denied and what to do."""
 
 import os
+import pathlib
+import re
 import shutil
 import tempfile
 
 import pytest
 
-from world import OK, PENDING, PROGRAM, USAGE, World
+from world import OK, PENDING, PROGRAM, USAGE, World, until
 
 USER = 65534
 AS_USER = ["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", "--"]
@@ -86,3 +88,19 @@ def test_an_image_of_the_users_own(node, command):
     before = sorted(root.rglob("*"))
     assert "must be root to make files of an image" in node.denied(command, root=root, cache=root / "cache")
     assert sorted(root.rglob("*")) == before
+
+
+def test_what_a_process_has_read_is_not_for_others(node):
+    """No core of it is dumped, and no process of the same user looks into it: the kernel makes it root's own."""
+    fifo = node.folder / "fifo"
+    os.mkfifo(fifo, 0o644)
+    node.write_documents()
+    process = node.start([*AS_USER, *node.argv("plan", conf=fifo)])
+    try:
+        until(lambda: fifo in (pathlib.Path(os.path.realpath(f"/proc/{process.pid}/fd/{n}")) for n in range(20)))
+        assert os.stat(f"/proc/{process.pid}/mem").st_uid == 0
+        limits = pathlib.Path(f"/proc/{process.pid}/limits").read_text()
+        assert re.search(r"Max core file size +0 ", limits), limits
+    finally:
+        process.kill()
+        process.communicate()
