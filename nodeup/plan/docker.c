@@ -185,17 +185,3 @@ void plan_docker_healthcheck(struct plan *p, const char *script, const char *ser
 	t->unit.no_wait = true;
 	t->unit.once = true;
 }
-
-void plan_docker_env(struct plan *p, const char *path, const char *whose, const struct strmap *env)
-{
-	const char *marker = arena_printf(p->arena, "# Written by nodeup for %s\n", whose);
-	struct strv lines = { 0 };
-
-	strv_add(p->arena, &lines, marker);
-	for (size_t i = 0; i < env->n; i++)
-		strv_addf(p->arena, &lines, "%s=%s\n", env->v[i].key, env->v[i].value);
-	if (env->n)
-		plan_secret(p, path, 0600, strv_join(p->arena, &lines, ""));
-	else
-		plan_no_file(p, path, marker);
-}

@@ -34,6 +34,3 @@ void plan_docker_licence(struct plan *p);
 /* What restarts a docker that does not answer: a script, its service and its timer. */
 void plan_docker_healthcheck(struct plan *p, const char *script, const char *service,
 			     const char *timer);
-/* A file of variables for a container, as docker reads them: KEY=value up to the end of the line, without quoting. What
- * `whose` had there goes when there are none. */
-void plan_docker_env(struct plan *p, const char *path, const char *whose, const struct strmap *env);

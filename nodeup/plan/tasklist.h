@@ -44,6 +44,9 @@ struct task *plan_bytes(struct plan *p, const char *path, mode_t mode, const voi
 const char *plan_yaml(struct plan *p, const char *path, const struct tree *t, size_t max);
 /* A unit file of ours in /etc/systemd/system, or a drop-in: "x.service.d/10-y.conf". */
 struct task *plan_unit_file(struct plan *p, const char *name, const char *text);
+/* A file of variables for a container, as docker reads them: KEY=value up to the end of the line, without quoting. What
+ * `whose` had there goes when there are none. */
+void plan_env_file(struct plan *p, const char *path, const char *whose, const struct strmap *env);
 /* As plan_unit_file, text never shown. */
 struct task *plan_secret_unit(struct plan *p, const char *name, const char *text);
 /* A unit file of ours as plan_unit_file, and the unit as plan_unit. */

@@ -18,7 +18,7 @@ ExecStartPre=/usr/bin/ctr --namespace k8s.io image pull docker.io/library/busybo
 ExecStart=/usr/bin/ctr --namespace k8s.io run --rm --mount type=bind,src=/,dst=/rootfs,options=rbind:rslave \
 --mount type=bind,src=/var/run/dbus,dst=/var/run/dbus,options=rbind:rprivate \
 --mount type=bind,src=/run/systemd,dst=/run/systemd,options=rbind:rprivate --net-host --privileged \
---env PASSWORD=hidden docker.io/library/busybox:latest kops-hook-0 sh -c "chroot /rootfs true && echo it\\'s"
+--env-file /etc/kubernetes/hooks/kops-hook-0.env docker.io/library/busybox:latest kops-hook-0 sh -c "chroot /rootfs true && echo it\\'s"
 Type=oneshot
 
 [Install]
@@ -53,9 +53,20 @@ def test_hooks_are_units_as_of_kops(facts, tmp_path):
     assert worker.read(UNITS + "kops-hook-1-ig.service") == "[Unit]\nDescription=Kops Hook kops-hook-1-ig\n\n[Service]\nExecStart=/bin/true"
     assert worker.read(UNITS + "x.timer") == raw
     tree = worker.tree()
+    assert tree["/etc/kubernetes/hooks/kops-hook-0.env"] == ("0600", b"# Written by nodeup for kops-hook-0\nPASSWORD=hidden\n")
     assert UNITS + "multi-user.target.wants/kops-hook-0.service" in tree and UNITS + "timers.target.wants/x.timer" in tree
     assert not [path for path in tree if "/off" in path]
     assert tree[UNITS + "kops-hook-0.service"][0] == "0644" and "hidden" not in done.stdout + done.stderr
+
+
+def test_variables_of_a_hook_mean_what_they_mean_in_a_unit(tmp_path):
+    """A doubled sign is one; what systemd or a line of the file would make another thing of stays where kops has it."""
+    worker, done = made(tmp_path, Hooks=[[{"name": "h", "execContainer": {"image": "b", "environment": {
+        "A": "5%%$$6", "B": "%H", "C": "two\nlines", "D": "$a b"}}}], None])
+    assert done.returncode == OK, done.stderr
+    assert worker.read("/etc/kubernetes/hooks/h.env") == "# Written by nodeup for h\nA=5%$6\nD=$a b\n"
+    words = " --privileged --env-file /etc/kubernetes/hooks/h.env --env B=%H --env C=two\\x0alines docker.io/library/b:latest h\n"
+    assert words in worker.read(UNITS + "h.service")
 
 
 def test_files_are_those_of_the_documents(tmp_path):

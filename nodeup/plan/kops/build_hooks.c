@@ -8,6 +8,9 @@
 /* bytes of one: "\\x09" */
 enum { ESCAPED_MAX = 4 };
 
+/* ctr reads a file of variables line by line, and gives up at 64 KiB */
+enum { ENV_LINE_MAX = 60000 };
+
 /* The endings of units. source: systemd.unit(5), kops 1.37 pkg/systemd/unit.go */
 static const char *const endings[] = {
 	".automount", ".device", ".mount", ".path",   ".scope", ".service",
@@ -49,8 +52,66 @@ static const char *command_line(struct plan *p, const struct strv *words)
 	return strv_join(p->arena, &out, " ");
 }
 
+/* What systemd puts something else for, from there on; NULL: nothing. source: systemd.unit(5), systemd.service(5) */
+static const char *find_special(const char *word)
+{
+	static const char specifiers[] = "aAbBCdDEfgGhHiIjJlLmMnNopPqsStTuUvVwWyY";
+	const bool is_variable = word[0] == '$' && word[1] && word[1] != '$';
+
+	for (const char *at = word; *at; at++) {
+		if ((at == word && is_variable) || (at[0] == '$' && at[1] == '{') ||
+		    (at[0] == '%' && at[1] && strchr(specifiers, at[1])))
+			return at;
+		/* these two are one */
+		at += (*at == '%' || *at == '$') && at[1] == *at;
+	}
+	return NULL;
+}
+
+static const char *env_path(struct plan *p, const struct node_hook *h)
+{
+	return arena_printf(p->arena, "/etc/kubernetes/hooks/%s.env", h->name);
+}
+
+/* Whether it means the same in a file, where ctr takes a line as it is. */
+static bool fits_a_line(struct plan *p, const struct strmap_item *item)
+{
+	const size_t key = strlen(item->key), value = strlen(item->value);
+
+	return key && strcspn(item->key, "=\r\n") == key && strcspn(item->value, "\r\n") == value &&
+	       key + value < ENV_LINE_MAX &&
+	       !find_special(arena_printf(p->arena, "%s=%s", item->key, item->value));
+}
+
+/* What systemd makes of a value in a unit: of two signs one. */
+static const char *without_doubles(struct plan *p, const char *value)
+{
+	char *out = arena_str(p->arena, value), *to = out;
+
+	for (const char *at = value; *at; at++) {
+		*to++ = *at;
+		at += (*at == '%' || *at == '$') && at[1] == *at;
+	}
+	*to = '\0';
+	return out;
+}
+
+/* A variable may be a password, and every user can read units and command lines. Whether there is a file. */
+static bool add_env_file(struct plan *p, const struct node_hook *h)
+{
+	struct strmap file = { 0 };
+
+	for (size_t i = 0; i < h->environment.n && !h->disabled; i++)
+		if (fits_a_line(p, &h->environment.v[i]))
+			strmap_set(p->arena, &file, h->environment.v[i].key,
+				   without_doubles(p, h->environment.v[i].value));
+	plan_env_file(p, env_path(p, h), h->name, &file);
+	return file.n > 0;
+}
+
 /* source: kops 1.37 nodeup/pkg/model/hooks.go buildContainerdService */
-static const char *run_command(struct plan *p, const struct node_hook *h, const char *image)
+static const char *run_command(struct plan *p, const struct node_hook *h, const char *image,
+			       bool has_file)
 {
 	static const char *const head[] = {
 		"/usr/bin/ctr",
@@ -70,9 +131,15 @@ static const char *run_command(struct plan *p, const struct node_hook *h, const 
 	struct strv words = { 0 };
 
 	strv_add_array(p->arena, &words, head);
+	if (has_file) {
+		strv_add(p->arena, &words, "--env-file");
+		strv_add(p->arena, &words, env_path(p, h));
+	}
 	for (size_t i = 0; i < h->environment.n; i++) {
 		const struct strmap_item *item = &h->environment.v[i];
 
+		if (fits_a_line(p, item))
+			continue;
 		strv_add(p->arena, &words, "--env");
 		strv_addf(p->arena, &words, "%s=%s", item->key, item->value);
 	}
@@ -80,22 +147,6 @@ static const char *run_command(struct plan *p, const struct node_hook *h, const 
 	strv_add(p->arena, &words, h->name);
 	strv_add_all(p->arena, &words, &h->command);
 	return command_line(p, &words);
-}
-
-/* What systemd puts something else for, from there on; NULL: nothing. source: systemd.unit(5), systemd.service(5) */
-static const char *find_special(const char *word)
-{
-	static const char specifiers[] = "aAbBCdDEfgGhHiIjJlLmMnNopPqsStTuUvVwWyY";
-	const bool is_variable = word[0] == '$' && word[1] && word[1] != '$';
-
-	for (const char *at = word; *at; at++) {
-		if ((at == word && is_variable) || (at[0] == '$' && at[1] == '{') ||
-		    (at[0] == '%' && at[1] && strchr(specifiers, at[1])))
-			return at;
-		/* these two are one */
-		at += (*at == '%' || *at == '$') && at[1] == *at;
-	}
-	return NULL;
 }
 
 /* Of a word only that is shown, and of a value, which may be a password, the sign alone. */
@@ -126,7 +177,7 @@ static void check_words(struct plan *p, const struct node_hook *h)
 				2);
 }
 
-static const char *service_text(struct plan *p, const struct node_hook *h)
+static const char *service_text(struct plan *p, const struct node_hook *h, bool has_file)
 {
 	const char *image;
 
@@ -143,14 +194,15 @@ static const char *service_text(struct plan *p, const struct node_hook *h)
 			    "\n"
 			    "[Install]\n"
 			    "WantedBy=multi-user.target\n",
-			    plan_containerd_unit, escape_word(p, image), run_command(p, h, image));
+			    plan_containerd_unit, escape_word(p, image),
+			    run_command(p, h, image, has_file));
 }
 
-static const char *unit_text(struct plan *p, const struct node_hook *h)
+static const char *unit_text(struct plan *p, const struct node_hook *h, bool has_file)
 {
 	if (h->is_whole)
 		return h->manifest;
-	return arena_printf(p->arena, "%s%s", plan_hook_head(p, h), service_text(p, h));
+	return arena_printf(p->arena, "%s%s", plan_hook_head(p, h), service_text(p, h, has_file));
 }
 
 void build_kops_hooks(struct plan *p)
@@ -159,11 +211,14 @@ void build_kops_hooks(struct plan *p)
 
 	for (size_t i = 0; i < hooks->n; i++) {
 		const struct node_hook *h = &hooks->v[i];
-		const struct plan_hook unit = { .name = unit_name(p, h),
-						.text = h->disabled ? "" : unit_text(p, h),
-						.runtime = plan_containerd_unit };
+		struct plan_hook unit = { .name = unit_name(p, h),
+					  .runtime = plan_containerd_unit };
+		bool has_file;
 
 		p->asked = tree_where(p->arena, &h->pos);
+		has_file = add_env_file(p, h);
+		unit.input = has_file ? env_path(p, h) : NULL;
+		unit.text = h->disabled ? "" : unit_text(p, h, has_file);
 		if (!h->disabled && !h->manifest)
 			check_words(p, h);
 		plan_add_hook(p, h, &unit);

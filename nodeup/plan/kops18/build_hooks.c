@@ -45,7 +45,7 @@ static bool add_env_file(struct plan *p, const struct node_hook *h)
 		if (fits_a_line(&h->environment.v[i]))
 			strmap_set(p->arena, &file, h->environment.v[i].key,
 				   h->environment.v[i].value);
-	plan_docker_env(p, env_path(p, h), h->name, &file);
+	plan_env_file(p, env_path(p, h), h->name, &file);
 	return file.n > 0;
 }
 

@@ -184,7 +184,7 @@ static void add_service(struct plan *p)
 	node_proxy_variables(p->arena, &n->proxy, n->proxy.is_secret ? &secret : &open);
 	if (is_archive(n->protokube.source))
 		plan_image(p, &n->protokube);
-	plan_docker_env(p, env_file, "protokube", &secret);
+	plan_env_file(p, env_file, "protokube", &secret);
 	t = plan_service(p, "protokube.service", unit_text(p, docker_env(p, &open, secret.n > 0)),
 			 true);
 	t->unit.last = true;
