@@ -4,7 +4,7 @@
 #include "nodeup/base/json.h"
 #include "nodeup/run/report.h"
 
-enum { PLAN_MAX = 16 << 20, NAMED_MAX = 6 };
+enum { PLAN_MAX = 4 << 20, NAMED_MAX = 6 };
 
 /* What a plan calls the state of a task: what would be done. */
 static const char *word_of(enum run_state state)
@@ -32,7 +32,7 @@ int saved_plan_read(struct arena *a, const char *path, int64_t wait_ns, struct s
 	int r = io_read_given(path, wait_ns, &b, e);
 
 	if (r == 0)
-		r = json_parse(a, arena_str(a, path), buf_str(&b), b.len, &t, e);
+		r = json_parse_few(a, arena_str(a, path), buf_str(&b), b.len, &t, e);
 	if (r < 0)
 		return err_wrap(e, "--plan");
 	schema = tree_text(t, "schema");

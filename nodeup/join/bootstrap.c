@@ -62,7 +62,7 @@ int bootstrap_read(struct arena *a, const char *text, size_t n, struct bootstrap
 	int r;
 
 	*ret = (struct bootstrap_answer){ 0 };
-	if (json_parse(a, "answer", text, n, &answer, e) < 0)
+	if (json_parse_few(a, "answer", text, n, &answer, e) < 0)
 		return wrong_answer("not JSON", e);
 	if (answer->kind != TREE_MAP)
 		return wrong_answer("not a map", e);

@@ -12,7 +12,7 @@ import threading
 
 import pytest
 
-from world import CNI, CNI_MEMBERS, INTEGRITY, KUBELET, OK, Asset, tar
+from world import CNI, CNI_MEMBERS, CONFIG, INTEGRITY, KUBELET, OK, Asset, tar
 
 MIB = 1 << 20
 MOST = 32 * MIB
@@ -49,6 +49,16 @@ def test_large_objects(world):
     assert done.code == OK, done
     assert peak < MOST, f"{peak / MIB:.1f} MiB"
     assert world.installed(KUBELET).stat().st_size == 48 * MIB
+
+
+@pytest.mark.parametrize("plan", ['{"schema": "%s"}' % ("x" * 15 * MIB), "[%s1]" % ("1," * MIB), "[%s1]" % ('{"a":1},' * 150_000)],
+                         ids=["one text", "numbers", "maps"])
+def test_a_saved_plan(world, plan):
+    (world.folder / "plan.json").write_text(plan)
+    prefix, peak = world.measuring()
+    done = world.apply(f"--plan={world.folder}/plan.json", prefix=prefix)
+    assert done.code == CONFIG and "plan.json" in done.failure, done
+    assert peak() < MOST, f"{peak() / MIB:.1f} MiB"
 
 
 class Hole(http.server.BaseHTTPRequestHandler):

@@ -6,6 +6,7 @@
 
 #include <openssl/pem.h>
 #include <string.h>
+#include "nodeup/base/buf.h"
 #include "nodeup/config/pem.h"
 #include "nodeup/join/bootstrap.h"
 
@@ -70,6 +71,30 @@ static void what_is_no_answer_is_refused(void **state)
 	}
 }
 
+/* Each would take some hundred bytes. */
+static void an_answer_has_few_values(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	autobuf struct buf text = BUF_INIT(4 << 20);
+	struct bootstrap_answer got;
+	struct err e;
+
+	(void)state;
+	(void)buf_adds(&text, "{\"Certs\":{");
+	for (int i = 0; i < 30000; i++)
+		(void)buf_addf(&text, "\"[%d\":\"\\\",\",", i);
+	(void)buf_adds(&text, "\"last\":\"\"}}");
+	assert_true(bootstrap_read(a, buf_str(&text), text.len, &got, &e) < 0);
+	assert_int_equal(e.kind, ERR_INTEGRITY);
+	/* what stands inside a text is none */
+	text.len = 0;
+	(void)buf_adds(&text, "{\"Certs\":{\"a\":\"");
+	for (int i = 0; i < 30000; i++)
+		(void)buf_adds(&text, "[\\\",{");
+	(void)buf_adds(&text, "\"}}");
+	assert_int_equal(bootstrap_read(a, buf_str(&text), text.len, &got, &e), 0);
+}
+
 /* The block has PKCS#1's name and the bytes of PKIX. */
 static void a_new_key_is_given_as_kops_takes_it(void **state)
 {
@@ -113,6 +138,7 @@ int main(void)
 		cmocka_unit_test(requests_are_those_of_kops),
 		cmocka_unit_test(answers_are_read),
 		cmocka_unit_test(what_is_no_answer_is_refused),
+		cmocka_unit_test(an_answer_has_few_values),
 		cmocka_unit_test(a_new_key_is_given_as_kops_takes_it),
 	};
 
