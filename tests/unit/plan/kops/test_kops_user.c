@@ -81,11 +81,11 @@ static void words_are_escaped_as_by_kops(void **state)
 		"Hooks:\n- - name: a\n    before: [kubelet.service]\n    requires: [x.mount]\n"
 		"    execContainer:\n      image: r.example:5000/b/c\n"
 		"      command: [\"a\\tb\", \"it's\", 'say \"x\"', 'C:\\d', '%n$A', '\xc3\xa9']\n"
-		"      environment: {Z: 'a b', A: '1'}\n";
+		"      environment: {Z: 'a b', A: '1', V: \"x\\ny\"}\n";
 	autoarena struct arena *a = arena_new_empty();
 	struct kops_worker w = { 0 };
 	const struct plan *p = plan_of(a, &w, "hooks", text);
-	const struct task *t = plan_get(p, TASK_UNIT, "a.service");
+	const struct task *t = plan_get(p, TASK_UNIT, "a.service"), *env;
 
 	(void)state;
 	assert_string_equal(unit_text(p, "a.service"),
@@ -97,8 +97,8 @@ static void words_are_escaped_as_by_kops(void **state)
 			    "\n"
 			    "[Service]\n"
 			    "ExecStartPre=" CTR "image pull r.example:5000/b/c:latest\n"
-			    "ExecStart=" RUN
-			    "--env A=1 --env \"Z=a b\" r.example:5000/b/c:latest a "
+			    "ExecStart=" RUN "--env-file /etc/kubernetes/hooks/a.env "
+			    "--env V=x\\x0ay r.example:5000/b/c:latest a "
 			    "a\\x09b it\\'s \"say \\\"x\\\"\" C:\\\\d %n$A \\xc3\\xa9\n"
 			    "Type=oneshot\n"
 			    "\n"
@@ -106,6 +106,9 @@ static void words_are_escaped_as_by_kops(void **state)
 			    "WantedBy=multi-user.target\n");
 	assert_true(strv_has(&t->unit.requires, "x.mount"));
 	assert_true(strv_has(&t->unit.before, "kubelet.service"));
+	env = plan_get(p, TASK_FILE, "/etc/kubernetes/hooks/a.env");
+	assert_string_equal(env->file.content, "# Written by nodeup for a\nA=1\nZ=a b\n");
+	assert_true(env->file.secret && env->file.attr.mode == 0600);
 }
 
 static void a_manifest_is_a_section_or_all_of_it(void **state)
