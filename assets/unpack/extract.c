@@ -218,10 +218,11 @@ int extract_take(struct arena *a, int fd, const char *name, const struct extract
 
 	do {
 		const size_t some = n - at < EXTRACT_TAKES_MAX ? n - at : EXTRACT_TAKES_MAX;
+		struct extract_take *these = n ? takes + at : NULL;
 
-		r = take_pass(a, fd, name, limits, takes + at, some, e);
+		r = take_pass(a, fd, name, limits, these, some, e);
 		if (r >= 0)
-			r = take_links(a, fd, name, limits, takes + at, some, e);
+			r = take_links(a, fd, name, limits, these, some, e);
 		at += some;
 	} while (r >= 0 && at < n);
 	return r;
