@@ -111,6 +111,16 @@ static void test_no_ranges(void **state)
 	}
 }
 
+static int count_calls(struct verdict *v)
+{
+	int n;
+
+	(void)pthread_mutex_lock(&v->lock);
+	n = v->calls;
+	(void)pthread_mutex_unlock(&v->lock);
+	return n;
+}
+
 /* Whatever a mirror does not say, and however much it sends: it ends, and the second mirror is asked where the first has
  * not all of it. */
 static void test_every_answer_ends(void **state)
@@ -134,13 +144,13 @@ static void test_every_answer_ends(void **state)
 		int first = 0, tries = 0;
 
 		fetch_start(x->f, &as, box_on_done, &v);
-		for (; v.calls == 0 && first < MOST && tries < TRIES; tries++) {
+		for (; count_calls(&v) == 0 && first < MOST && tries < TRIES; tries++) {
 			(void)nanosleep(&nap, NULL);
 			first = box_count_of(x, arena_printf(x->a, "%s/a", path));
 		}
-		if (v.calls != 1 || v.r != 0)
-			print_message("%s: %d requests, %d\n", url, first, v.r);
 		next_run(x);
+		if (v.cancelled || v.r != 0)
+			print_message("%s: %d requests, %d\n", url, first, v.r);
 		assert_int_equal(v.calls - v.cancelled, 1);
 		assert_int_equal(v.r, 0);
 		box_empty_cache(x);
