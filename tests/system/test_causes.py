@@ -40,16 +40,19 @@ def test_a_full_root_is_one_cause(world, mounts):
                         result.failure)
     assert told, result
     # kubelet alone has 2,000,000 bytes
-    assert told[2] == "MiB" and 2.5 < float(told[1]) < 4, result
-    failed = failed_lines(result)
+    assert told[2] == "MiB" and 1.9 < float(told[1]) < 4, result
+    lines = failed_lines(result)
+    failed = [line for line in lines if not line.endswith(": unpack cni-1.tar.gz failed")]
     assert int(told[3]) == len(failed) >= 10, result
-    assert int(told[4]) == len([line for line in result.lines if line.startswith("skipped ")]) >= 3, result
+    # members are written beside their places: they go without the archive whose unpacking had no room
+    skipped = [line for line in result.lines if line.startswith("skipped ")]
+    assert int(told[4]) == len(skipped) + len(lines) - len(failed) and len(skipped) >= 3, result
     # the first in full; each other one by its name and that of the first
     assert len([line for line in failed if "No space left on device" in line]) == 1, result
     first = re.match(r"failed (\w+ \S+): ", failed[0])[1]
     assert all(line.endswith(f": no room on {world.root}, as {first}") for line in failed[1:]), result
     assert len([line for line in result.lines if line.startswith("WAITING")]) <= 2, result
-    assert re.search(r"^  failed    (\w+ /\S+, ){3,}and \d+ more$", result.notes, re.M), result
+    assert re.search(r"^  failed    (\w+ \S+, ){3,}and \d+ more$", result.notes, re.M), result
     room = rf"No space left on device, [\d.]+ \w+ more are wanted, [\d.]+ \w+ of 48 KiB are free on {world.root}$"
     assert re.search(rf"^failed {first}: write '.*': {room}", failed[0]), result
     # where it is too long for a note, its beginning goes

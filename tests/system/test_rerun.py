@@ -348,7 +348,7 @@ def test_the_root_is_full(world, mounts, kib):
     assert world.plan(prefix=mounts.enter).code == OK
 
 
-@pytest.mark.parametrize("kib", [4, 700, 3500])
+@pytest.mark.parametrize("kib", [4, 700, 2500])
 def test_the_cache_is_full(world, mounts, kib):
     full(world, mounts, world.cache, kib)
     result = world.apply(prefix=mounts.enter)
