@@ -158,11 +158,13 @@ def check_lost_units(node, mend):
     place = "/etc/systemd/system"
     units = " ".join(sorted(set(re.findall(place + "/([^/ ]+)$", node.sh("cat /var/lib/nodeup/state"), re.M))))
     look = "systemctl show -p Id,LoadState,FragmentPath,ActiveState,NeedDaemonReload %s; cd %s; sha256sum %s" % (units, place, units)
+    # a timer's service may be at work just now
+    node.wait(lambda: "ActiveState=activating" not in node.sh(look), 30, "a service that a timer began")
     before = node.sh(look)
     need("kubelet.service" in units and "NeedDaemonReload=yes" not in before, node, before)
     node.sh("cd %s && rm %s && systemctl daemon-reload" % (place, units))
     output = mend()
-    need(node.sh(look) == before, node, "was\n%s\nis\n%s\n%s" % (before, node.sh(look), output))
+    node.wait(lambda: node.sh(look) == before, 30, "units as before\n%s\nnot\n%s\n%s" % (before, node.sh(look), output))
 
 
 def check_nothing_torn(node, assets):
