@@ -17,7 +17,7 @@ import refused
 from lab import Lab
 
 # How many damages are undone, and by which draw; `make check-long` wants more.
-DAMAGES = int(os.environ.get("KOPS_DAMAGES", "15"))
+DAMAGES = int(os.environ.get("KOPS_DAMAGES", "8"))
 SEED = int(os.environ.get("KOPS_DAMAGES_SEED") or random.randrange(1 << 32))
 LIES = [409, 409, 409, "not-json", "another configuration"] + (["gone"] if DAMAGES > 15 else [])
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="the lab makes mounts and namespaces")

@@ -14,7 +14,7 @@ import kopsmaster
 import kopsnode
 from lab import Lab
 
-DAMAGES = int(os.environ.get("KOPS_DAMAGES", "15"))
+DAMAGES = int(os.environ.get("KOPS_DAMAGES", "8"))
 SEED = int(os.environ.get("KOPS_DAMAGES_SEED") or random.randrange(1 << 32))
 LIES = ["all of it", "all of it", "another configuration"]
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="the lab makes mounts and namespaces")
