@@ -39,7 +39,7 @@ int asset_add_mirrors(struct arena *a, struct asset *as, const struct strv *mirr
 		      struct err *e) must_check;
 /* What unpacking needs to know of the asset, in an arena of its own. */
 struct asset *asset_copy_archive(struct arena *a, const struct asset *as);
-/* Whether of the one all members are wanted that are wanted of the other. */
+/* Returns whether all members that are wanted of the one are wanted of the other. */
 bool asset_has_members(const struct asset *as, const struct asset *other);
 /* Whether the asset is an archive. */
 bool asset_is_archive(const struct asset *as);

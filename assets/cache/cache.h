@@ -70,8 +70,8 @@ bool cache_has(const struct cache *c, const struct digest *d);
 /* Open an entry that is right, by need, read-only. -ENOENT if it is absent; if it is damaged, too, with a text
  * that says so, and it is removed (never by a cache opened read-only). */
 int cache_open(struct cache *c, const struct digest *d, int *ret_fd, struct err *e) must_check;
-/* What uses the entry of an asset has failed with *e. When that may be because the disk
- * cannot give it back any more, inspect it; what is damaged is taken away, and *e says so: true. */
+/* Inspects the entry of an asset whose use has failed with *e, where the disk may not give it back any more. Returns true
+ * where it was damaged: it is taken away, and *e says so. */
 bool cache_heal(struct cache *c, const struct asset *as, struct err *e);
 
 /* Whether the asset needs no signature, or its entry is known to have each that it or a twin names. */

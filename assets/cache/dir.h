@@ -24,7 +24,7 @@ const char *cache_entry_name(const struct digest *d, char out[static CACHE_NAME_
 const char *cache_side_name(const char *folder, const struct digest *d,
 			    char out[static CACHE_NAME_MAX]);
 
-/* Where it is on record what an archive has: "verified/<algo>-<hex>.members". */
+/* Names the record of what an archive has: "verified/<algo>-<hex>.members". */
 const char *cache_members_name(const struct digest *d, char out[static CACHE_NAME_MAX]);
 
 /* Hold the cache's lock, shared or exclusive, until the fd is closed; -1 where locks are unsupported. */

@@ -19,7 +19,7 @@ int cache_take(struct cache *c, struct arena *a, const struct asset *as, struct 
 int cache_give(struct cache *c, struct arena *a, const struct asset *as, uint64_t entry,
 	       int *ret_fd, struct extract **ret, struct err *e) must_check;
 
-/* What is on record of an archive that was read to its end and not refused: lines of the caller's. NULL: nothing. */
+/* Returns the record of an archive that was read to its end and not refused: lines of the caller's. NULL: there is none. */
 const char *cache_members_read(const struct cache *c, struct arena *a, const struct digest *d);
 /* Record it; where that cannot be, the archive is read again another time. */
 void cache_members_write(struct cache *c, const struct digest *d, const char *text);

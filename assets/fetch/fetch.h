@@ -42,7 +42,7 @@ struct fetch_takes {
 	size_t n;
 };
 
-/* Who wants members of archives. Both are called on a worker. */
+/* Takes members of archives. Both functions are called on a worker. */
 struct fetch_sink {
 	/* The archive begins to arrive: false, nothing of it is wanted. */
 	bool (*open)(void *arg, const struct asset *as, struct fetch_takes *ret);
@@ -71,7 +71,7 @@ void fetch_cancel(struct fetcher *f, const struct asset *as);
 /* Whether this verified archive was unpacked while it arrived and refused for its content; then *e says
  * why, as cache_take would. */
 bool fetch_has_refused(struct fetcher *f, const struct asset *as, struct err *e);
-/* Whether members of this archive were taken while it arrived, as far as that went. */
+/* Returns whether members of this archive were taken while it arrived, as far as that went. */
 bool fetch_unpacks(struct fetcher *f, const struct asset *as);
 /* A snapshot for progress lines; false if there is no such job. */
 bool fetch_status(struct fetcher *f, const struct asset *as, struct fetch_status *ret);

@@ -17,8 +17,8 @@ struct evp_pkey_st;
 
 /* Returns a new key. */
 struct evp_pkey_st *rsa_new_key(void);
-/* Whether a number is prime as far as so many rounds tell. A composite that was chosen for it passes a round by one chance in
+/* Returns whether a number is prime as far as so many rounds tell. A composite that was chosen for it passes a round by one chance in
  * four, a random one of 1024 bits by far less. False also where there is no randomness. */
 bool rsa_is_prime(const struct bignum_st *w, int rounds);
-/* Whether a prime may be one of a key of which the other prime is this, or 0 where that is not known yet. */
+/* Returns whether a prime may be one of a key of which the other prime is this, or 0 where that is not known yet. */
 bool rsa_may_serve(const struct bignum_st *p, const struct bignum_st *other);
