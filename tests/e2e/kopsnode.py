@@ -1,4 +1,5 @@
 """A worker of today's kops, booted: kops-controller and its assets in the node's own network, containerd of a Debian suite."""
+import fcntl
 import hashlib
 import json
 import os
@@ -50,16 +51,19 @@ def runtime(suite):
     """A tree of the suite's packages; None: it cannot be had."""
     folder = pathlib.Path(LAB, f"debs-{suite}-{hashlib.sha256(' '.join(RUNTIME).encode()).hexdigest()[:8]}")
     root = folder / "root"
-    host_packages(TOOLS)
-    if root.exists():
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        host_packages(TOOLS)
+        if root.exists():
+            return root
+        if not fetch(folder, suite):
+            return None
+        for deb in sorted((folder / "debs").glob("*.deb")):
+            subprocess.run(["dpkg-deb", "-x", deb, folder / "root.new"], check=True)
+        subprocess.run(["patchelf", "--set-interpreter", f"{BESIDE}/{LIBRARIES[0]}", "--set-rpath", BESIDE, folder / "root.new/usr/sbin/runc"], check=True)
+        (folder / "root.new").rename(root)
         return root
-    if not fetch(folder, suite):
-        return None
-    for deb in sorted((folder / "debs").glob("*.deb")):
-        subprocess.run(["dpkg-deb", "-x", deb, folder / "root.new"], check=True)
-    subprocess.run(["patchelf", "--set-interpreter", f"{BESIDE}/{LIBRARIES[0]}", "--set-rpath", BESIDE, folder / "root.new/usr/sbin/runc"], check=True)
-    (folder / "root.new").rename(root)
-    return root
 
 
 def newest():
