@@ -55,7 +55,9 @@ endif
 EDGE   := nodeup/main.c nodeup/base/nss_stubs.c
 SRCS   := $(filter-out $(EDGE),$(wildcard $(DIRS:%=%/*.c) $(DIRS:%=%/*.S)))
 OBJS   := $(addsuffix .o,$(basename $(SRCS:%=$(O)/%)))
-UNIT   := $(patsubst %.c,$(B)/%,$(shell find tests/unit -name 'test_*.c' | LC_ALL=C sort))
+# What looks for races has the rooms that start threads.
+UNIT   := $(patsubst %.c,$(B)/%,$(shell find $(if $(filter tsan,$(SAN)),$(wildcard \
+          $(addprefix tests/unit/,assets base/test_pool.c documents run tasks)),tests/unit) -name 'test_*.c' | LC_ALL=C sort))
 SHARED := $(patsubst %.c,$(O)/%.o,$(wildcard tests/unit/lib/*.c tests/fake/*_fake.c))
 FAKES  := $(patsubst tests/%.c,build/%,$(filter-out $(wildcard tests/fake/*_*.c),$(wildcard tests/fake/*.c \
           tests/e2e/*.c)))
@@ -65,7 +67,7 @@ VM_NEEDS := cpio kmod
 # What makes a package for another family than this machine's.
 PACKAGE_NEEDS := rpm
 
-.PHONY: all deps variant fakes unit t quick demo demo-shell check check-unit check-cases check-system check-e2e check-salt check-kops fuzz-template fuzz-kops fuzz-join fuzz-kubeup check-vm check-long \
+.PHONY: all deps variant fakes unit list-unit t quick demo demo-shell check check-builds check-lab check-unit check-cases check-system check-e2e check-salt check-kops fuzz-template fuzz-kops fuzz-join fuzz-kubeup check-vm check-long \
         lint measure format bench bench-assets install dist deb rpm clean
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -73,6 +75,8 @@ PACKAGE_NEEDS := rpm
 all: variant $(if $(filter gcc-release,$(VARIANT)),build/nodeup)
 variant: $(B)/nodeup
 unit: $(UNIT)
+list-unit:
+	@printf '%s\n' $(UNIT)
 fakes: $(FAKES)
 deps:
 	$(Q)tools/deps.sh
@@ -117,13 +121,18 @@ $(FAKES): build/%: $(O)/tests/%.o $$(addprefix $(O)/,$$(addsuffix .o,$$(basename
 
 # Everything a check needs. gcc builds what is released and what looks for races, clang what looks for errors of memory
 # and arithmetic: so each file is compiled by both. tests/run runs the suites and sums them up.
-check: deps
+check:
+	$(Q)tools/deps.sh packages
 	$(Q)tools/apt.sh install $(PACKAGE_NEEDS)
 	$(Q)! command -v qemu-system-x86_64 >/dev/null || tools/apt.sh install $(VM_NEEDS)
+	+$(Q)$(MAKE) --no-print-directory -j$(words x $(shell seq $$(nproc))) check-builds check-lab
+	$(Q)VARIANTS="gcc-release clang-asan gcc-tsan" tests/run
+check-builds: deps
 	$(SUBMAKE) all unit fakes
 	$(SUBMAKE) CC=clang SAN=asan variant unit
 	$(SUBMAKE) SAN=tsan unit
-	$(Q)VARIANTS="gcc-release clang-asan gcc-tsan" tests/run
+check-lab:
+	-$(Q)tests/prepare
 # The inner loop.  t: one test, as T=run (a unit test) or T=tests/system/test_plan.py[::name].
 t: $(if $(filter tests/%,$(T)),all fakes,$(filter %/test_$(T),$(UNIT)))
 	$(Q)$(if $(filter tests/%,$(T)),NODEUP=$(CURDIR)/build/nodeup /usr/bin/python3 -m pytest -q -p no:cacheprovider $(T),\

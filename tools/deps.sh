@@ -3,6 +3,9 @@
 # static archives under build/deps of what Debian cannot link statically (libcurl drags ldap and
 # kerberos, libsystemd has no archive at all).  Cached by a stamp: the second run touches no network.
 #
+#   deps.sh            both
+#   deps.sh packages   the packages alone
+#
 #   build/deps/lib/*.a  build/deps/include/...   build/deps/versions   build/deps/include/deps_versions.h
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -22,6 +25,7 @@ test_tools=(libcmocka-dev python3-pytest python3-pytest-xdist python3-yaml pytho
 	xfsprogs btrfs-progs f2fs-tools qemu-system-common minisign)
 
 tools/apt.sh install "${linked[@]#*=}" "${build_tools[@]}" "${test_tools[@]}"
+[ "${1:-}" != packages ] || exit 0
 
 mkdir -p "$deps/lib" "$deps/include"
 exec 9>"$deps/lock"

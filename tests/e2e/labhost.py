@@ -123,7 +123,7 @@ def host_packages(wanted=None):
     try:
         environ = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
         run("apt-get", "update", env=environ)
-        run("apt-get", "install", "-y", "--no-install-recommends", *missing, env=environ)
+        run("apt-get", "install", "-y", "--no-install-recommends", "-o", "DPkg::Lock::Timeout=600", *missing, env=environ)
     finally:
         if ours:
             os.unlink(policy)
