@@ -84,15 +84,14 @@ struct node_issue {
 struct node_wants {
 	struct node_issue *issues; /* sorted by name */
 	size_t n_issues;
-	struct node_want *keypairs;
-	size_t n_keypairs;
-	struct node_want *secrets;
-	size_t n_secrets;
+	struct node_want *keypairs, *secrets;
+	size_t n_keypairs, n_secrets;
 	const char *key_store, *secret_store; /* URLs or paths; NULL: beside --conf */
+	bool is_unsure;                       /* where they are is a wrong value */
 	bool every_secret;                    /* what else is in secret_store is a token too */
 	struct strv manifests;                /* URLs of texts that go to the node as they are */
-	const struct node_wants *
-		otherwise; /* of an adopted node that may be called in two ways: what the second would be; or NULL */
+	/* of an adopted node that may be called in two ways: what the second would be; or NULL */
+	const struct node_wants *otherwise;
 };
 
 /* A file of an archive that is a document: by its name there; a NUL stands behind its text. */

@@ -443,7 +443,7 @@ static int load_model(struct loader *l, struct err *e)
 		err_note(e, "of", "%s", join_server(b->join));
 	if (r >= 0 && !l->again && !l->req->no_secrets && !l->req->no_machine)
 		loader_type(l);
-	if (r >= 0 && !l->again && !l->req->no_secrets)
+	if (r >= 0 && !l->req->no_secrets && !errs_any_vital(l->req->errors))
 		r = loader_keys(l, e);
 	l->opts = NULL;
 	return r;

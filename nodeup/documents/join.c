@@ -10,6 +10,9 @@
 #include "nodeup/documents/location.h"
 #include "nodeup/documents/op.h"
 
+/* how long what else is wrong is asked for, of a run that ends in any case */
+#define AGAIN_NS (2 * DUR_SEC)
+
 static const char documents_path[] = OWN_DOCUMENTS;
 static const char config_name[] = "nodeupconfig.yaml";
 
@@ -87,7 +90,8 @@ static int begin(struct loader *l, struct err *e)
 					    .region = b->facts.region,
 					    .imds = b->imds,
 					    .root_fd = l->req->root_fd,
-					    .patience_ns = l->req->patience_ns,
+					    .patience_ns = l->again ? AGAIN_NS
+								    : l->req->patience_ns,
 					    .on_wait = l->req->on_wait,
 					    .wait_arg = l->req->wait_arg },
 			&b->join, e);
@@ -109,9 +113,9 @@ static int ask_for_config(struct loader *l, const char *location, struct err *e)
 	struct bootstrap_answer answer;
 	int r = begin(l, e);
 
-	if (r == 0 && l->req->meanwhile)
+	if (r == 0 && l->req->meanwhile && !l->again)
 		l->req->meanwhile(l->req->meanwhile_arg);
-	if (r == 0)
+	if (r == 0 && !l->again)
 		r = begin_keys(l, e);
 	if (r == 0)
 		r = join_ask(l->b->join, l->arena, bootstrap_ask(l->arena, NULL, NULL), &answer, e);
@@ -121,12 +125,15 @@ static int ask_for_config(struct loader *l, const char *location, struct err *e)
 		return err_fail(e, ERR_NET, LOADER_HOLLOW,
 				"%s: kops-controller's answer has no nodeupConfig",
 				join_server(l->b->join));
+	/* with a wrong secret too: for all that is wrong it is read once more */
+	remember(l, location, answer.config);
 	for (size_t i = 0; i < answer.secrets.n && r == 0; i++)
-		r = node_check_secret(answer.secrets.v[i].key, answer.secrets.v[i].value,
-				      "kops-controller's answer", e);
+		r = errs_keep(l->req->errors,
+			      node_check_secret(answer.secrets.v[i].key, answer.secrets.v[i].value,
+						"kops-controller's answer", e),
+			      e);
 	if (r < 0)
 		return r;
-	remember(l, location, answer.config);
 	for (size_t i = 0; i < answer.secrets.n; i++)
 		remember(l,
 			 place_of(l, arena_printf(l->arena, "secrets/%s", answer.secrets.v[i].key)),
@@ -139,7 +146,8 @@ int loader_join(struct loader *l, const char **ret_location, struct err *e)
 	int r;
 
 	*ret_location = place_of(l, config_name);
-	if (l->b->replayed || l->again)
+	/* its answer is known, or none came */
+	if (l->b->replayed || (l->again && l->b->join))
 		return 0;
 	r = ask_for_config(l, *ret_location, e);
 	l->b->is_refused = r < 0;

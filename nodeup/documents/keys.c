@@ -307,6 +307,9 @@ static int add_keyset(struct loader *l, const struct item *item, struct missing 
 	/* the reason would quote a key */
 	if (yaml_parse(a, from, text, n, &t, e) < 0)
 		return err_config(e, "%s: keyset %s: not YAML", from, want->name);
+	/* the documents' own error has told of it */
+	if (l->again && !*want->id)
+		return 0;
 	r = l->b->documents.dialect->keyset(a, t, want->name, want->id, &pair, e);
 	if (r < 0)
 		return r;
@@ -316,24 +319,36 @@ static int add_keyset(struct loader *l, const struct item *item, struct missing 
 	return 0;
 }
 
+/* Where errors are kept, one of a key leaves the others to be read. What cannot be had then is not why the run ends, and is
+ * not told. */
+static int go_on(const struct loader *l, int r, const struct err *e)
+{
+	r = errs_keep(l->req->errors, r, e);
+	return l->again ? 0 : r;
+}
+
+static int add_manifest(struct loader *l, const char *location, struct err *e)
+{
+	const char *text;
+	size_t n;
+	int r = read_whole(l, location, &text, &n, e);
+
+	if (r == -ENOENT)
+		e->kind = ERR_CONFIG;
+	if (r >= 0 && strlen(text) != n)
+		r = err_config(e, "%s: a NUL byte in it", location_shown(l->arena, location));
+	if (r >= 0)
+		strmap_set(l->arena, &l->b->node.manifests, location, text);
+	return r < 0 ? err_wrap(e, "manifest") : 0;
+}
+
 static int add_manifests(struct loader *l, const struct node_wants *w, struct err *e)
 {
 	int r = 0;
 
-	for (size_t i = 0; i < w->manifests.n && r >= 0; i++) {
-		const char *text;
-		size_t n;
-
-		r = read_whole(l, w->manifests.v[i], &text, &n, e);
-		if (r == -ENOENT)
-			e->kind = ERR_CONFIG;
-		if (r >= 0 && strlen(text) != n)
-			r = err_config(e, "%s: a NUL byte in it",
-				       location_shown(l->arena, w->manifests.v[i]));
-		if (r >= 0)
-			strmap_set(l->arena, &l->b->node.manifests, w->manifests.v[i], text);
-	}
-	return r < 0 ? err_wrap(e, "manifest") : 0;
+	for (size_t i = 0; i < w->manifests.n && r >= 0; i++)
+		r = go_on(l, add_manifest(l, w->manifests.v[i], e), e);
+	return r;
 }
 
 static void add_secret_item(struct loader *l, const struct node_want *want, const char *store,
@@ -422,6 +437,7 @@ static int add_items(struct loader *l, const struct items *items, struct missing
 			r = add_keyset(l, &items->v[i], m, e);
 		else
 			r = add_secret(l, &items->v[i], m, e);
+		r = go_on(l, r, e);
 	}
 	return r;
 }
@@ -485,7 +501,16 @@ static int read_store(struct loader *l, const struct node_wants *w, struct err *
 		r = add_items(l, &items, &m, e);
 	if (r >= 0)
 		r = add_manifests(l, w, e);
-	return r < 0 ? r : fail_missing(&m, e);
+	return r < 0 ? r : errs_keep(l->req->errors, fail_missing(&m, e), e);
+}
+
+/* What is wrong with those that can be read. Nothing is issued, and where their place is a wrong value none are there. */
+static void look_again(struct loader *l, const struct node_wants *w)
+{
+	struct err ignored;
+
+	if (!l->b->documents.join && !w->is_unsure && !has_no_store(l))
+		(void)!read_store(l, w, &ignored);
 }
 
 int loader_keys(struct loader *l, struct err *e)
@@ -496,6 +521,10 @@ int loader_keys(struct loader *l, struct err *e)
 
 	if (d->dialect->wants)
 		w = d->dialect->wants(l->arena, d, &l->b->node);
+	if (l->again) {
+		look_again(l, &w);
+		return 0;
+	}
 	if (d->join && !l->req->no_machine)
 		return loader_issues(l, &w, e);
 	if (has_no_store(l)) {

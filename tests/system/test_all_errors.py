@@ -255,3 +255,59 @@ def test_a_wrong_name_is_told_once(world):
     world.env_text = lambda text=world.env_text(): re.sub("ClusterName: .*", "ClusterName: 'x y'", text)
     done = world.run("validate")
     assert done.code == CONFIG and len(re.findall("error: .*x y", done.err)) == 1, done
+
+
+@pytest.mark.parametrize("command", ["plan", "apply"])
+def test_keys_and_secrets_are_told_with_the_documents(world, command):
+    """Each that is wrong, and those that are not there."""
+    world.edit_store("cluster.spec", lambda t: t.rstrip("\n") + "\n  isolateMasters: maybe\n")
+    issued = world.store / "pki/issued"
+    for cert in (issued / "ca").iterdir():
+        cert.write_text("no certificate\n")
+    for cert in (issued / "kube-proxy").iterdir():
+        cert.write_text("none either\n")
+    shutil.rmtree(issued / "kubelet")
+    (world.store / "secrets/dockerconfig").write_text("{")
+    done = world.run(command)
+    check(done.code, done.err, ["isolateMasters: expected true or false", "keypair ca: ", "keypair kube-proxy: ", "missing key pair kubelet: ",
+                                "secret dockerconfig: not JSON", "and 4 more errors (78)"])
+
+
+def test_nothing_is_said_of_a_store_whose_place_is_wrong(world):
+    world.edit_store("cluster.spec", lambda t: re.sub("keyStore: .*", "keyStore: [x]", t))
+    shutil.rmtree(world.store / "pki/issued/kubelet")
+    done = world.plan()
+    check(done.code, done.err, ["keyStore: expected a string"], ["missing", "more error"])
+
+
+def test_keysets_and_manifests_are_told_with_the_documents(tmp_path):
+    node = kops.ControlPlane(tmp_path / "node", SysctlParameters=["kernel.x"])
+    node.write()
+    node.store("pki/private/service-account/keyset.yaml", "kind: Keyset\nspec: {keys: [{id: '1'}]}\n")
+    node.store("pki/private/etcd-clients-ca/keyset.yaml", "{")
+    (node.base / "pki/private/etcd-peers-ca-main/keyset.yaml").unlink()
+    node.secret("dockerconfig", "no json")
+    node.store("manifests/etcd/main-a.yaml", "a\0b")
+    done = node.run("plan")
+    node.close()
+    check(done.returncode, done.stderr, ["SysctlParameters[0]: ", "keyset service-account: ", "keyset etcd-clients-ca: not YAML",
+                                         "missing keyset etcd-peers-ca-main: ", "secret dockerconfig: not a JSON object", "a NUL byte in it",
+                                         "and 5 more errors (78)"])
+
+
+def test_a_wrong_secret_of_kops_controller_hides_nothing(tmp_path):
+    node = kops.Worker(tmp_path / "node", SysctlParameters=["kernel.x"])
+    node.control["secrets"] = {"dockerconfig": base64.b64encode(b"no json").decode()}
+    with node.controller():
+        done = node.run("plan")
+        assert len(node.requests()) == 1, node.requests()
+    check(done.returncode, done.stderr, ["secret dockerconfig: not a JSON object", "SysctlParameters[0]: ", "and 1 more error (78)"])
+
+
+def test_user_data_hide_nothing_of_what_kops_controller_gives(tmp_path):
+    node = kops.Worker(tmp_path / "node", SysctlParameters=["kernel.x"])
+    with node.controller():
+        node.write(APIServerIPs=5)
+        done = node.run("plan")
+        assert len(node.requests()) == 1, (node.requests(), done)
+    check(done.returncode, done.stderr, ["APIServerIPs: expected a list", "SysctlParameters[0]: ", "and 1 more error (78)"])

@@ -332,6 +332,7 @@ struct node_wants kops_wants(struct arena *a, const struct documents *d, const s
 		return w;
 	w.key_store = own->config->keypair_store;
 	w.secret_store = own->config->secret_store;
+	w.is_unsure = str_is_empty(w.key_store) || str_is_empty(w.secret_store);
 	add_keysets(a, own, kops_conditions(own), &w);
 	add_secrets(a, own, &w);
 	add_manifests(a, own, kops_conditions(own), &w);

@@ -114,12 +114,13 @@ static int conditions_of(const struct node *n)
 }
 
 static const char *store_of(struct arena *a, const struct node *n, const struct tree *cluster,
-			    const char *key, const char *folder)
+			    const char *key, const char *folder, bool *is_unsure)
 {
 	const struct tree *spec = tree_lookup(cluster, "spec");
 	const struct tree *value = tree_lookup(spec ? spec : cluster, key);
 	const char *s = value ? value->scalar : NULL;
 
+	*is_unsure |= value && value->is_wrong;
 	if (str_is_empty(s))
 		return n->config_base ? arena_printf(a, "%s/%s", n->config_base, folder) : NULL;
 	return kops18_folder(a, s);
@@ -128,12 +129,10 @@ static const char *store_of(struct arena *a, const struct node *n, const struct 
 struct node_wants kops18_wants(struct arena *a, const struct documents *d, const struct node *n)
 {
 	const int have = conditions_of(n);
-	struct node_wants w = {
-		.key_store = store_of(a, n, d->cluster, "keyStore", "pki"),
-		.secret_store = store_of(a, n, d->cluster, "secretStore", "secrets"),
-		.every_secret = n->is_master,
-	};
+	struct node_wants w = { .every_secret = n->is_master };
 
+	w.key_store = store_of(a, n, d->cluster, "keyStore", "pki", &w.is_unsure);
+	w.secret_store = store_of(a, n, d->cluster, "secretStore", "secrets", &w.is_unsure);
 	for (size_t i = 0; i < ARRAY_LEN(keypairs); i++) {
 		struct node_want want = {
 			.name = keypairs[i].name,
