@@ -198,9 +198,13 @@ static int load_documents(struct cli *cli, int root_fd, struct http *http, struc
 	r = settings_of_document(cli->arena, &b->documents.settings, &b->warnings, &settings, e);
 	if (r < 0)
 		return r;
-	if (errs_any_vital(errors) || b->documents.checked)
-		return 0;
-	return try_all(cli, b, &settings, errors, e);
+	if (!errs_any_vital(errors) && !b->documents.checked)
+		r = errs_keep(errors, try_all(cli, b, &settings, errors, e), e);
+	if (r == 0 && b->archive_why.kind) {
+		*e = b->archive_why;
+		r = err_code(e);
+	}
+	return r;
 }
 
 /* One more of the documents that were asked for; their name is that of the flag, NULL: where they usually are. */

@@ -77,32 +77,45 @@ static int add_mirrors(struct loader *l, struct asset *as, struct err *e)
 	return r < 0 ? r : asset_add_mirrors(l->arena, as, &s.mirrors, e);
 }
 
-int loader_archive(struct loader *l, struct err *e)
+static int read_archive(struct loader *l, const char *where, struct err *e)
 {
 	struct documents *d = &l->b->documents;
-	const char *where = tree_where(l->arena, &d->archive.pos);
 	struct extract_bytes bytes;
 	struct asset as;
-	int r;
+	int r = asset_parse(l->arena, d->archive.text, &as, e);
 
-	/* of wrong values it would make what nobody means */
-	if (!d->archive.text || (l->req->errors && errs_count(l->req->errors)))
-		return 0;
-	r = asset_parse(l->arena, d->archive.text, &as, e);
 	if (r == 0)
 		r = add_mirrors(l, &as, e);
-	if (r < 0)
-		return err_wrap(e, "%s", where);
-	r = fetch_any(l, &as, &bytes, e);
+	if (r == 0)
+		r = fetch_any(l, &as, &bytes, e);
 	/* where documents alone are looked at, what cannot be had now may be had on the node */
 	if (r < 0 && l->req->no_secrets && e->kind == ERR_NET && e->errnum != ENOENT) {
-		strv_addf(l->arena, &l->b->warnings,
-			  "%s: not checked: what the templates of %s make of this "
-			  "document: %s",
-			  where, as.name, e->msg);
+		if (!l->req->errors || !errs_count(l->req->errors))
+			strv_addf(l->arena, &l->b->warnings,
+				  "%s: not checked: what the templates of %s make of this "
+				  "document: %s",
+				  where, as.name, e->msg);
 		return 0;
 	}
 	if (r >= 0)
 		r = take(l, as.name, &bytes, e);
 	return r < 0 ? err_wrap(e, "%s", where) : r;
+}
+
+int loader_archive(struct loader *l, struct err *e)
+{
+	struct bootstrap *b = l->b;
+	int r;
+
+	b->archive_why = (struct err){ 0 };
+	if (!b->documents.archive.text)
+		return 0;
+	r = errs_keep(l->req->errors,
+		      read_archive(l, tree_where(l->arena, &b->documents.archive.pos), e), e);
+	if (r >= 0 || !l->req->errors)
+		return r;
+	/* the rest is read without it; of a run that ends in any case a server need not answer */
+	if (!l->again || e->kind != ERR_NET)
+		b->archive_why = *e;
+	return 0;
 }

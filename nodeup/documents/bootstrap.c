@@ -614,6 +614,8 @@ static bool find_others(struct loader *l)
 	store_set_patience(l->b->store, 0);
 	r = load_model(l, &why);
 	(void)!errs_keep_vital(req.errors, r, &why);
+	if (l->b->archive_why.kind)
+		errs_keep_any(req.errors, &l->b->archive_why);
 	return r >= 0 && !errs_any_vital(req.errors);
 }
 
@@ -628,7 +630,8 @@ int bootstrap_load(struct arena *a, const struct bootstrap_req *req, struct boot
 	r = prepare_store(&l, &why);
 	if (r >= 0)
 		r = load_or_replay(&l, &why);
-	if (r < 0 && req->others && why.kind == ERR_CONFIG && b.conf && find_others(&l)) {
+	if (r < 0 && req->others && (why.kind == ERR_CONFIG || why.kind == ERR_INTEGRITY) &&
+	    b.conf && find_others(&l)) {
 		ret->is_partial = true;
 		ret->documents = b.documents;
 		ret->node = b.node;

@@ -79,6 +79,7 @@ struct bootstrap {
 	bool imds_has_version1;       /* it said in this run that it does not */
 	struct bootstrap_text *texts; /* of the documents */
 	size_t n_texts;
+	struct err archive_why; /* where errors are kept: what is wrong with the archive; kind NONE: nothing */
 	bool is_partial; /* after an error: node and facts are there, without what is wrong */
 	const char *key; /* ties persisted documents to this node: ConfigBase and instance id */
 };

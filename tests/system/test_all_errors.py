@@ -16,7 +16,7 @@ import yaml
 import kops
 import kubeup
 from kubeup import MASTER, NODE
-from world import CONFIG, ENV, OK, PROGRAM, SEED, Asset, listing, same
+from world import CONFIG, ENV, INTEGRITY, OK, PROGRAM, SEED, Asset, listing, same
 
 ROLES = [NODE, MASTER]
 COMMANDS = ["validate", "plan", "apply"]
@@ -311,3 +311,18 @@ def test_user_data_hide_nothing_of_what_kops_controller_gives(tmp_path):
         done = node.run("plan")
         assert len(node.requests()) == 1, (node.requests(), done)
     check(done.returncode, done.stderr, ["APIServerIPs: expected a list", "SysctlParameters[0]: ", "and 1 more error (78)"])
+
+
+@pytest.mark.parametrize("command", ["validate", "plan"])
+def test_wrong_bytes_of_templates_hide_nothing(tmp_path, command):
+    """And are not hidden; a value that is wrong first decides the status."""
+    named = kubeup.named(kubeup.templates("1.5.8"), tmp_path) | {"SALT_TAR_HASH": "3" * 40}
+    (tmp_path / "facts.yaml").write_text("distribution: centos\nversion: '7'\nlocalHostname: a.example\nregion: us-west-2\n")
+    (tmp_path / "root").mkdir()
+    for more, code in (({}, INTEGRITY), ({"KUBELET_CERT": kubeup.pem("key", "kubelet")}, CONFIG)):
+        path = tmp_path / "kube_env.yaml"
+        path.write_text(kubeup.text(NODE, "1.5.8", **named, **more))
+        done = nodeup(command, "--offline", f"--conf={path}", "--root", tmp_path / "root", "--facts", tmp_path / "facts.yaml")
+        wrong = ["wrong content", "kube-up made nodes of Debian and Ubuntu, and this is centos", *(["KUBELET_CERT: no PEM"] if more else [])]
+        assert done.returncode == (INTEGRITY if command == "validate" else code), done
+        check(CONFIG, done.stderr, wrong, ["has no 'kubernetes/", "s3.example"])
