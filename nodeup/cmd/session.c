@@ -63,13 +63,13 @@ static int open_http(struct session *s, const struct session_req *req, struct er
 }
 
 /* What the documents set besides is for what is fetched from now on. */
-static int take_settings(struct session *s, struct err *e)
+static int take_settings(struct session *s, struct errs *errors, struct err *e)
 {
 	const char *ca = s->settings.ca_bundle;
 	struct strv more = { 0 };
 	size_t n = s->settings.url_rewrites.n;
 	int r = settings_of_document(s->arena, &s->boot.documents.settings, &s->boot.warnings,
-				     &s->settings, e);
+				     &s->settings, errors, e);
 
 	if (r < 0)
 		return r;
@@ -170,14 +170,16 @@ static struct plan_req *request_plan(struct session *s, const struct session_req
 	return plan;
 }
 
-/* Note what else is wrong, as far as it can be found without what e is of: in the documents, and of their plan. */
-static int note_others(struct session *s, const struct session_req *req, struct err *e)
+/* Note what else is wrong, as far as it can be found without what e is of: in the documents, and of their plan, where there is
+ * a model. */
+static int note_others(struct session *s, const struct session_req *req, bool has_model,
+		       struct err *e)
 {
 	struct plan_req *plan;
 	struct plan ignored;
 	struct err why;
 
-	if (s->boot.is_partial && take_settings(s, &why) == 0) {
+	if (has_model && take_settings(s, &s->others, &why) == 0) {
 		plan = request_plan(s, req);
 		plan->errors = &s->others;
 		plan->no_keys = plan->is_partial = true;
@@ -359,6 +361,7 @@ static void warn_sha1(const struct session *s, const struct session_req *req)
 
 int session_open(struct session *s, const struct session_req *req, struct err *e)
 {
+	bool is_read;
 	int r;
 
 	*s = (struct session){ .arena = arena_new_empty(), .root_fd = -1, .host_fd = -1 };
@@ -387,7 +390,11 @@ int session_open(struct session *s, const struct session_req *req, struct err *e
 				    &s->boot.facts, e);
 	} else {
 		r = load_documents(s, req, e);
-		r = r < 0 ? note_others(s, req, e) : take_settings(s, e);
+		is_read = r >= 0;
+		if (is_read)
+			r = take_settings(s, NULL, e);
+		if (r < 0)
+			r = note_others(s, req, is_read || s->boot.is_partial, e);
 	}
 	if (r < 0)
 		return r;

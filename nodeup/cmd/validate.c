@@ -195,7 +195,8 @@ static int load_documents(struct cli *cli, int root_fd, struct http *http, struc
 	if (r < 0)
 		return r;
 	strv_add_all(cli->arena, &b->warnings, &warnings);
-	r = settings_of_document(cli->arena, &b->documents.settings, &b->warnings, &settings, e);
+	r = settings_of_document(cli->arena, &b->documents.settings, &b->warnings, &settings,
+				 errors, e);
 	if (r < 0)
 		return r;
 	if (!errs_any_vital(errors) && !b->documents.checked)

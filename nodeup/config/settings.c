@@ -11,33 +11,42 @@ const struct schema settings_schema = SCHEMA_OF_LIST("Settings", SETTINGS);
 
 /* The texts of a list. */
 static int texts_of(struct arena *a, const struct tree *list, const char *key,
-		    struct settings_texts *ret, struct err *e)
+		    struct settings_texts *ret, struct errs *errors, struct err *e)
 {
-	for (size_t i = 0; list && i < list->n; i++) {
+	int r = 0;
+
+	for (size_t i = 0; list && i < list->n && r == 0; i++) {
 		const struct tree *item = list->items[i].value;
 
-		if (item->kind != TREE_SCALAR || str_is_empty(item->scalar))
-			return err_config(e, "%s: %s[%zu]: expected a text",
-					  tree_where(a, &item->pos), key, i);
-		arena_push(a, ret->v, ret->n, (struct settings_text){ item->scalar, item->pos });
+		if (item->kind == TREE_SCALAR && !str_is_empty(item->scalar))
+			arena_push(a, ret->v, ret->n,
+				   (struct settings_text){ item->scalar, item->pos });
+		else
+			r = errs_keep(errors,
+				      err_config(e, "%s: %s[%zu]: expected a text",
+						 tree_where(a, &item->pos), key, i),
+				      e);
 	}
-	return 0;
+	return r;
 }
 
 /* A list of FROM=TO. */
 static int add_prefixes(struct arena *a, const struct tree *list, const char *key, struct strv *ret,
-			struct err *e)
+			struct errs *errors, struct err *e)
 {
 	struct settings_texts texts = { 0 };
-	int r = texts_of(a, list, key, &texts, e);
+	int r = texts_of(a, list, key, &texts, errors, e);
 
 	for (size_t i = 0; r == 0 && i < texts.n; i++) {
 		const char *text = texts.v[i].text, *to = strchr(text, '=');
 
-		if (!to || to == text || !to[1])
-			return err_config(e, "%s: %s[%zu]: wanted FROM=TO",
-					  tree_where(a, &texts.v[i].pos), key, i);
-		strv_add(a, ret, text);
+		if (to && to != text && to[1])
+			strv_add(a, ret, text);
+		else
+			r = errs_keep(errors,
+				      err_config(e, "%s: %s[%zu]: wanted FROM=TO",
+						 tree_where(a, &texts.v[i].pos), key, i),
+				      e);
 	}
 	return r;
 }
@@ -49,39 +58,59 @@ static bool is_bucket(const char *url)
 	       url[strlen("s3://")] != '/' && !strpbrk(url, "?#@%") && show_is_clean(url);
 }
 
+/* Check the values that are texts alone. */
+static int check_texts(struct arena *a, const struct settings_doc *doc, struct errs *errors,
+		       struct err *e)
+{
+	int r = 0;
+
+	if (doc->vintage && !vintage_is_version(a, doc->vintage->scalar))
+		r = errs_keep(errors,
+			      err_config(e, "%s: kopsVersion: '%s' is no version of kops",
+					 tree_where(a, &doc->vintage->pos), doc->vintage->scalar),
+			      e);
+	if (r == 0 && !str_is_empty(doc->ca_bundle) && *doc->ca_bundle != '/')
+		r = errs_keep(
+			errors,
+			err_config(e, "caBundle: '%s' is not an absolute path", doc->ca_bundle), e);
+	if (r == 0 && !str_is_empty(doc->ca_bundle) && !show_is_clean(doc->ca_bundle))
+		r = errs_keep(
+			errors,
+			err_config(e, "caBundle: a control character in '%s'", doc->ca_bundle), e);
+	if (r == 0 && !str_is_empty(doc->status_url) && !is_bucket(doc->status_url))
+		r = errs_keep(errors,
+			      err_config(e, "statusURL: '%s' is not s3://BUCKET/PREFIX",
+					 doc->status_url),
+			      e);
+	return r;
+}
+
 int settings_add(struct arena *a, const struct settings_doc *doc, bool own, struct settings *s,
-		 struct err *e)
+		 struct errs *errors, struct err *e)
 {
 	struct settings_texts keys = { 0 }, accepted = { 0 }, values = { 0 };
-	int r = add_prefixes(a, doc->url_rewrites, "urlRewrites", &s->url_rewrites, e);
+	int r = add_prefixes(a, doc->url_rewrites, "urlRewrites", &s->url_rewrites, errors, e);
 
 	if (r == 0)
-		r = add_prefixes(a, doc->mirrors, "mirrors", &s->mirrors, e);
+		r = add_prefixes(a, doc->mirrors, "mirrors", &s->mirrors, errors, e);
 	if (r == 0)
-		r = texts_of(a, doc->public_keys, "publicKeys", &keys, e);
+		r = texts_of(a, doc->public_keys, "publicKeys", &keys, errors, e);
 	if (r == 0)
-		r = texts_of(a, doc->accept_keys, "acceptKeys", &accepted, e);
+		r = texts_of(a, doc->accept_keys, "acceptKeys", &accepted, errors, e);
 	if (r == 0)
-		r = texts_of(a, doc->accept, "accept", &values, e);
+		r = texts_of(a, doc->accept, "accept", &values, errors, e);
+	if (r == 0)
+		r = check_texts(a, doc, errors, e);
 	if (r < 0)
 		return r;
-	if (doc->vintage && !vintage_is_version(a, doc->vintage->scalar))
-		return err_config(e, "%s: kopsVersion: '%s' is no version of kops",
-				  tree_where(a, &doc->vintage->pos), doc->vintage->scalar);
 	if (!s->vintage)
 		s->vintage = doc->vintage;
 	for (size_t i = 0; i < accepted.n; i++)
 		strv_add(a, &s->accept_keys, accepted.v[i].text);
 	for (size_t i = 0; i < values.n; i++)
 		strv_add(a, &s->accept, values.v[i].text);
-	if (!str_is_empty(doc->ca_bundle) && *doc->ca_bundle != '/')
-		return err_config(e, "caBundle: '%s' is not an absolute path", doc->ca_bundle);
-	if (!str_is_empty(doc->ca_bundle) && !show_is_clean(doc->ca_bundle))
-		return err_config(e, "caBundle: a control character in '%s'", doc->ca_bundle);
 	if (str_is_empty(s->ca_bundle) && !str_is_empty(doc->ca_bundle))
 		s->ca_bundle = doc->ca_bundle;
-	if (!str_is_empty(doc->status_url) && !is_bucket(doc->status_url))
-		return err_config(e, "statusURL: '%s' is not s3://BUCKET/PREFIX", doc->status_url);
 	if (str_is_empty(s->status_url) && !str_is_empty(doc->status_url))
 		s->status_url = doc->status_url;
 	s->require_signatures |= doc->require_signatures.v;

@@ -4,6 +4,7 @@
  * Owner: the arena. Errors: CONFIG with file:line:column. Threads: none of its own. */
 #pragma once
 
+#include "nodeup/base/errs.h"
 #include "nodeup/base/field_list.h"
 
 /* A text of a document with the place it stands at, for messages of what parses it further. */
@@ -66,6 +67,7 @@ struct settings {
 /* The rows of a document that is nothing but settings. */
 extern const struct schema settings_schema;
 
-/* Check a document's settings and add them. `own`: of the machine, not of a cluster's document. */
+/* Check a document's settings and add them. `own`: of the machine, not of a cluster's document. With `errors` each that is
+ * wrong is kept there, and the rest is added; nothing is to be done by it then. */
 int settings_add(struct arena *a, const struct settings_doc *doc, bool own, struct settings *s,
-		 struct err *e) must_check;
+		 struct errs *errors, struct err *e) must_check;

@@ -73,7 +73,7 @@ static int add_mirrors(struct loader *l, struct asset *as, struct err *e)
 
 	if (l->req->settings)
 		s = *l->req->settings;
-	r = settings_add(l->arena, &l->b->documents.settings, false, &s, e);
+	r = settings_add(l->arena, &l->b->documents.settings, false, &s, l->req->errors, e);
 	return r < 0 ? r : asset_add_mirrors(l->arena, as, &s.mirrors, e);
 }
 

@@ -41,7 +41,7 @@ static int load_file(struct arena *a, int root_fd, const char *path, struct fiel
 	if (r < 0 || t->kind == TREE_NULL)
 		return r;
 	r = field_parse(a, &settings_schema, t, &doc, &opts, e);
-	return r < 0 ? r : settings_add(a, &doc, true, s, e);
+	return r < 0 ? r : settings_add(a, &doc, true, s, NULL, e);
 }
 
 int settings_load(struct arena *a, int root_fd, bool strict, struct strv *warnings,
@@ -65,12 +65,12 @@ int settings_load(struct arena *a, int root_fd, bool strict, struct strv *warnin
 }
 
 int settings_of_document(struct arena *a, const struct settings_doc *doc, struct strv *warnings,
-			 struct settings *s, struct err *e)
+			 struct settings *s, struct errs *errors, struct err *e)
 {
 	if (s->keys_are_own && doc->public_keys && doc->public_keys->n)
 		strv_addf(a, warnings, "%s: publicKeys: not used, %s has the keys of this machine",
 			  tree_where(a, &doc->public_keys->pos), settings_dir);
-	return settings_add(a, doc, false, s, e);
+	return settings_add(a, doc, false, s, errors, e);
 }
 
 const char *settings_ca(const struct settings *s)

@@ -326,3 +326,20 @@ def test_wrong_bytes_of_templates_hide_nothing(tmp_path, command):
         wrong = ["wrong content", "kube-up made nodes of Debian and Ubuntu, and this is centos", *(["KUBELET_CERT: no PEM"] if more else [])]
         assert done.returncode == (INTEGRITY if command == "validate" else code), done
         check(CONFIG, done.stderr, wrong, ["has no 'kubernetes/", "s3.example"])
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_settings_of_a_document_hide_nothing(tmp_path, command):
+    """Each of them, with what the plan refuses."""
+    node = kops.Worker(tmp_path / "node")
+    spoil_hook(node.config)
+    with node.controller():
+        node.write(mirrors=["x", "y"], caBundle="certs", accept=[[]])
+        if command == "validate":
+            shutil.copy(node.folder / "nodeupconfig.yaml", node.folder / "documents")
+            done = nodeup("validate", f"--conf={node.folder}/documents/kube_env.yaml")
+        else:
+            done = node.run(command)
+            assert node.requests().count("200 ") == 1, node.requests()
+    check(done.returncode, done.stderr, ["mirrors[0]: wanted FROM=TO", "mirrors[1]: wanted FROM=TO", "caBundle: 'certs'", "accept[0]: expected a text",
+                                         SPOILED[spoil_hook]])
