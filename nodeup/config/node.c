@@ -56,6 +56,14 @@ void node_proxy_variables(struct arena *a, const struct node_proxy *proxy, struc
 		strmap_set(a, ret, names[i], i < 2 ? proxy->url : proxy->excludes);
 }
 
+const struct node_file *node_files_find(const struct node_files *files, const char *path)
+{
+	for (size_t i = 0; files && i < files->n; i++)
+		if (str_eq(files->v[i].path, path))
+			return &files->v[i];
+	return NULL;
+}
+
 const struct node_keypair *node_keypair(const struct node *n, const char *name)
 {
 	for (size_t i = 0; i < n->keypairs.n; i++)

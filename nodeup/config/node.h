@@ -177,3 +177,5 @@ bool node_runs_kube_proxy(const struct node *n);
 void node_proxy_variables(struct arena *a, const struct node_proxy *proxy, struct strmap *ret);
 /* The key pair of that name, or NULL. */
 const struct node_keypair *node_keypair(const struct node *n, const char *name);
+/* The file at that path, or NULL; of a list that is NULL too. */
+const struct node_file *node_files_find(const struct node_files *files, const char *path);

@@ -434,6 +434,11 @@ static int load_model(struct loader *l, struct err *e)
 		r = loader_archive(l, e);
 	if (r >= 0)
 		r = loader_facts(l, e);
+	/* what else is wrong is found without them */
+	if (r < 0 && l->again && e->kind == ERR_NET) {
+		opts.no_host = true;
+		r = 0;
+	}
 	if (r >= 0)
 		r = loader_vintage(l, &opts, e);
 	if (r >= 0)
@@ -637,7 +642,8 @@ int bootstrap_load(struct arena *a, const struct bootstrap_req *req, struct boot
 		ret->node = b.node;
 		ret->facts = b.facts;
 		if (!req->no_secrets && !req->no_machine)
-			ret->runtime = probe_runtime(a, req->root_fd, !req->image_mode);
+			ret->runtime =
+				probe_runtime(a, req->root_fd, !req->image_mode, &b.node.files);
 	}
 	if (r < 0) {
 		bootstrap_done(&b);
@@ -652,7 +658,7 @@ int bootstrap_load(struct arena *a, const struct bootstrap_req *req, struct boot
 	if (!b.key)
 		b.key = loader_key(&l);
 	if (!req->no_secrets && !req->no_machine)
-		b.runtime = probe_runtime(a, req->root_fd, !req->image_mode);
+		b.runtime = probe_runtime(a, req->root_fd, !req->image_mode, &b.node.files);
 	if (!req->no_machine)
 		ask_for_version1(&l);
 	*ret = b;

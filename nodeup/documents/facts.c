@@ -70,19 +70,28 @@ struct wanted {
 	bool name, id;
 };
 
-static int find_wanted(struct loader *l, struct wanted *ret, struct err *e)
+/* The model without what is not known of this host yet, and with no word on it: it is made for good later. Where errors are kept,
+ * it lacks what is wrong. */
+static int look_ahead(struct loader *l, struct node *ret, struct err *e)
 {
 	const struct settings *settings = l->req->settings;
+	struct errs wrong = { .arena = l->arena };
 	const struct dialect_opts opts = { .strict = l->req->strict,
 					   .accept = settings ? &settings->accept_keys : NULL,
+					   .errors = l->req->errors ? &wrong : NULL,
 					   .any_value = true,
 					   .no_host = true };
 	const struct documents *d = &l->b->documents;
+
+	return d->dialect->node(l->arena, d, &l->b->facts, &opts, ret, e);
+}
+
+static int find_wanted(struct loader *l, struct wanted *ret, struct err *e)
+{
 	struct node n = { 0 };
 	const char *names[2];
-	int r;
+	int r = look_ahead(l, &n, e);
 
-	r = d->dialect->node(l->arena, d, &l->b->facts, &opts, &n, e);
 	if (r < 0)
 		return r;
 	names[0] = n.kubelet.hostname_override;
@@ -91,6 +100,17 @@ static int find_wanted(struct loader *l, struct wanted *ret, struct err *e)
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
 		ret->name |= names[i] && strcasecmp(str_trim(l->arena, names[i]), "@aws") == 0;
 	return 0;
+}
+
+/* Of what this host is asked for, the documents' own files tell, before they are there. */
+static void take_files(struct loader *l)
+{
+	struct node n = { 0 };
+	struct err ignored;
+
+	if (l->b->documents.dialect->file_asset && look_ahead(l, &n, &ignored) == 0)
+		probe_written(l->arena, l->req->root_fd, !l->req->image_mode && !l->req->facts_file,
+			      &n.files, &l->b->facts);
 }
 
 static int ask_if_online(struct loader *l, const char *fact, const char *why, struct err *e)
@@ -285,6 +305,8 @@ int loader_facts(struct loader *l, struct err *e)
 		loader_kept_facts(l->arena, l->req->root_fd, f);
 	if (!f->region)
 		f->region = known_region(l);
+	if (!l->req->no_secrets && !l->b->documents.of_instance)
+		take_files(l);
 	return find_own_facts(l, e);
 }
 

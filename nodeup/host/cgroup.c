@@ -44,15 +44,13 @@ static const char *driver_in(struct arena *a, const char *text)
 	return found;
 }
 
-static const char *driver_of_file(struct arena *a, int root_fd)
+static const char *driver_of_file(struct arena *a, const char *text)
 {
-	autobuf struct buf b = BUF_INIT(FILE_MAX);
 	const struct tree *options;
 	struct err ignored;
 	struct tree *t;
 
-	if (io_read(root_fd, daemon_json, &b, &ignored) < 0 ||
-	    json_parse(a, daemon_json, buf_str(&b), b.len, &t, &ignored) < 0)
+	if (!text || json_parse(a, daemon_json, text, strlen(text), &t, &ignored) < 0)
 		return NULL;
 	options = tree_get(t, "exec-opts");
 	for (size_t i = 0; options && options->kind == TREE_SEQ && i < options->n; i++)
@@ -63,10 +61,9 @@ static const char *driver_of_file(struct arena *a, int root_fd)
 }
 
 /* containerd: `SystemdCgroup = true` of runc's options, or `systemd_cgroup = true` of before 1.3. */
-static const char *driver_of_containerd(struct arena *a, int root_fd)
+static const char *driver_of_containerd(struct arena *a, const char *text)
 {
 	static const char *const keys[] = { "SystemdCgroup", "systemd_cgroup" };
-	const char *text = io_text(a, root_fd, containerd_toml, FILE_MAX);
 	const struct strv lines = strv_split(a, text ? text : "", '\n');
 
 	for (size_t i = 0; i < lines.n; i++) {
@@ -156,7 +153,17 @@ static bool lacks_apparmor_parser(int root_fd)
 	return true;
 }
 
-void probe_cgroup(struct arena *a, int root_fd, const char *command, struct runtime *r)
+/* What is at that path once this run is done. */
+static const char *text_of(struct arena *a, int root_fd, const struct node_files *written,
+			   const char *path)
+{
+	const struct node_file *f = node_files_find(written, path);
+
+	return f ? f->content : io_text(a, root_fd, path, FILE_MAX);
+}
+
+void probe_cgroup(struct arena *a, int root_fd, const char *command,
+		  const struct node_files *written, struct runtime *r)
 {
 	static const char *const dockers[] = { "docker-ce", "docker.io", "docker-engine",
 					       "moby-engine", NULL };
@@ -172,10 +179,11 @@ void probe_cgroup(struct arena *a, int root_fd, const char *command, struct runt
 	if (!r->version)
 		r->version = version_said(a, is_docker ? "dockerd" : "containerd");
 	if (!is_docker) {
-		r->cgroup_driver = driver_of_containerd(a, root_fd);
+		r->cgroup_driver =
+			driver_of_containerd(a, text_of(a, root_fd, written, containerd_toml));
 		return;
 	}
 	r->cgroup_driver = driver_in(a, command);
 	if (!r->cgroup_driver)
-		r->cgroup_driver = driver_of_file(a, root_fd);
+		r->cgroup_driver = driver_of_file(a, text_of(a, root_fd, written, daemon_json));
 }

@@ -4,7 +4,10 @@
 #pragma once
 
 #include "nodeup/config/facts.h"
+#include "nodeup/config/node.h"
 #include "nodeup/config/runtime.h"
 
-/* Fill cgroup, lacks_apparmor_parser, lacks_ipvs, cgroup_driver and version of a running host's runtime; its command is in *command. */
-void probe_cgroup(struct arena *a, int root_fd, const char *command, struct runtime *r);
+/* Fill cgroup, lacks_apparmor_parser, lacks_ipvs, cgroup_driver and version of a running host's runtime; its command is in
+ * *command. Files that this run writes count as they will be. */
+void probe_cgroup(struct arena *a, int root_fd, const char *command,
+		  const struct node_files *written, struct runtime *r);

@@ -139,14 +139,16 @@ static void probe_filesystems(struct arena *a, int root_fd, struct facts *f)
 	strv_sort(&f->filesystems);
 }
 
-static const char *root_of_daemon(struct arena *a, int root_fd)
+static const char daemon_json[] = "/etc/docker/daemon.json", usual_root[] = "/var/lib/docker";
+static const char resolv_conf[] = "/etc/resolv.conf";
+
+static const char *root_of_daemon(struct arena *a, const char *text)
 {
-	static const char path[] = "/etc/docker/daemon.json";
-	const char *text = io_text(a, root_fd, path, FILE_MAX), *root;
+	const char *root;
 	struct err ignored;
 	struct tree *t;
 
-	if (!text || json_parse(a, path, text, strlen(text), &t, &ignored) < 0 ||
+	if (!text || json_parse(a, daemon_json, text, strlen(text), &t, &ignored) < 0 ||
 	    t->kind != TREE_MAP)
 		return NULL;
 	root = tree_text(t, "data-root");
@@ -306,9 +308,8 @@ static void probe_resolved(int root_fd, bool running, struct facts *f)
 
 /* Servers of /etc/resolv.conf are pods' as well, but for those on the loopback interface. An admin may have written that
  * file while systemd-resolved runs. source: resolv.conf(5) */
-static void probe_servers(struct arena *a, int root_fd, struct facts *f)
+static void probe_servers(struct arena *a, const char *text, struct facts *f)
 {
-	const char *text = io_text(a, root_fd, "/etc/resolv.conf", FILE_MAX);
 	const struct strv lines = strv_split(a, text ? text : "", '\n');
 	size_t n = 0, loops = 0;
 
@@ -337,10 +338,10 @@ int probe_host(struct arena *a, int root_fd, bool running, struct facts *f, stru
 	if (running && f->filesystems.n == 0)
 		probe_filesystems(a, root_fd, f);
 	if (!f->docker_root)
-		f->docker_root = root_of_daemon(a, root_fd);
+		f->docker_root = root_of_daemon(a, io_text(a, root_fd, daemon_json, FILE_MAX));
 	if (running && !f->docker_filesystem)
-		probe_docker_filesystem(a, root_fd,
-					f->docker_root ? f->docker_root : "/var/lib/docker", f);
+		probe_docker_filesystem(a, root_fd, f->docker_root ? f->docker_root : usual_root,
+					f);
 	if (running) {
 		probe_firmware(a, root_fd, f);
 		probe_interfaces(a, root_fd, f);
@@ -350,9 +351,26 @@ int probe_host(struct arena *a, int root_fd, bool running, struct facts *f, stru
 	probe_swaps(a, root_fd, running, f);
 	probe_resolved(root_fd, running, f);
 	if (f->resolved.v && !f->asks_itself.set)
-		probe_servers(a, root_fd, f);
+		probe_servers(a, io_text(a, root_fd, resolv_conf, FILE_MAX), f);
 	probe_homes(a, root_fd, f);
 	return 0;
+}
+
+void probe_written(struct arena *a, int root_fd, bool running, const struct node_files *written,
+		   struct facts *f)
+{
+	const struct node_file *daemon = node_files_find(written, daemon_json),
+			       *servers = node_files_find(written, resolv_conf);
+	const char *before = f->docker_root;
+
+	if (servers && f->resolved.v)
+		probe_servers(a, servers->content, f);
+	if (!daemon)
+		return;
+	f->docker_root = root_of_daemon(a, daemon->content);
+	if (running && !str_eq(f->docker_root, before))
+		probe_docker_filesystem(a, root_fd, f->docker_root ? f->docker_root : usual_root,
+					f);
 }
 
 /* clang-format off */
@@ -495,7 +513,8 @@ static bool has_unit(struct arena *a, int root_fd, const char *unit)
 	return false;
 }
 
-struct runtime probe_runtime(struct arena *a, int root_fd, bool running)
+struct runtime probe_runtime(struct arena *a, int root_fd, bool running,
+			     const struct node_files *written)
 {
 	static const char *const units[] = { "docker.service", "containerd.service" };
 	struct runtime found = { 0 };
@@ -507,6 +526,6 @@ struct runtime probe_runtime(struct arena *a, int root_fd, bool running)
 	if (str_eq(found.unit, units[0]))
 		command = probe_docker(a, root_fd, &found);
 	if (running)
-		probe_cgroup(a, root_fd, command, &found);
+		probe_cgroup(a, root_fd, command, written, &found);
 	return found;
 }

@@ -6,12 +6,16 @@
 
 #include "nodeup/aws/imds.h"
 #include "nodeup/config/facts.h"
+#include "nodeup/config/node.h"
 #include "nodeup/config/runtime.h"
 
 /* Fill what f lacks from below root_fd: distribution, version, codename, arch, filesystems. With
  * `running` also what only a running host has (uname, /proc, the instance id of its firmware). */
 int probe_host(struct arena *a, int root_fd, bool running, struct facts *f,
 	       struct err *e) must_check;
+/* Fill anew what files that this run writes will say of it: docker's directory with its file system, and the name servers. */
+void probe_written(struct arena *a, int root_fd, bool running, const struct node_files *written,
+		   struct facts *f);
 /* Fill the fact dockerFilesystem: what docker asks of its directory, an absolute path, when it starts, or of the one that it will
  * make it in. NULL: one that is not known. */
 void probe_docker_filesystem(struct arena *a, int root_fd, const char *directory, struct facts *f);
@@ -25,5 +29,7 @@ int probe_names(struct arena *a, struct imds *m, const char *instance, struct st
 		struct err *e) must_check;
 /* What IMDS and EC2 told of this instance, of what f has: a map that facts_parse reads. */
 struct tree *probe_instance(struct arena *a, const struct facts *f);
-/* The runtime whose unit file is installed below root_fd; with `running` also its version and cgroups. */
-struct runtime probe_runtime(struct arena *a, int root_fd, bool running);
+/* The runtime whose unit file is installed below root_fd; with `running` also its version and cgroups, for which files that
+ * this run writes count as they will be. */
+struct runtime probe_runtime(struct arena *a, int root_fd, bool running,
+			     const struct node_files *written);

@@ -789,6 +789,20 @@ static void test_documents_only(void **state)
 	assert_non_null(strstr(fx->e.msg, "distribution"));
 }
 
+/* Of documents and keys, though the metadata service does not answer. */
+static void test_all_that_is_wrong(void **state)
+{
+	static const char spoil[] =
+		"cd $0; echo '  isolateMasters: x' >>cluster.spec; rm -r pki/issued/ca";
+	struct fixture *fx = *state;
+	struct errs others = { .arena = fx->a };
+
+	run((const char *const[]){ "sh", "-c", spoil, below(fx, BASE), NULL });
+	cloud_fault(fx->c, CLOUD_IMDS, hostname_path, "status=500&times=9");
+	fx->req.others = &others;
+	assert_true(load(fx) < 0 && others.n == 2 && strstr(others.v[1].msg, "key pair ca"));
+}
+
 static void test_own_name_not_to_be_had(void **state)
 {
 	struct fixture *fx = *state;
@@ -877,6 +891,7 @@ int main(void)
 		T(test_a_lost_conf_and_nothing_kept),
 		T(test_image),
 		T(test_documents_only),
+		T(test_all_that_is_wrong),
 		T(test_own_name_not_to_be_had),
 		T(test_bad_documents),
 		T(test_each_object_is_asked_for_once),

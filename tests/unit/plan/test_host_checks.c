@@ -318,14 +318,17 @@ static struct runtime probe(struct arena *a, const struct scratch *s, const char
 {
 	struct runtime r = { .unit = unit };
 
-	probe_cgroup(a, s->fd, command, &r);
+	probe_cgroup(a, s->fd, command, NULL, &r);
 	return r;
 }
 
 static void versions_and_drivers_are_found(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
-	struct runtime r;
+	static const char options[] = "{\"exec-opts\": [\"native.cgroupdriver=systemd\"]}";
+	struct node_file file = { .path = "/etc/docker/daemon.json", .content = options };
+	const struct node_files written = { &file, 1 };
+	struct runtime r, by_run = { .unit = docker };
 	struct scratch s;
 
 	(void)state;
@@ -346,6 +349,8 @@ static void versions_and_drivers_are_found(void **state)
 	scratch_write(&s, "/etc/docker/daemon.json",
 		      "{\"exec-opts\": [\"native.cgroupdriver=cgroupfs\"]}");
 	assert_string_equal(probe(a, &s, docker, NULL).cgroup_driver, "cgroupfs");
+	probe_cgroup(a, s.fd, NULL, &written, &by_run);
+	assert_string_equal(by_run.cgroup_driver, "systemd");
 	scratch_write(&s, "/etc/docker/daemon.json", "{\"exec-opts\": 1");
 	assert_null(probe(a, &s, docker, NULL).cgroup_driver);
 	assert_null(probe(a, &s, containerd, NULL).cgroup_driver);
