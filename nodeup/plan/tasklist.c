@@ -239,11 +239,12 @@ struct task *plan_service(struct plan *p, const char *name, const char *text, bo
 void plan_checkpoints(struct plan *p, struct task *kubelet, const char *root, const char *cpus)
 {
 	static const struct {
-		const char *name, *policy, *flag;
+		const char *name, *policy, *flag, *key;
 		int since;
 	} rows[] = {
-		{ "cpu_manager_state", "none", "cpu-manager-policy", 8 },
-		{ "memory_manager_state", "None", "memory-manager-policy", 21 },
+		{ "cpu_manager_state", "none", "cpu-manager-policy", "cpuManagerPolicy", 8 },
+		{ "memory_manager_state", "None", "memory-manager-policy", "memoryManagerPolicy",
+		  21 },
 	};
 	struct task_unit *u = &kubelet->unit;
 
@@ -255,7 +256,7 @@ void plan_checkpoints(struct plan *p, struct task *kubelet, const char *root, co
 					     rows[i].name),
 			.policy = is_set ? cpus : rows[i].policy,
 			.flag = rows[i].flag,
-			.gives_cpus = is_set && str_eq(cpus, "static"),
+			.key = rows[i].key,
 		};
 
 		if (node_k8s_at_least(p->req->node, 1, rows[i].since))

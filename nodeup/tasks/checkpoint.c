@@ -7,6 +7,8 @@
 #include "nodeup/base/io.h"
 #include "nodeup/base/json.h"
 #include "nodeup/base/print.h"
+#include "nodeup/base/walk.h"
+#include "nodeup/base/yaml.h"
 #include "units/dropins.h"
 
 enum { FILE_MAX = 4 << 20, CPUS_MAX = 8192 };
@@ -62,16 +64,71 @@ static bool is_of_machine(struct arena *a, int root_fd, const struct tree *check
 	return memcmp(here, told, sizeof(*here)) == 0;
 }
 
+/* The value of the last --config-dir in a text; NULL: there is none. */
+static const char *config_dir_in(struct arena *a, const char *text)
+{
+	static const char flag[] = "--config-dir";
+	const char *found = NULL;
+
+	while ((text = strstr(text, flag))) {
+		text += strlen(flag);
+		if (strchr("= ", *text) && text[1] == '/')
+			found = arena_strn(a, text + 1, strcspn(text + 1, " \t\n\"'"));
+	}
+	return found;
+}
+
+/* What kubelet has beside its own configuration. */
+struct given {
+	const char *policy, *by; /* and the file that has it; NULL: none has */
+};
+
+/* What the files of its drop-in directory say: of several the last. source: kubernetes cmd/kubelet/app/server.go
+ * mergeKubeletConfigurations */
+static struct given policy_in_dir(struct arena *a, int root_fd, const char *dir, const char *key)
+{
+	struct given given = { 0 };
+	struct strv names = { 0 };
+	struct err ignored;
+
+	if (!dir || walk_names_at(a, root_fd, dir, &names, &ignored) < 0)
+		return given;
+	for (size_t i = 0; i < names.n; i++) {
+		const char *path = arena_printf(a, "%s/%s", dir, names.v[i]);
+		const char *text =
+			str_has_suffix(path, ".conf") ? io_text(a, root_fd, path, FILE_MAX) : NULL;
+		struct tree *t;
+
+		if (text && yaml_parse(a, path, text, strlen(text), &t, &ignored) == 0 &&
+		    t->kind == TREE_MAP && tree_text(t, key))
+			given = (struct given){ tree_text(t, key), path };
+	}
+	return given;
+}
+
+static struct given policy_given(struct arena *a, int root_fd, const char *unit, const char *key)
+{
+	const struct strmap texts = unit_dropin_texts(a, root_fd, unit);
+	const char *dir = NULL;
+
+	for (size_t i = 0; i < texts.n; i++)
+		dir = config_dir_in(a, texts.v[i].value) ?: dir;
+	return policy_in_dir(a, root_fd, dir, key);
+}
+
 /* What is said of one that kubelet can read; NULL: nothing. */
 static const char *fault_of(struct arena *a, int root_fd, const struct task_checkpoint *c,
-			    const struct tree *checkpoint)
+			    const struct given *given, const struct tree *checkpoint)
 {
 	const char *policy = tree_text(checkpoint, "policyName");
+	const char *wanted = given->by ? given->policy : c->policy;
 
-	if (!str_eq(policy, c->policy))
-		return arena_printf(a, "is of policy %.20s, and kubelet has %s",
-				    policy ? policy : "''", c->policy);
-	if (c->gives_cpus && !is_of_machine(a, root_fd, checkpoint))
+	if (!str_eq(policy, wanted))
+		return arena_printf(a, "is of policy %.20s, and kubelet has %.20s%s%s",
+				    policy ? policy : "''", wanted, given->by ? " by " : "",
+				    given->by ? given->by : "");
+	/* of the policies of both checkpoints this one alone holds the machine's CPUs */
+	if (str_eq(wanted, "static") && !is_of_machine(a, root_fd, checkpoint))
 		return "has other CPUs than this machine";
 	return NULL;
 }
@@ -93,6 +150,7 @@ enum checkpoint checkpoint_judge(int root_fd, const char *unit, const struct tas
 {
 	autoarena struct arena *a = arena_new_empty();
 	const char *text = io_text(a, root_fd, c->path, FILE_MAX), *fault, *others;
+	struct given given;
 	struct err ignored;
 	struct tree *t;
 
@@ -102,7 +160,8 @@ enum checkpoint checkpoint_judge(int root_fd, const char *unit, const struct tas
 		(void)print_to(why, size, "%s cannot be read", c->path);
 		return CHECKPOINT_WRONG;
 	}
-	fault = fault_of(a, root_fd, c, t);
+	given = policy_given(a, root_fd, unit, c->key);
+	fault = fault_of(a, root_fd, c, &given, t);
 	others = fault ? policy_of_others(a, root_fd, unit, c) : NULL;
 	if (others)
 		(void)print_to(why, size, "%s %s: it is left, as %s has %s", c->path, fault, others,

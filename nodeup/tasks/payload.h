@@ -127,8 +127,8 @@ struct task_pull {
 /* Of kubelet: what it remembers between its starts; see checkpoint.h. */
 struct task_checkpoint {
 	const char *path, *policy; /* the one that kubelet has now */
-	const char *flag; /* the name of the flag by which others may give it another one */
-	bool gives_cpus;  /* by that policy it holds the machine's CPUs */
+	/* the flag, and the key of its configuration, by which others may give it another one */
+	const char *flag, *key;
 };
 
 struct task_unit {

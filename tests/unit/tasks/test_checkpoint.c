@@ -15,8 +15,10 @@ static const char path[] = "/var/lib/kubelet/cpu_manager_state";
 /* On a machine with four CPUs, of which the third is off. */
 static void judgements(void **state)
 {
-	static const struct task_checkpoint none = { path, "none", "cpu-manager-policy", false },
-					    fixed = { path, "static", "cpu-manager-policy", true };
+	static const struct task_checkpoint none = { path, "none", "cpu-manager-policy",
+						     "cpuManagerPolicy" },
+					    fixed = { path, "static", "cpu-manager-policy",
+						      "cpuManagerPolicy" };
 	static const struct {
 		const struct task_checkpoint *wanted;
 		const char *text, *says; /* "" it is right */
@@ -84,9 +86,54 @@ static void judgements(void **state)
 	scratch_done(&root);
 }
 
+/* The last file of kubelet's drop-in directory that has the key counts, before its own configuration. */
+static void policies_of_a_directory(void **state)
+{
+	static const struct task_checkpoint none = { path, "none", "cpu-manager-policy",
+						     "cpuManagerPolicy" };
+	static const char dropin[] = "/etc/systemd/system/x.service.d/a.conf";
+	static const struct {
+		const char *args, *first, *last, *checkpoint, *says; /* "" it is right */
+	} rows[] = {
+		{ "--config-dir=/k.d", "cpuManagerPolicy: static\n", NULL, "none",
+		  " is of policy none, and kubelet has static by /k.d/a.conf" },
+		{ "--config-dir=/k.d", "cpuManagerPolicy: static\n", NULL, "static", "" },
+		{ "--x --config-dir /k.d\"", "{\"cpuManagerPolicy\": \"static\"}",
+		  "cpuManagerPolicy: none", "static",
+		  " is of policy static, and kubelet has none by /k.d/b.conf" },
+		{ "--config-dir=/k.d", "maxPods: 3", "[", "none", "" },
+		{ "--config-dir=/other", "cpuManagerPolicy: static", NULL, "none", "" },
+		{ "--config-dir=/other --config-dir=/k.d", "cpuManagerPolicy: static", NULL,
+		  "static", "" },
+		{ "--config-directory=/k.d", "cpuManagerPolicy: static", NULL, "none", "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		autofree char *unit = xasprintf("[Service]\nEnvironment=\"A=%s\"\n", rows[i].args);
+		autofree char *text = xasprintf("{\"policyName\": \"%s\"}", rows[i].checkpoint);
+		char why[256] = "";
+		struct scratch root;
+
+		scratch_new(&root);
+		scratch_write(&root, dropin, unit);
+		scratch_write(&root, "/k.d/a.conf", rows[i].first);
+		scratch_write(&root, "/k.d/c.yaml", "cpuManagerPolicy: other");
+		if (rows[i].last)
+			scratch_write(&root, "/k.d/b.conf", rows[i].last);
+		scratch_write(&root, path, text);
+		if ((checkpoint_judge(root.fd, "x.service", &none, why, sizeof(why)) ==
+		     CHECKPOINT_WRONG) != (*rows[i].says != '\0') ||
+		    (*rows[i].says && strcmp(why + strlen(path), rows[i].says) != 0))
+			fail_msg("row %zu: '%s'", i, why);
+		scratch_done(&root);
+	}
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(judgements) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(judgements),
+					    cmocka_unit_test(policies_of_a_directory) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -734,7 +734,8 @@ static bool is_put_aside(struct world *w)
 
 static void a_checkpoint_of_another_policy_is_put_aside_while_it_is_stopped(void **state)
 {
-	struct task_checkpoint wanted = { checkpoint, "static", "cpu-manager-policy", false };
+	struct task_checkpoint wanted = { checkpoint, "static", "cpu-manager-policy",
+					  "cpuManagerPolicy" };
 	struct world *w = *state;
 	struct fake_unit *u = converged(w);
 
@@ -762,7 +763,8 @@ static void a_checkpoint_of_another_policy_is_put_aside_while_it_is_stopped(void
 
 static void a_checkpoint_of_this_policy_is_left(void **state)
 {
-	struct task_checkpoint wanted = { checkpoint, "static", "cpu-manager-policy", false };
+	struct task_checkpoint wanted = { checkpoint, "static", "cpu-manager-policy",
+					  "cpuManagerPolicy" };
 	struct world *w = *state;
 
 	(void)converged(w);
@@ -780,7 +782,8 @@ static void a_checkpoint_of_this_policy_is_left(void **state)
 static void a_checkpoint_of_a_policy_that_others_set_is_left(void **state)
 {
 	static const char dropin[] = "/etc/systemd/system/x.service.d/9-mine.conf";
-	struct task_checkpoint wanted = { checkpoint, "none", "cpu-manager-policy", true };
+	struct task_checkpoint wanted = { checkpoint, "none", "cpu-manager-policy",
+					  "cpuManagerPolicy" };
 	struct world *w = *state;
 	struct fake_unit *u = converged(w);
 
@@ -812,7 +815,8 @@ static void a_checkpoint_of_a_policy_that_others_set_is_left(void **state)
 
 static void a_checkpoint_is_put_aside_before_a_first_start(void **state)
 {
-	struct task_checkpoint wanted = { checkpoint, "none", "cpu-manager-policy", false };
+	struct task_checkpoint wanted = { checkpoint, "none", "cpu-manager-policy",
+					  "cpuManagerPolicy" };
 	struct world *w = *state;
 	struct fake_unit *u = fake_bus_add(&w->bus, "x.service", 0);
 
