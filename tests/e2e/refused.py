@@ -5,8 +5,8 @@ import json
 import nodechecks
 
 CONFIG, DEGRADED, FAILED = 78, 2, 1
-# An older nodeup kept neither, and all other records as today's does; so a node without them is one whose last run was of that one.
-RECORDS, MOTD = "/var/lib/nodeup/last-good /var/lib/nodeup/vintage", "/run/motd.d/nodeup"
+# An older nodeup kept none of them, and all other records as today's does; so a node without them is one whose last run was of that one.
+RECORDS, MOTD = " ".join(f"/var/lib/nodeup/{name}" for name in ("last-good", "vintage", "applied")), "/run/motd.d/nodeup"
 # all but what a run says of itself
 LEFT_ALONE = nodechecks.MANAGED + " /opt/nodeup /var/lib/nodeup -path /var/lib/nodeup/runs -prune -o"
 BAD = "\nkey of no document: [\n"
