@@ -14,6 +14,36 @@ static void check_name(struct plan *p, const struct node_hook *h, const char *na
 			    h->name, t->origin);
 }
 
+/* docker and ctr give up at a line of 64 KiB */
+enum { ENV_LINE_MAX = 60000 };
+
+static bool is_line(const struct strmap_item *item)
+{
+	return *item->key && !strpbrk(item->key, "\r\n") && !strpbrk(item->value, "\r\n") &&
+	       strlen(item->key) + strlen(item->value) < ENV_LINE_MAX;
+}
+
+struct plan_hook_env plan_hook_environment(struct plan *p, const struct node_hook *h,
+					   plan_hook_value *value)
+{
+	const char *path = arena_printf(p->arena, "/etc/kubernetes/hooks/%s.env", h->name);
+	struct plan_hook_env env = { 0 };
+	struct strmap file = { 0 };
+
+	for (size_t i = 0; i < h->environment.n && !h->disabled; i++) {
+		const struct strmap_item *item = &h->environment.v[i];
+		const char *in_file = is_line(item) ? value(p, item) : NULL;
+
+		if (in_file)
+			strmap_set(p->arena, &file, item->key, in_file);
+		else
+			strv_addf(p->arena, &env.words, "%s=%s", item->key, item->value);
+	}
+	plan_env_file(p, path, h->name, &file);
+	env.file = file.n ? path : NULL;
+	return env;
+}
+
 char *plan_hook_head(const struct plan *p, const struct node_hook *h)
 {
 	struct strv lines = { 0 };

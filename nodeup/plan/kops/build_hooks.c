@@ -8,9 +8,6 @@
 /* bytes of one: "\\x09" */
 enum { ESCAPED_MAX = 4 };
 
-/* ctr reads a file of variables line by line, and gives up at 64 KiB */
-enum { ENV_LINE_MAX = 60000 };
-
 /* The endings of units. source: systemd.unit(5), kops 1.37 pkg/systemd/unit.go */
 static const char *const endings[] = {
 	".automount", ".device", ".mount", ".path",   ".scope", ".service",
@@ -68,21 +65,6 @@ static const char *find_special(const char *word)
 	return NULL;
 }
 
-static const char *env_path(struct plan *p, const struct node_hook *h)
-{
-	return arena_printf(p->arena, "/etc/kubernetes/hooks/%s.env", h->name);
-}
-
-/* Whether it means the same in a file, where ctr takes a line as it is. */
-static bool fits_a_line(struct plan *p, const struct strmap_item *item)
-{
-	const size_t key = strlen(item->key), value = strlen(item->value);
-
-	return key && strcspn(item->key, "=\r\n") == key && strcspn(item->value, "\r\n") == value &&
-	       key + value < ENV_LINE_MAX &&
-	       !find_special(arena_printf(p->arena, "%s=%s", item->key, item->value));
-}
-
 /* What systemd makes of a value in a unit: of two signs one. */
 static const char *without_doubles(struct plan *p, const char *value)
 {
@@ -96,22 +78,18 @@ static const char *without_doubles(struct plan *p, const char *value)
 	return out;
 }
 
-/* A variable may be a password, and every user can read units and command lines. Whether there is a file. */
-static bool add_env_file(struct plan *p, const struct node_hook *h)
+/* ctr takes a line as it is; what systemd would change stays on the command line. */
+static const char *value_in_file(struct plan *p, const struct strmap_item *item)
 {
-	struct strmap file = { 0 };
-
-	for (size_t i = 0; i < h->environment.n && !h->disabled; i++)
-		if (fits_a_line(p, &h->environment.v[i]))
-			strmap_set(p->arena, &file, h->environment.v[i].key,
-				   without_doubles(p, h->environment.v[i].value));
-	plan_env_file(p, env_path(p, h), h->name, &file);
-	return file.n > 0;
+	return strchr(item->key, '=') ||
+			       find_special(arena_printf(p->arena, "%s=%s", item->key, item->value))
+		       ? NULL
+		       : without_doubles(p, item->value);
 }
 
 /* source: kops 1.37 nodeup/pkg/model/hooks.go buildContainerdService */
 static const char *run_command(struct plan *p, const struct node_hook *h, const char *image,
-			       bool has_file)
+			       const struct plan_hook_env *env)
 {
 	static const char *const head[] = {
 		"/usr/bin/ctr",
@@ -131,17 +109,13 @@ static const char *run_command(struct plan *p, const struct node_hook *h, const 
 	struct strv words = { 0 };
 
 	strv_add_array(p->arena, &words, head);
-	if (has_file) {
+	if (env->file) {
 		strv_add(p->arena, &words, "--env-file");
-		strv_add(p->arena, &words, env_path(p, h));
+		strv_add(p->arena, &words, env->file);
 	}
-	for (size_t i = 0; i < h->environment.n; i++) {
-		const struct strmap_item *item = &h->environment.v[i];
-
-		if (fits_a_line(p, item))
-			continue;
+	for (size_t i = 0; i < env->words.n; i++) {
 		strv_add(p->arena, &words, "--env");
-		strv_addf(p->arena, &words, "%s=%s", item->key, item->value);
+		strv_add(p->arena, &words, env->words.v[i]);
 	}
 	strv_add(p->arena, &words, image);
 	strv_add(p->arena, &words, h->name);
@@ -177,7 +151,8 @@ static void check_words(struct plan *p, const struct node_hook *h)
 				2);
 }
 
-static const char *service_text(struct plan *p, const struct node_hook *h, bool has_file)
+static const char *service_text(struct plan *p, const struct node_hook *h,
+				const struct plan_hook_env *env)
 {
 	const char *image;
 
@@ -195,14 +170,15 @@ static const char *service_text(struct plan *p, const struct node_hook *h, bool 
 			    "[Install]\n"
 			    "WantedBy=multi-user.target\n",
 			    plan_containerd_unit, escape_word(p, image),
-			    run_command(p, h, image, has_file));
+			    run_command(p, h, image, env));
 }
 
-static const char *unit_text(struct plan *p, const struct node_hook *h, bool has_file)
+static const char *unit_text(struct plan *p, const struct node_hook *h,
+			     const struct plan_hook_env *env)
 {
 	if (h->is_whole)
 		return h->manifest;
-	return arena_printf(p->arena, "%s%s", plan_hook_head(p, h), service_text(p, h, has_file));
+	return arena_printf(p->arena, "%s%s", plan_hook_head(p, h), service_text(p, h, env));
 }
 
 void build_kops_hooks(struct plan *p)
@@ -213,12 +189,12 @@ void build_kops_hooks(struct plan *p)
 		const struct node_hook *h = &hooks->v[i];
 		struct plan_hook unit = { .name = unit_name(p, h),
 					  .runtime = plan_containerd_unit };
-		bool has_file;
+		struct plan_hook_env env;
 
 		p->asked = tree_where(p->arena, &h->pos);
-		has_file = add_env_file(p, h);
-		unit.input = has_file ? env_path(p, h) : NULL;
-		unit.text = h->disabled ? "" : unit_text(p, h, has_file);
+		env = plan_hook_environment(p, h, value_in_file);
+		unit.input = env.file;
+		unit.text = h->disabled ? "" : unit_text(p, h, &env);
 		if (!h->disabled && !h->manifest)
 			check_words(p, h);
 		plan_add_hook(p, h, &unit);

@@ -6,9 +6,6 @@
 
 static const char docker_unit[] = "docker.service";
 
-/* docker reads a file of variables line by line, and gives up at 64 KiB */
-enum { ENV_LINE_MAX = 60000 };
-
 static const char *unit_name(struct plan *p, const struct node_hook *h)
 {
 	if (str_has_suffix(h->name, ".service") || str_has_suffix(h->name, ".timer"))
@@ -22,34 +19,15 @@ static void add_words(struct plan *p, struct strv *out, const struct strv *words
 		strv_add(p->arena, out, unit_quote(p->arena, words->v[i]));
 }
 
-static const char *env_path(struct plan *p, const struct node_hook *h)
+/* docker takes it as it is: up to the end of the line, without quoting. */
+static const char *value_in_file(struct plan *p, const struct strmap_item *item)
 {
-	return arena_printf(p->arena, "/etc/kubernetes/hooks/%s.env", h->name);
+	(void)p;
+	return item->key[0] == '#' || strpbrk(item->key, " \t") ? NULL : item->value;
 }
 
-/* Whether docker takes it from a file as it is: up to the end of the line, without quoting. */
-static bool fits_a_line(const struct strmap_item *item)
-{
-	const size_t key = strlen(item->key), value = strlen(item->value);
-
-	return key && item->key[0] != '#' && strcspn(item->key, " \t\r\n") == key &&
-	       strcspn(item->value, "\r\n") == value && key + value < ENV_LINE_MAX;
-}
-
-/* A variable may be a password, and every user can read units and command lines. Whether there is a file. */
-static bool add_env_file(struct plan *p, const struct node_hook *h)
-{
-	struct strmap file = { 0 };
-
-	for (size_t i = 0; i < h->environment.n && !h->disabled; i++)
-		if (fits_a_line(&h->environment.v[i]))
-			strmap_set(p->arena, &file, h->environment.v[i].key,
-				   h->environment.v[i].value);
-	plan_env_file(p, env_path(p, h), h->name, &file);
-	return file.n > 0;
-}
-
-static const char *run_command(struct plan *p, const struct node_hook *h, bool has_file)
+static const char *run_command(struct plan *p, const struct node_hook *h,
+			       const struct plan_hook_env *env)
 {
 	static const char head[] = "/usr/bin/docker run -v /:/rootfs/ "
 				   "-v /var/run/dbus:/var/run/dbus "
@@ -57,24 +35,19 @@ static const char *run_command(struct plan *p, const struct node_hook *h, bool h
 	struct strv out = { 0 };
 
 	strv_add(p->arena, &out, head);
-	if (has_file)
-		strv_addf(p->arena, &out, "--env-file %s", unit_quote(p->arena, env_path(p, h)));
-	for (size_t i = 0; i < h->environment.n; i++) {
-		const struct strmap_item *item = &h->environment.v[i];
-
-		if (fits_a_line(item))
-			continue;
+	if (env->file)
+		strv_addf(p->arena, &out, "--env-file %s", unit_quote(p->arena, env->file));
+	for (size_t i = 0; i < env->words.n; i++) {
 		strv_add(p->arena, &out, "-e");
-		strv_add(p->arena, &out,
-			 unit_quote(p->arena,
-				    arena_printf(p->arena, "%s=%s", item->key, item->value)));
+		strv_add(p->arena, &out, unit_quote(p->arena, env->words.v[i]));
 	}
 	strv_add(p->arena, &out, unit_quote(p->arena, h->image));
 	add_words(p, &out, &h->command);
 	return strv_join(p->arena, &out, " ");
 }
 
-static const char *hook_text(struct plan *p, const struct node_hook *h, bool has_file)
+static const char *hook_text(struct plan *p, const struct node_hook *h,
+			     const struct plan_hook_env *env)
 {
 	const char *head = plan_hook_head(p, h);
 	struct arena *a = p->arena;
@@ -101,7 +74,7 @@ static const char *hook_text(struct plan *p, const struct node_hook *h, bool has
 			    "[Install]\n"
 			    "WantedBy=multi-user.target\n",
 			    head, docker_unit, docker_unit, unit_quote(a, h->image),
-			    run_command(p, h, has_file));
+			    run_command(p, h, env));
 }
 
 void build_hooks(struct plan *p)
@@ -111,12 +84,12 @@ void build_hooks(struct plan *p)
 	for (size_t i = 0; i < hooks->n; i++) {
 		const struct node_hook *h = &hooks->v[i];
 		struct plan_hook unit = { .name = unit_name(p, h), .runtime = docker_unit };
-		bool has_file;
+		struct plan_hook_env env;
 
 		p->asked = tree_where(p->arena, &h->pos);
-		has_file = add_env_file(p, h);
-		unit.input = has_file ? env_path(p, h) : NULL;
-		unit.text = h->disabled ? "" : hook_text(p, h, has_file);
+		env = plan_hook_environment(p, h, value_in_file);
+		unit.input = env.file;
+		unit.text = h->disabled ? "" : hook_text(p, h, &env);
 		plan_add_hook(p, h, &unit);
 	}
 }
