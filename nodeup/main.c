@@ -154,20 +154,21 @@ static bool is_unread(void)
  * that ends programs. Of our own unit the node counts, and not what was said of it. */
 static int write_out(int r, bool pipe_ends_us, struct err *e)
 {
-	const bool unread = is_unread();
 	bool lost;
+	int why;
 
 	errno = 0;
 	lost = fflush(stdout) != 0 || ferror(stdout);
+	why = errno;
 	if (!lost || r < 0 || is_our_unit())
 		return r;
-	if (unread && pipe_ends_us) {
+	if (pipe_ends_us && is_unread()) {
 		(void)signal(SIGPIPE, SIG_DFL);
 		(void)raise(SIGPIPE);
 	}
 	/* the number of an earlier failure is gone */
-	return err_fail(e, ERR_SYSTEM, errno, "write to stdout: %s",
-			errno ? strerror(errno) : "not all of it got out");
+	return err_fail(e, ERR_SYSTEM, why, "write to stdout: %s",
+			why ? strerror(why) : "not all of it got out");
 }
 
 /* What is read may be secret: no core of it, and no other process of the same user looks into it. */
