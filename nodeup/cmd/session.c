@@ -175,6 +175,7 @@ static struct plan_req *request_plan(struct session *s, const struct session_req
 static int note_others(struct session *s, const struct session_req *req, bool has_model,
 		       struct err *e)
 {
+	const size_t before = errs_count(&s->others);
 	struct plan_req *plan;
 	struct plan ignored;
 	struct err why;
@@ -182,7 +183,8 @@ static int note_others(struct session *s, const struct session_req *req, bool ha
 	if (has_model && take_settings(s, &s->others, &why) == 0) {
 		plan = request_plan(s, req);
 		plan->errors = &s->others;
-		plan->no_keys = plan->is_partial = true;
+		plan->no_keys = true;
+		plan->is_partial = s->boot.lacks || errs_count(&s->others) > before;
 		if (plan_build(s->arena, plan, &ignored, &why) < 0)
 			errs_keep_any(&s->others, &why);
 	}

@@ -448,6 +448,7 @@ static int load_model(struct loader *l, struct err *e)
 		err_note(e, "of", "%s", join_server(b->join));
 	if (r >= 0 && !l->again && !l->req->no_secrets && !l->req->no_machine)
 		loader_type(l);
+	b->lacks = errs_any(l->req->errors) || b->archive_why.kind;
 	if (r >= 0 && !l->req->no_secrets && !errs_any_vital(l->req->errors))
 		r = loader_keys(l, e);
 	l->opts = NULL;
@@ -638,6 +639,7 @@ int bootstrap_load(struct arena *a, const struct bootstrap_req *req, struct boot
 	if (r < 0 && req->others && (why.kind == ERR_CONFIG || why.kind == ERR_INTEGRITY) &&
 	    b.conf && find_others(&l)) {
 		ret->is_partial = true;
+		ret->lacks = b.lacks;
 		ret->documents = b.documents;
 		ret->node = b.node;
 		ret->facts = b.facts;

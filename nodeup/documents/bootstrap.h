@@ -79,7 +79,9 @@ struct bootstrap {
 	bool imds_has_version1;       /* it said in this run that it does not */
 	struct bootstrap_text *texts; /* of the documents */
 	size_t n_texts;
-	struct err archive_why; /* where errors are kept: what is wrong with the archive; kind NONE: nothing */
+	struct err
+		archive_why; /* where errors are kept: what is wrong with the archive; kind NONE: nothing */
+	bool lacks;          /* where errors are kept: the model is without values that are wrong */
 	bool is_partial; /* after an error: node and facts are there, without what is wrong */
 	const char *key; /* ties persisted documents to this node: ConfigBase and instance id */
 };

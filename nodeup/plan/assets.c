@@ -145,16 +145,15 @@ static void fail_missing(struct plan *p, const char *what)
 	struct strv names = { 0 };
 	struct err *e;
 
-	if (p->is_partial)
+	if (p->is_partial || p->lists_none)
 		return;
 	e = plan_error(p);
-
 	for (size_t i = 0; i < p->n_assets; i++)
 		strv_add(p->arena, &names, p->assets[i]->name);
 	if (names.n == 0) {
 		(void)err_config(e, "%s: needed for %s, but the documents list no assets", what,
 				 p->builder);
-		p->is_partial = true; /* one word on it will do */
+		p->lists_none = true; /* one word on it will do */
 		return;
 	}
 	(void)err_config(e, "%s: Assets: no %s, which %s needs",

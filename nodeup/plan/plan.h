@@ -67,6 +67,7 @@ struct plan {
 	struct err **wrong; /* all errors; see plan_error() */
 	size_t n_wrong, n_wrong_before; /* and those before the builder that runs now */
 	bool is_partial;                /* the request's, or an asset is wrong */
+	bool lists_none;                /* the documents list no assets, and that is told */
 	struct plan_pod_file *pod_files;
 	size_t n_pod_files;
 	struct strv packages; /* that the builders need, each text blank-separated */

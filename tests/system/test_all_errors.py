@@ -273,6 +273,15 @@ def test_keys_and_secrets_are_told_with_the_documents(world, command):
                                 "secret dockerconfig: not JSON", "and 4 more errors (78)"])
 
 
+def test_a_wrong_key_hides_no_asset_that_is_not_there(world):
+    """What is missing is told as long as no value of the documents is wrong."""
+    shutil.rmtree(world.store / "pki/issued/kubelet")
+    del world.assets["kubelet"]
+    world.write_documents()
+    done = world.plan()
+    check(done.code, done.err, ["missing key pair kubelet: ", "Assets: no asset kubelet", "and 1 more error (78)"])
+
+
 def test_nothing_is_said_of_a_store_whose_place_is_wrong(world):
     world.edit_store("cluster.spec", lambda t: re.sub("keyStore: .*", "keyStore: [x]", t))
     shutil.rmtree(world.store / "pki/issued/kubelet")
