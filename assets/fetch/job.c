@@ -354,7 +354,7 @@ static void note_liars(const struct fetch_job *j, struct err *e)
 		}
 }
 
-/* Say that nothing was downloaded, as no mirror has another file than before. */
+/* Say that nothing was downloaded, as no mirror has another file than before: where all have a wrong one, no retry mends that. */
 static void say_known(const struct fetch_job *j, size_t liars, struct err *e)
 {
 	char mark[ERR_NOTE_MAX];
@@ -364,6 +364,7 @@ static void say_known(const struct fetch_job *j, size_t liars, struct err *e)
 		known += j->mirrors[i].known;
 	if (known < liars)
 		return;
+	e->lasts |= liars == j->nmirrors;
 	(void)print_to(e->msg + n, sizeof(e->msg) - n, "; the mirror%s the same wrong file%s, %s",
 		       liars == 1 ? " still has" : "s still have", liars == 1 ? "" : "s",
 		       fetch_known_mark(j, 0, mark));
