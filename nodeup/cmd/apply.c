@@ -24,6 +24,7 @@
 #include "nodeup/run/pause.h"
 #include "nodeup/run/progress.h"
 #include "nodeup/run/report.h"
+#include "nodeup/run/standing.h"
 #include "nodeup/run/told.h"
 #include "nodeup/run/window.h"
 #include "nodeup/cmd/service.h"
@@ -54,6 +55,7 @@ struct apply {
 	struct progress *progress; /* of the run under way, or NULL */
 	struct waits *waits;
 	struct arena *before; /* what is kept of the run before; NULL: nothing */
+	struct arena *word;   /* has status.node */
 	int64_t next_status_ns;
 	int64_t patience_ns; /* of the run under way, with servers that have documents */
 	int lock_fd;         /* -1: not held */
@@ -96,13 +98,36 @@ static void publish_status(struct apply *ap)
 	ending_release();
 }
 
-/* What came of a run, for those that do not ask. A person at a terminal has read it there. */
+/* What runs before this one said of the node: its own earlier tries, and a person's run between two of them. */
+static void take_word(struct apply *ap)
+{
+	struct told before;
+	struct err ignored;
+
+	arena_free(ap->word);
+	ap->word = arena_new_empty();
+	ap->status.node = ap->live_fd < 0 || told_read(ap->word, ap->live_fd, &before, &ignored) < 0
+				  ? NULL
+				  : standing_carry(ap->word, before.word);
+}
+
+/* Whether the node is what it was before this run, though that failed. */
+static bool left_as_it_was(const struct apply *ap)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct told now;
+	struct err ignored;
+
+	return ap->status.error && told_read(a, ap->live_fd, &now, &ignored) == 0 && now.kept;
+}
+
+/* What the node is after a run, for those that do not ask. A person at a terminal has read it there. */
 static void tell_people(struct apply *ap, bool is_last)
 {
 	autoarena struct arena *a = arena_new_empty();
 	struct strv lines = { 0 };
 
-	if (ap->live_fd < 0)
+	if (ap->live_fd < 0 || left_as_it_was(ap))
 		return;
 	if (ap->status.error)
 		lines = notice_lines(a, &ap->status);
@@ -248,7 +273,9 @@ static void on_run_event(void *arg, const struct run_report *rep, const struct r
 	else
 		progress_show(ap->progress, rep);
 	report_waiting(rep, ap->waits);
-	if (o && now < ap->next_status_ns)
+	/* a signal may come next: that something was changed is kept at once */
+	if (o && now < ap->next_status_ns &&
+	    (o->state != RUN_CHANGED || rep->counts[RUN_CHANGED] > 1))
 		return;
 	ap->next_status_ns = now + 200 * DUR_MS;
 	ap->status.rep = rep;
@@ -358,7 +385,7 @@ static int before_change(void *arg, const struct run_report *rep, struct err *e)
 	struct apply *ap = arg;
 	const int r = check_before_change(ap->cli, &ap->session, rep, e);
 
-	ap->refused = r < 0;
+	ap->refused = ap->status.may_not_change = r < 0;
 	return r;
 }
 
@@ -388,7 +415,7 @@ static int converge(struct apply *ap, struct err *e)
 	struct err late;
 	int r;
 
-	ap->end.files_lost = ap->refused = false;
+	ap->end.files_lost = ap->refused = ap->status.may_not_change = false;
 	r = session_open(s, &req, e);
 	waits_over(ap->waits);
 	if (r < 0)
@@ -524,6 +551,7 @@ static int converge_once(struct apply *ap, enum round *ret_next, struct err *e)
 	bool goes_on;
 	int r;
 
+	take_word(ap);
 	ap->status.state = "running";
 	ap->status.error = NULL;
 	ap->status.next_run_wall_ns = 0;
@@ -672,6 +700,7 @@ static int apply(struct cli *cli, const char *own_unit, const struct saved_plan 
 	r = converge_with_retries(&ap, e);
 	waits_free(ap.waits);
 	arena_free(ap.before);
+	arena_free(ap.word);
 	cleanup_closep(&ap.lock_fd);
 	if (r < 0) {
 		notify_status("failed: %s", e->msg);

@@ -7,8 +7,9 @@
 #include "nodeup/base/log.h"
 #include "nodeup/base/paths.h"
 #include "nodeup/documents/location.h"
+#include "nodeup/run/standing.h"
 
-const char boot_unit[] = "kops-configuration.service";
+const char boot_unit[] = BOOT_UNIT;
 
 static const char unit_path[] = "/etc/systemd/system/kops-configuration.service";
 /* by this line a unit file is known as one of ours: kops' own has another */

@@ -13,6 +13,7 @@
 #include "nodeup/run/history.h"
 #include "nodeup/run/explain.h"
 #include "nodeup/run/pods.h"
+#include "nodeup/run/standing.h"
 #include "nodeup/run/told.h"
 #include "nodeup/run/waiting.h"
 #include "nodeup/run/watch.h"
@@ -67,18 +68,10 @@ static const char *moment(struct arena *a, int64_t wall_ns)
 			: arena_printf(a, "%s, in %s", dur_clock(a, wall_ns), dur_human(a, -ago));
 }
 
-static const char *by_whom(struct arena *a, const struct tree *run)
-{
-	const char *unit = tree_says(run, "unit");
-
-	return arena_printf(a, "%s%s, process %s", *unit ? "by unit " : "by hand", unit,
-			    tree_says(run, "pid"));
-}
-
 /* What helps where the error itself has no word on it. */
-static const char *remedy(struct arena *a, const struct told *t)
+static const char *remedy(struct arena *a, const struct told *t, const struct tree *run)
 {
-	const struct tree *error = tree_get(t->status, "error");
+	const struct tree *error = tree_get(run, "error");
 	const char *unit = tree_says(t->status, "unit");
 	const struct explanation *x = explain_status(told_number(error, "exitStatus", 0));
 
@@ -91,9 +84,9 @@ static const char *remedy(struct arena *a, const struct told *t)
 }
 
 /* What tasks failed of, each cause once. */
-static void add_causes(struct arena *a, const struct told *t, struct buf *b)
+static void add_causes(struct arena *a, const struct tree *run, struct buf *b)
 {
-	const struct tree *causes = list_of(t->status, "causes");
+	const struct tree *causes = list_of(run, "causes");
 
 	for (size_t i = 0; i < causes->n; i++) {
 		const struct tree *cause = causes->items[i].value;
@@ -113,9 +106,10 @@ static void add_causes(struct arena *a, const struct told *t, struct buf *b)
 	}
 }
 
-static void add_error(struct arena *a, const struct told *t, struct buf *b)
+/* What a run failed of: the last one, or an earlier one whose word counts. */
+static void add_error(struct arena *a, const struct told *t, const struct tree *run, struct buf *b)
 {
-	const struct tree *error = tree_get(t->status, "error"), *notes = list_of(error, "notes");
+	const struct tree *error = tree_get(run, "error"), *notes = list_of(error, "notes");
 	const struct err refused = { .kind = ERR_REFUSED };
 	bool has_remedy = false;
 
@@ -125,7 +119,7 @@ static void add_error(struct arena *a, const struct told *t, struct buf *b)
 				 ? "REFUSED"
 				 : "FAILED",
 			 tree_says(error, "message"), tree_says(error, "exitStatus"));
-	add_causes(a, t, b);
+	add_causes(a, run, b);
 	for (size_t i = 0; i < notes->n; i++) {
 		const char *note = text_at(notes, i);
 		const struct strv parts = strv_split(a, note, ':');
@@ -135,8 +129,8 @@ static void add_error(struct arena *a, const struct told *t, struct buf *b)
 		has_remedy |= str_eq(parts.v[0], "do");
 		line(b, parts.v[0], note + strlen(parts.v[0]) + (parts.n > 1 ? 2 : 0));
 	}
-	if (!has_remedy && t->state != TOLD_READY)
-		line(b, "do", remedy(a, t));
+	if (!has_remedy && (error || t->state != TOLD_READY))
+		line(b, "do", remedy(a, t, run));
 }
 
 /* In milliseconds; 0: it is not known. */
@@ -238,43 +232,75 @@ static void add_values(const struct tree *run, struct buf *b)
 		line(b, "value", text_at(texts, i));
 }
 
-static void add_run(struct arena *a, int root_fd, const struct told *t, bool all, struct buf *b)
+/* What the last run waits for, while its process lives. */
+static void add_wait(struct arena *a, const struct told *t, struct buf *b)
 {
-	const int64_t began = told_since(t);
-	const char *signal = tree_says(t->status, "signal"), *kops = tree_says(t->status, "kops");
 	const int64_t waiting = told_moment(t->status, "waitingSinceUnixMs"),
 		      next = told_moment(t->status, "nextTryUnixMs"),
 		      run = told_moment(t->status, "nextRunUnixMs");
 
+	if (!t->pid)
+		return;
+	line(b, "waits", tree_says(t->status, "waiting"));
+	line(b, "since", waiting < 0 ? "" : moment(a, waiting));
+	line(b, "next", next < 0 ? "" : moment(a, next));
+	line(b, "next run", run < 0 ? "" : moment(a, run));
+}
+
+/* The last run of a node that is as it was before it. */
+static void add_last(struct arena *a, const struct told *t, struct buf *b)
+{
+	const char *signal = tree_says(t->status, "signal");
+	const int64_t at = told_end(t->status, t->at_work);
+	const char *when =
+		at < 0 ? "" : arena_printf(a, " %s %s", t->at_work ? "since" : "at", moment(a, at));
+
+	if (t->at_work)
+		add_line(b, "a run, %s, is at work%s", standing_maker(a, t->status), when);
+	else
+		add_line(b, "the last run, %s, %s%s%s, and left the node as it was",
+			 standing_maker(a, t->status),
+			 t->died   ? "ended without a last word"
+			 : *signal ? "was interrupted by "
+				   : "failed",
+			 signal, when);
+	add_wait(a, t, b);
+	add_error(a, t, t->status, b);
+}
+
+static void add_run(struct arena *a, int root_fd, const struct told *t, bool all, struct buf *b)
+{
+	const bool earlier = t->kept && t->state != TOLD_RUNNING;
+	const struct tree *run = earlier ? t->word : t->status;
+	const int64_t began = told_since(t);
+	const char *signal = tree_says(run, "signal"), *kops = tree_says(run, "kops");
+
 	add_line(b, "%s%s%s%s", told_name(t->state),
 		 began < 0 ? "" : arena_printf(a, " since %s", moment(a, began)),
-		 t->died   ? "; the process ended without a last word"
-		 : *signal ? "; interrupted by "
-			   : "",
+		 t->died && !earlier ? "; the process ended without a last word"
+		 : *signal           ? "; interrupted by "
+				     : "",
 		 signal);
 	line(b, "run",
-	     arena_printf(a, "%s, attempt %s, nodeup %s", by_whom(a, t->status),
-			  tree_says(t->status, "attempt"), tree_says(t->status, "version")));
-	line(b, "conf", tree_says(t->status, "conf"));
+	     arena_printf(a, "%s, attempt %s, nodeup %s", standing_maker(a, run),
+			  tree_says(run, "attempt"), tree_says(run, "version")));
+	line(b, "conf", tree_says(run, "conf"));
 	if (*kops)
-		line(b, "kops",
-		     arena_printf(a, "%s (by %s)", kops, tree_says(t->status, "kopsKnownBy")));
-	if (t->pid) {
-		line(b, "waits", tree_says(t->status, "waiting"));
-		line(b, "since", waiting < 0 ? "" : moment(a, waiting));
-		line(b, "next", next < 0 ? "" : moment(a, next));
-		line(b, "next run", run < 0 ? "" : moment(a, run));
-	}
-	add_error(a, t, b);
+		line(b, "kops", arena_printf(a, "%s (by %s)", kops, tree_says(run, "kopsKnownBy")));
+	if (!earlier)
+		add_wait(a, t, b);
+	add_error(a, t, tree_get(run, "error") ? run : t->word, b);
 	line(b, "why", t->why ? t->why : "");
 	line(b, "pods", t->pods ? t->pods : "");
-	add_accepted(a, t->status, b);
-	add_values(t->status, b);
+	add_accepted(a, run, b);
+	add_values(run, b);
 	if (all && t->expires_ns)
 		line(b, "expires",
 		     arena_printf(a, "%s, certificate %s", dur_date(a, t->expires_ns),
-				  tree_says(t->status, "expiring")));
-	add_tasks(a, root_fd, list_of(t->status, "tasks"), all, b);
+				  tree_says(t->word, "expiring")));
+	add_tasks(a, root_fd, list_of(run, "tasks"), all, b);
+	if (earlier)
+		add_last(a, t, b);
 }
 
 static int64_t took_in_all(const struct tree *run)
@@ -289,7 +315,7 @@ static void add_past(struct arena *a, const struct tree *run, struct buf *b)
 	const struct tree *changed = list_of(run, "changed"), *error = tree_get(run, "error");
 
 	add_line(b, "%s  %-11s %s in %s, %zu changed%s%s", told_date(a, run),
-		 tree_says(run, "state"), by_whom(a, run), dur_human(a, took_in_all(run)),
+		 tree_says(run, "state"), standing_maker(a, run), dur_human(a, took_in_all(run)),
 		 changed->n, error ? ": " : "", tree_says(error, "message"));
 }
 
@@ -305,6 +331,7 @@ static int print_status_json(struct arena *a, const struct told *t, struct err *
 	tree_set_true(a, out, "noRetryMends", t->stays);
 	tree_set_text(a, out, "why", t->why);
 	tree_set_text(a, out, "pods", t->pods);
+	tree_set_true(a, out, "leftAsItWas", t->kept && !t->at_work);
 	if (t->status)
 		(void)tree_set(a, out, "run", (struct tree *)t->status);
 	return show_json(out, e);
@@ -365,6 +392,14 @@ static const char *obstacle(struct arena *a, const struct told *t)
 	return *why ? arena_printf(a, "%s: %s", told_name(t->state), why) : told_name(t->state);
 }
 
+/* Whether a wait is over. A run that our unit makes of a ready node may end otherwise: it is awaited. */
+static bool is_settled(const struct told *t)
+{
+	if (t->state == TOLD_READY)
+		return !t->pid || !standing_is_ours(t->status);
+	return t->stays && (t->state == TOLD_FAILED || t->state == TOLD_DEGRADED);
+}
+
 /* Until it is ready, or no retry can mend it, or the time is over; *ret is the state of then. */
 static int await_ready(struct cli *cli, int root_fd, struct waits *waits, struct told *ret,
 		       struct err *e)
@@ -382,12 +417,9 @@ static int await_ready(struct cli *cli, int root_fd, struct waits *waits, struct
 			return r;
 		told_ask_units(a, &t);
 		pods_ask(a, root_fd, &t);
-		if (t.stays && t.state == TOLD_RUNNING &&
-		    told_moment(t.status, "nextRunUnixMs") > 0)
+		if (cli->wait && t.stays && t.state == TOLD_RUNNING)
 			t.state = TOLD_FAILED;
-		if (!cli->wait || t.state == TOLD_READY ||
-		    (t.stays && (t.state == TOLD_FAILED || t.state == TOLD_DEGRADED)) ||
-		    (end && dur_now() >= end)) {
+		if (!cli->wait || is_settled(&t) || (end && dur_now() >= end)) {
 			r = told_read(cli->arena, root_fd, ret, e);
 			ret->state = t.state;
 			if (t.why)

@@ -6,6 +6,7 @@
 #include "nodeup/base/record.h"
 #include "nodeup/base/show.h"
 #include "nodeup/run/causes.h"
+#include "nodeup/run/standing.h"
 
 enum { TEXT_MAX = 64 << 10, MOTD_MODE = 0644 };
 
@@ -38,7 +39,7 @@ static const char *advice(const struct err *e)
 struct strv notice_lines(struct arena *a, const struct status *st)
 {
 	const bool runs = str_eq(st->state, "running");
-	const bool goes_on = str_eq(st->state, "degraded");
+	const bool goes_on = str_eq(st->state, "degraded") || standing_is_good(st->node);
 	const char *word = runs ? "WAITING" : goes_on ? "DEGRADED" : "FAILED";
 	struct causes causes = { 0 };
 	struct strv lines = { 0 };

@@ -132,7 +132,7 @@ static int ask_all(struct asked *q, struct err *e)
 
 void pods_ask(struct arena *a, int root_fd, struct told *t)
 {
-	const struct tree *tasks = tree_get(t->status, "tasks");
+	const struct tree *tasks = tree_get(t->word, "tasks");
 	struct asked q = { .arena = a };
 	const int64_t ended = told_since(t);
 	struct err e;

@@ -10,6 +10,7 @@
 #include "nodeup/run/explain.h"
 #include "nodeup/run/interrupted.h"
 #include "nodeup/run/progress.h"
+#include "nodeup/run/standing.h"
 
 #define PATIENCE_NS (10 * DUR_SEC)
 
@@ -398,6 +399,9 @@ int status_write(int root_fd, const struct status *st, struct err *e)
 	tree_set_int(a, t, "elapsedMs", (dur_wall() - st->started_wall_ns) / DUR_MS);
 	if (st->error)
 		(void)tree_set(a, t, "error", error_tree(a, st->error));
+	tree_set_true(a, t, "mayNotChange", st->may_not_change);
+	if (st->node && (st->error || !standing_is_good(t)))
+		(void)tree_set(a, t, "node", (struct tree *)st->node);
 	tree_set_word(a, t, "keptWhy", st->kept_why);
 	if (st->accepted && st->accepted->n)
 		(void)tree_set(a, t, "acceptedKeys", tree_of_strv(a, st->accepted));

@@ -55,6 +55,9 @@ struct status {
 	int64_t next_run_wall_ns;     /* 0: none follows this one */
 	int64_t started_wall_ns;
 	unsigned int attempt;
+	bool may_not_change; /* something is to be changed, and this host is not fit for it */
+	const struct tree
+		*node; /* what an earlier run said of the node, see standing.h; NULL: nothing */
 };
 
 /* Replace /run/nodeup/status.json. */

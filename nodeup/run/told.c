@@ -7,6 +7,7 @@
 #include "nodeup/base/json.h"
 #include "nodeup/base/paths.h"
 #include "nodeup/run/interrupted.h"
+#include "nodeup/run/standing.h"
 #include "units/bus.h"
 #include "units/journal.h"
 
@@ -42,16 +43,23 @@ int64_t told_moment(const struct tree *status, const char *key)
 	return ms > 0 && ms < INT64_MAX / DUR_MS ? ms * DUR_MS : -1;
 }
 
+int64_t told_end(const struct tree *run, bool began)
+{
+	const int64_t start = told_number(run, "startedUnix", 0),
+		      took = told_number(run, "elapsedMs", 0);
+
+	if (start <= 0 || start > INT64_MAX / DUR_SEC / 2)
+		return -1;
+	if (began || took < 0 || took > INT64_MAX / DUR_MS / 2)
+		return start * DUR_SEC;
+	return start * DUR_SEC + took * DUR_MS;
+}
+
 int64_t told_since(const struct told *t)
 {
-	const int64_t began = told_number(t->status, "startedUnix", 0),
-		      took = told_number(t->status, "elapsedMs", 0);
+	const bool runs = t->state == TOLD_RUNNING;
 
-	if (began <= 0 || began > INT64_MAX / DUR_SEC / 2)
-		return -1;
-	if (t->state == TOLD_RUNNING || took < 0 || took > INT64_MAX / DUR_MS / 2)
-		return began * DUR_SEC;
-	return began * DUR_SEC + took * DUR_MS;
+	return told_end(t->kept && !runs ? t->word : t->status, runs);
 }
 
 const char *told_date(struct arena *a, const struct tree *run)
@@ -88,22 +96,31 @@ static bool no_retry_mends(const struct tree *status)
 	return false;
 }
 
-/* What a run writes, and what it is to a reader: RUNNING only while the process lives. */
+/* What a run writes, and what the node is then: RUNNING only while the process lives. */
 static const struct {
 	const char *written;
 	enum told_state state;
 } states[] = {
-	{ "ready", TOLD_READY },      { "degraded", TOLD_DEGRADED }, { "running", TOLD_RUNNING },
-	{ "retrying", TOLD_RUNNING }, { "failed", TOLD_FAILED },     { "interrupted", TOLD_FAILED },
+	{ "ready", TOLD_READY },     { "degraded", TOLD_DEGRADED }, { "running", TOLD_RUNNING },
+	{ "retrying", TOLD_FAILED }, { "failed", TOLD_FAILED },     { "interrupted", TOLD_FAILED },
 };
+
+/* TOLD_MAX: it is none of ours. */
+static enum told_state state_of(const struct tree *status)
+{
+	for (size_t i = 0; i < ARRAY_LEN(states); i++)
+		if (str_eq(states[i].written, tree_text(status, "state")))
+			return states[i].state;
+	return TOLD_MAX;
+}
 
 /* kops-controller gives a node that is Ready nothing, and what a node issues itself takes a run: what is about to end is said
  * while there is time. */
 static void judge_expiry(struct arena *a, struct told *t)
 {
-	const char *name = tree_text(t->status, "expiring");
-	const int64_t at = told_number(t->status, "expiresUnix", 0);
-	const bool renews = str_eq(tree_text(t->status, "renews"), "true");
+	const char *name = tree_text(t->word, "expiring");
+	const int64_t at = told_number(t->word, "expiresUnix", 0);
+	const bool renews = str_eq(tree_text(t->word, "renews"), "true");
 	const char *text;
 
 	if (!name || at <= 0 || at > INT64_MAX / DUR_SEC)
@@ -125,33 +142,48 @@ static void judge_expiry(struct arena *a, struct told *t)
 			 "repair";
 }
 
+/* Whether the process that wrote it lives, and what it does. */
+static void judge_run(struct arena *a, int root_fd, struct told *t)
+{
+	const bool runs = state_of(t->status) == TOLD_RUNNING;
+	const bool sleeps = str_eq(tree_text(t->status, "state"), "retrying");
+
+	if (runs || sleeps || told_moment(t->status, "nextRunUnixMs") > 0)
+		t->pid = interrupted_live_pid(a, root_fd, t->status);
+	t->died = (runs || sleeps) && !t->pid;
+	t->at_work = runs && t->pid;
+}
+
+static const char *why_degraded(struct arena *a, const struct told *t)
+{
+	const char *why = tree_text(t->word, "keptWhy"), *harm = tree_text(t->word, "hurt");
+
+	if (harm)
+		return harm;
+	if (tree_get(t->word, "error"))
+		return "the run was refused: what the one before had started goes on";
+	return why ? arena_printf(a, "documents are the kept ones: %s", why)
+		   : "the state store was not reached: documents are the kept ones";
+}
+
 static int judge(struct arena *a, int root_fd, struct told *t, struct err *e)
 {
-	const char *state = tree_text(t->status, "state"), *why;
-	size_t i = 0;
-
-	while (i < ARRAY_LEN(states) && !str_eq(states[i].written, state))
-		i++;
-	if (i == ARRAY_LEN(states) || told_number(t->status, "schema", 0) != 1)
+	if (state_of(t->status) == TOLD_MAX || told_number(t->status, "schema", 0) != 1)
 		return err_fail(e, ERR_CONFIG, 0, "%s: not a status that this nodeup reads",
 				OWN_STATUS);
-	t->state = states[i].state;
-	t->stays = no_retry_mends(t->status);
-	why = tree_text(t->status, "keptWhy");
+	judge_run(a, root_fd, t);
+	t->word = standing_of(a, t->status, t->at_work);
+	t->kept = t->word == tree_get(t->status, "node");
+	t->state = standing_is_good(t->word) ? state_of(t->word)
+		   : t->at_work              ? TOLD_RUNNING
+					     : TOLD_FAILED;
+	/* a second try may end otherwise than the first, unless nothing mends what that failed of */
+	t->stays = !t->at_work
+			   ? no_retry_mends(t->status)
+			   : told_number(t->status, "attempt", 0) > 1 && no_retry_mends(t->word);
 	if (t->state == TOLD_DEGRADED)
-		t->why = tree_get(t->status, "error")
-				 ? "the run was refused: what the one before had started goes on"
-			 : why ? arena_printf(a, "documents are the kept ones: %s", why)
-			       : "the state store was not reached: documents are the kept ones";
+		t->why = why_degraded(a, t);
 	judge_expiry(a, t);
-	/* it will be tried again, as long as that process lives */
-	if (t->state == TOLD_DEGRADED && told_moment(t->status, "nextRunUnixMs") > 0)
-		t->pid = interrupted_live_pid(a, root_fd, t->status);
-	if (t->state != TOLD_RUNNING)
-		return 0;
-	t->pid = interrupted_live_pid(a, root_fd, t->status);
-	t->died = t->pid == 0;
-	t->state = t->died ? TOLD_FAILED : TOLD_RUNNING;
 	return 0;
 }
 
@@ -242,7 +274,7 @@ static void ask_kubelet(struct arena *a, struct told *t, const struct tree *task
 
 void told_ask_units(struct arena *a, struct told *t)
 {
-	const struct tree *tasks = tree_get(t->status, "tasks");
+	const struct tree *tasks = tree_get(t->word, "tasks");
 	struct bus *bus;
 	struct err ignored;
 

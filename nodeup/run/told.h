@@ -1,6 +1,6 @@
-/* told.h - the status as a reader finds it
+/* told.h - the status as a reader finds it: what the node is, and what became of the last run
  * status.json is the word of the process that wrote it. A reader must know more: whether that process
- * still lives, and whether trying again can mend what failed.
+ * still lives, whether trying again can mend what failed, and what earlier runs said of the node (standing.h).
  * Owner: the arena. Errors: SYSTEM, CONFIG for a status that cannot be read. Units: ns. Threads: one. */
 #pragma once
 
@@ -11,12 +11,15 @@
 enum told_state { TOLD_READY, TOLD_FAILED, TOLD_DEGRADED, TOLD_RUNNING, TOLD_NEVER, TOLD_MAX };
 
 struct told {
-	enum told_state state;
+	enum told_state state;     /* of the node */
 	const struct tree *status; /* what was written; NULL if the state is NEVER */
-	int pid;                   /* of the run that is under way; 0: none */
-	bool died;                 /* its process ended without a last word */
-	bool stays;                /* it failed, and no retry mends that */
-	const char *why;           /* it is degraded; else NULL */
+	const struct tree *word;   /* what the node is judged by; NULL if the state is NEVER */
+	bool kept;       /* the last run left the node as the word of an earlier one says */
+	bool at_work;    /* a run is under way, and does not sleep between two tries */
+	int pid;         /* of the run that is under way or sleeps; 0: none */
+	bool died;       /* its process ended without a last word */
+	bool stays;      /* it failed, and no retry mends that */
+	const char *why; /* it is degraded; else NULL */
 	const char *
 		pods; /* what is to be said of static pods though the state is ready, or NULL; see pods.h */
 	const char *remedy; /* what helps against that, where one thing alone does; else NULL */
@@ -33,7 +36,9 @@ void told_ask_units(struct arena *a, struct told *t);
 const char *told_name(enum told_state state);
 /* A number that a status has; `otherwise` if it has none. */
 int64_t told_number(const struct tree *status, const char *key, int64_t otherwise);
-/* Since when the run is in its state: one that is over since its last word. -1: it is not known. */
+/* The end of a run, by its status; began: when it began. -1: it is not known. */
+int64_t told_end(const struct tree *run, bool began);
+/* Since when the node is in its state. -1: it is not known. */
 int64_t told_since(const struct told *t);
 /* The day and time at which a run began. */
 const char *told_date(struct arena *a, const struct tree *run);

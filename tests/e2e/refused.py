@@ -4,7 +4,7 @@ import json
 
 import nodechecks
 
-CONFIG, DEGRADED, FAILED = 78, 2, 1
+CONFIG, READY, FAILED, DEGRADED = 78, 0, 1, 2
 # An older nodeup kept none of them, and all other records as today's does; so a node without them is one whose last run was of that one.
 RECORDS, MOTD = " ".join(f"/var/lib/nodeup/{name}" for name in ("last-good", "vintage", "applied")), "/run/motd.d/nodeup"
 # all but what a run says of itself
@@ -51,13 +51,13 @@ class Refused:
 
     def by_hand(self):
         """The refusal is all that happens, also where kubelet does not run."""
-        for stop in ("true", "systemctl stop kubelet"):
+        for stop, code in ("true", READY), ("systemctl stop kubelet", DEGRADED):
             self.node.sh(stop)
             before = files(self.node), processes(self.node, self.units)
             done = self.nodeup("apply")
             assert done.returncode == CONFIG and "started" not in done.stderr, done
             assert (files(self.node), processes(self.node, self.units)) == before
-            assert self.nodeup("status").returncode == FAILED
+            assert self.nodeup("status").returncode == code
 
     def boot(self):
         """What our unit does at the boot, and nothing else is written."""

@@ -65,7 +65,7 @@ def test_a_node_that_never_ran(node):
 
 
 @pytest.mark.parametrize("state, code", [("ready", READY), ("failed", FAILED), ("degraded", DEGRADED), ("running", RUNNING),
-                                         ("retrying", RUNNING), ("interrupted", FAILED)])
+                                         ("retrying", FAILED), ("interrupted", FAILED)])
 def test_the_exit_status_is_the_state(node, state, code):
     node.write(state=state)
     done = node.status()
@@ -112,7 +112,7 @@ def test_one_screen_says_what_failed_and_what_to_do(node):
                tasks=[{"kind": "asset", "name": "fast", "state": "right", "startMs": 0, "endMs": 5},
                       {"kind": "asset", "name": "slow", "state": "changed", "startMs": 10, "endMs": 3010, "why": "absent"}])
     done = node.status()
-    assert done.returncode == RUNNING, done
+    assert done.returncode == FAILED and done.stdout.startswith("failed since "), done
     lines = [line.split(None, 1) for line in done.stdout.splitlines()]
     assert "FAILED the cause (69)" in done.stdout.splitlines(), done
     for want in (["want", "an answer"], ["got", "none"], ["conf", "/etc/kube_env.yaml"]):
@@ -148,6 +148,96 @@ def test_a_damaged_or_foreign_file_is_refused(node, text, flags):
     assert re.search(r"next +the next run of nodeup apply replaces it$", lines[1]), done
 
 
+OURS = "kops-configuration.service"
+
+
+def good(**said):
+    """The last word on the node, as later runs carry it on."""
+    return {"state": "ready", "conf": "/c", "unit": OURS, "pid": 7, "attempt": 1, "startedUnix": int(time.time()) - 3600,
+            "elapsedMs": 5000, "version": "7", **said}
+
+
+def settled(**states):
+    return [{"kind": "file", "name": f"/{name}", "state": state} for name, state in states.items()]
+
+
+# What the last run says of itself: each leaves a ready node as it was.
+HARMLESS = {
+    "refused": {"state": "failed", "error": error(78)},
+    "refused with a plan of its own": {"state": "failed", "conf": "/c", "error": error(71), "counts": {"changed": 0},
+                                       "tasks": settled(a="waiting")},
+    "failed with other documents, and changed nothing": {
+        "state": "failed", "conf": "/mine", "error": error(69), "counts": {"changed": 0}, "causes": [{"message": "x", "tasks": ["file /a"]}]},
+    "tried again": {"state": "retrying", "error": error(69), "nextRunUnixMs": int(time.time() * 1000) + 600_000},
+    "interrupted": {"state": "interrupted", "signal": "INT", "counts": {"changed": 0}, "tasks": settled(a="right", b="waiting")},
+    "interrupted in its window": {"state": "interrupted", "signal": "INT", "counts": {"changed": 1}, "tasks": settled(a="changed", b="right")},
+    "interrupted in its window, of our unit": {"state": "interrupted", "signal": "TERM", "unit": OURS, "counts": {"changed": 0}},
+    "killed": {"state": "running", "pid": 0x3ffffff},
+}
+
+
+@pytest.mark.parametrize("what", HARMLESS)
+def test_a_run_by_hand_that_changed_nothing_leaves_the_node_as_it_was(node, what):
+    node.write(node=good(), **HARMLESS[what])
+    done = node.status()
+    lines = done.stdout.splitlines()
+    assert done.returncode == READY and lines[0].startswith("ready since "), done
+    assert f"  run       by unit {OURS}, process 7, attempt 1, nodeup 7" in lines and "  conf      /c" in lines, done
+    said, = [line for line in lines if line.startswith("the last run, by ")]
+    assert " and left the node as it was" in said, done
+    assert ("FAILED the cause (" in done.stdout) == ("error" in HARMLESS[what]), done
+    told = json.loads(node.status("-o", "json").stdout)
+    assert (told["state"], told["status"], told["run"]["state"]) == ("ready", READY, HARMLESS[what]["state"]), told
+    assert node.status("--wait").returncode == READY
+
+
+# Each of these makes of a ready node a degraded one, with its cause.
+HARMFUL = {
+    "our own unit failed": {"state": "failed", "unit": OURS, "error": error(69)},
+    "our own unit was refused": {"state": "failed", "unit": OURS, "error": error(78)},
+    "our own unit tries again": {"state": "retrying", "unit": OURS, "error": error(69), "nextRunUnixMs": int(time.time() * 1000) + 600_000},
+    "our own unit was killed": {"state": "running", "unit": OURS, "pid": 0x3ffffff},
+    "something was changed": {"state": "failed", "conf": "/mine", "error": error(71), "counts": {"changed": 1}},
+    "a drift was seen that could not be mended": {
+        "state": "failed", "conf": "/c", "error": error(71), "counts": {"changed": 0}, "causes": [{"message": "x", "tasks": ["file /a"]}]},
+    "a drift was seen, and this host is not fit for a change": {
+        "state": "failed", "conf": "/c", "error": error(71), "counts": {"changed": 0}, "mayNotChange": True},
+    "interrupted between changes": {"state": "interrupted", "signal": "INT", "counts": {"changed": 1}, "tasks": settled(a="changed", b="waiting")},
+}
+
+
+@pytest.mark.parametrize("what", HARMFUL)
+def test_what_a_run_did_to_a_ready_node_degrades_it(node, what):
+    node.write(node=good(), **HARMFUL[what])
+    done = node.status()
+    assert done.returncode == DEGRADED and done.stdout.startswith("degraded since "), done
+    assert ("FAILED the cause (" in done.stdout) == ("error" in HARMFUL[what]) and "left the node" not in done.stdout, done
+    assert re.search(r"^  why       the last run, by (hand|unit kops-configuration\.service), process \d+, ", done.stdout, re.M), done
+
+
+@pytest.mark.parametrize("unit, waits", [("", False), (OURS, True)], ids=["by hand", "ours"])
+def test_a_run_at_work_on_a_ready_node(node, unit, waits):
+    """Who waits for a node waits for our own unit."""
+    node.write(state="running", unit=unit, node=good(), waiting="documents", waitingSinceUnixMs=int(time.time() * 1000))
+    done = node.status()
+    assert done.returncode == READY and done.stdout.startswith("ready since "), done
+    assert re.search(r"^a run, by .*, process %d, is at work since " % os.getpid(), done.stdout, re.M) and "  waits     documents\n" in done.stdout, done
+    begun = time.monotonic()
+    assert node.status("--wait=400ms" if waits else "--wait=60s").returncode == READY
+    assert 0.4 <= time.monotonic() - begun if waits else time.monotonic() - begun < 30
+
+
+def test_the_second_try_has_the_cause_of_the_first(node):
+    """Of a node that was never ready, and of one that is."""
+    first = {"state": "failed", "unit": OURS, "error": error(69)}
+    for word, code, begins in (first, RUNNING, "running since "), (good(state="degraded", error=error(69)), DEGRADED, "degraded since "):
+        node.write(state="running", unit=OURS, attempt=2, node=word)
+        done = node.status()
+        assert done.returncode == code and done.stdout.startswith(begins) and "FAILED the cause (69)\n" in done.stdout, done
+        node.write(state="running", unit=OURS, attempt=2, node={**word, "error": error(78)})
+        assert node.status("--wait").returncode == {RUNNING: FAILED}.get(code, code)
+
+
 def test_odd_members_do_no_harm(node):
     """Others may have written it: no line of theirs is ours, and no type is taken for granted."""
     node.write(state="failed", error={"message": "one\nready since 1\x1b[2J", "exitStatus": "x", "notes": [1, {}, "do: a\nb"]},
@@ -157,6 +247,9 @@ def test_odd_members_do_no_harm(node):
         done = node.status(*flags)
         assert done.returncode == FAILED and "\x1b" not in done.stdout and not done.stderr, done
         assert not re.findall("^ready", done.stdout, re.M), done
+    for word in ("x", [], {}, {"state": []}, {"state": "ready", "tasks": {"a": 1}, "error": []}):
+        node.write(state="interrupted", node=word, counts=[], causes=7, tasks="x")
+        assert node.status().returncode == (READY if "tasks" in word else FAILED)
     (node.root / "run/nodeup/status.json").write_text('{"schema": 1, "state": "ready"}')
     assert re.match("ready\n", node.status().stdout)
 
@@ -201,7 +294,7 @@ def test_a_refused_run_after_which_the_node_goes_on_is_degraded(node):
 
 
 @pytest.mark.parametrize("said, code", [
-    ({"state": "retrying", "error": error(69)}, RUNNING), ({"state": "retrying", "error": error(65)}, RUNNING),
+    ({"state": "retrying", "error": error(69)}, FAILED), ({"state": "retrying", "error": error(65)}, FAILED),
     ({"state": "failed", "error": error(71)}, FAILED), ({"state": "degraded"}, DEGRADED), (None, NEVER)])
 def test_wait_ends_with_the_state_of_then(node, said, code):
     if said:
@@ -284,12 +377,41 @@ def test_runs_are_remembered(told, world, status):
     assert len(lines) == 2 and "interrupted" in lines[0] and "failed" in lines[1], lines
 
 
+def test_a_ready_node_stays_ready_whatever_is_mistyped(told, world, status):
+    """What a real run carries on, also over two of them; and logins are told nothing."""
+    folder = world.root / "run/nodeup"
+    folder.mkdir(parents=True, exist_ok=True)
+    tasks = [{"kind": "unit", "name": "no-such.service", "state": "right"}, {"kind": "dir", "name": "/etc/kubernetes", "state": "right"}]
+    (folder / "status.json").write_text(json.dumps({"schema": 1, "assets": [{"name": "x"}], "tasks": tasks, **good()}))
+    node = Node(world.root)
+    told.argv[-2] = "--conf=/typo"
+    for _ in range(2):
+        assert told().end() == CONFIG
+        done = node.status()
+        assert done.returncode == READY and "FAILED " in done.stdout and "'/typo'" in done.stdout, done
+        said = json.loads(status.path.read_text())
+        assert said["state"] == "failed" and said["node"]["state"] == "ready" and not {"node", "assets"} & set(said["node"]), said
+        assert not motd(world).exists()
+    assert node.status("--wait").returncode == READY
+
+
 def test_mirrors_that_agree_are_known_by_a_field(told, world):
     """What a real run writes of them is what --wait goes by: the document is wrong, and stays it."""
     world.assets[KUBELET] = Asset("0" * 64, [*world.assets[KUBELET].urls, world.url(KUBELET, "ranges")])
     told().end()
     said = json.loads((world.root / "run/nodeup/status.json").read_text())
     assert [c for c in said["causes"] if c["exitStatus"] == 65 and c.get("noRetryMends")], said
+    assert Node(world.root).status("--wait").returncode == FAILED
+
+
+def test_a_single_mirror_that_was_asked_again_is_known_by_it(told, world):
+    """The usual case of a stale hash: the first answer may be an accident, the second is none."""
+    world.assets[KUBELET] = Asset("0" * 64, [world.url(KUBELET, "named")])
+    for lasts in False, True:
+        told().end()
+        said = json.loads((world.root / "run/nodeup/status.json").read_text())
+        cause, = [c for c in said["causes"] if c["exitStatus"] == 65]
+        assert cause.get("noRetryMends", False) == lasts, cause
     assert Node(world.root).status("--wait").returncode == FAILED
 
 

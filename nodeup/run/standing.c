@@ -1,0 +1,151 @@
+#include "nodeup/run/standing.h"
+
+bool standing_is_good(const struct tree *word)
+{
+	const char *state = tree_says(word, "state");
+
+	return str_eq(state, "ready") || str_eq(state, "degraded");
+}
+
+bool standing_is_ours(const struct tree *status)
+{
+	return str_eq(tree_says(status, "unit"), BOOT_UNIT);
+}
+
+const char *standing_maker(struct arena *a, const struct tree *run)
+{
+	const char *unit = tree_says(run, "unit");
+
+	return arena_printf(a, "%s%s, process %s", *unit ? "by unit " : "by hand", unit,
+			    tree_says(run, "pid"));
+}
+
+static bool is_in_state(const struct tree *task, const char *const *states)
+{
+	for (; *states; states++)
+		if (str_eq(tree_says(task, "state"), *states))
+			return true;
+	return false;
+}
+
+/* No task is left to do, and none failed: what a signal ended was the watch on what was started. */
+static bool is_done(const struct tree *status)
+{
+	static const char *const done[] = { "changed", "right", "not needed", NULL };
+	const struct tree *tasks = tree_get(status, "tasks");
+
+	if (!tasks || tasks->kind != TREE_SEQ)
+		return false;
+	for (size_t i = 0; i < tasks->n; i++)
+		if (!is_in_state(tasks->items[i].value, done))
+			return false;
+	return true;
+}
+
+/* What the node's own documents ask for was not right, and stayed so. */
+static bool saw_drift(const struct tree *status, const struct tree *before)
+{
+	const struct tree *causes = tree_get(status, "causes");
+	const bool failed = causes && causes->kind == TREE_SEQ && causes->n;
+
+	return (failed || tree_get(status, "mayNotChange")) &&
+	       str_eq(tree_says(status, "conf"), tree_says(before, "conf"));
+}
+
+/* Whether a run that did not end well leaves the node as it was. */
+static bool is_harmless(const struct tree *status, const struct tree *before)
+{
+	const bool was_ended = str_eq(tree_says(status, "state"), "interrupted");
+	const char *changed = tree_says(tree_get(status, "counts"), "changed");
+
+	if (standing_is_ours(status) && !was_ended)
+		return false;
+	if (*changed && !str_eq(changed, "0"))
+		return was_ended && is_done(status);
+	return !saw_drift(status, before);
+}
+
+/* What the run did to the node, by its last word. */
+static const char *hurt_of(struct arena *a, const struct tree *status)
+{
+	static const struct {
+		const char *state, *what;
+	} ends[] = {
+		{ "interrupted", "was interrupted between changes" },
+		{ "running", "ended without a last word" },
+		{ "retrying", "failed" },
+		{ "failed", "failed" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++)
+		if (str_eq(tree_says(status, "state"), ends[i].state))
+			return arena_printf(a, "the last run, %s, %s", standing_maker(a, status),
+					    ends[i].what);
+	return "the run was refused: what the one before had started goes on";
+}
+
+static void copy(struct arena *a, struct tree *to, const struct tree *from, const char *const *but)
+{
+	for (size_t i = 0; i < from->n; i++) {
+		const char *const *name = but;
+
+		while (*name && !str_eq(*name, from->items[i].key))
+			name++;
+		if (!*name && !tree_get(to, from->items[i].key))
+			(void)tree_set(a, to, from->items[i].key, from->items[i].value);
+	}
+}
+
+static const struct tree *hurt(struct arena *a, const struct tree *status,
+			       const struct tree *before)
+{
+	static const char *const not_its[] = { "tasks", "node", "state", NULL };
+	static const char *const only[] = { "error", "causes", "hurt", NULL };
+	struct tree *t = tree_map(a);
+
+	tree_set_text(a, t, "state", "degraded");
+	tree_set_text(a, t, "hurt", hurt_of(a, status));
+	copy(a, t, status, not_its);
+	copy(a, t, before, only);
+	return t;
+}
+
+const struct tree *standing_of(struct arena *a, const struct tree *status, bool at_work)
+{
+	const struct tree *before = tree_get(status, "node");
+	const bool was_good = standing_is_good(before);
+
+	/* what our unit started of the run before, though it was refused, is no word on the node */
+	if (standing_is_good(status) && !(was_good && tree_get(status, "error")))
+		return status;
+	if (!was_good)
+		return at_work && before && before->kind == TREE_MAP ? before : status;
+	return at_work || is_harmless(status, before) ? before : hurt(a, status, before);
+}
+
+/* What a reader judges the node by. */
+static bool is_judged_by(const struct tree *task)
+{
+	return tree_get(task, "staysUp") || tree_get(task, "left") ||
+	       str_eq(tree_says(task, "kind"), "volume") ||
+	       str_is_within(tree_says(task, "name"), "/etc/kubernetes/manifests");
+}
+
+struct tree *standing_carry(struct arena *a, const struct tree *word)
+{
+	static const char *const dropped[] = { "schema", "node",  "assets",
+					       "counts", "recap", "pidStartTicks",
+					       "bootId", "tasks", NULL };
+	const struct tree *tasks = tree_get(word, "tasks");
+	struct tree *t, *kept = tree_seq(a);
+
+	if (!word || word->kind != TREE_MAP)
+		return NULL;
+	t = tree_map(a);
+	copy(a, t, word, dropped);
+	for (size_t i = 0; tasks && tasks->kind == TREE_SEQ && i < tasks->n; i++)
+		if (is_judged_by(tasks->items[i].value))
+			(void)tree_add(a, kept, tasks->items[i].value);
+	tree_set_some(a, t, "tasks", kept);
+	return t;
+}
