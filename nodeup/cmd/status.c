@@ -292,6 +292,8 @@ static void add_run(struct arena *a, int root_fd, const struct told *t, bool all
 	add_error(a, t, tree_get(run, "error") ? run : t->word, b);
 	line(b, "why", t->why ? t->why : "");
 	line(b, "pods", t->pods ? t->pods : "");
+	for (size_t i = 0; all && i < t->unasked.n; i++)
+		line(b, "not asked", t->unasked.v[i]);
 	add_accepted(a, run, b);
 	add_values(run, b);
 	if (all && t->expires_ns)
@@ -332,6 +334,7 @@ static int print_status_json(struct arena *a, const struct told *t, struct err *
 	tree_set_text(a, out, "why", t->why);
 	tree_set_text(a, out, "pods", t->pods);
 	tree_set_true(a, out, "leftAsItWas", t->kept && !t->at_work);
+	tree_set_some(a, out, "notAsked", tree_of_strv(a, &t->unasked));
 	if (t->status)
 		(void)tree_set(a, out, "run", (struct tree *)t->status);
 	return show_json(out, e);
@@ -415,7 +418,7 @@ static int await_ready(struct cli *cli, int root_fd, struct waits *waits, struct
 
 		if (r < 0)
 			return r;
-		told_ask_units(a, &t);
+		told_ask_units(a, root_fd, &t);
 		pods_ask(a, root_fd, &t);
 		if (cli->wait && t.stays && t.state == TOLD_RUNNING)
 			t.state = TOLD_FAILED;
@@ -426,6 +429,9 @@ static int await_ready(struct cli *cli, int root_fd, struct waits *waits, struct
 				ret->why = arena_str(cli->arena, t.why);
 			if (t.pods)
 				ret->pods = arena_str(cli->arena, t.pods);
+			for (size_t i = 0; i < t.unasked.n; i++)
+				strv_add(cli->arena, &ret->unasked,
+					 arena_str(cli->arena, t.unasked.v[i]));
 			return r;
 		}
 		next = dur_now() + SAY_NS;

@@ -6,6 +6,7 @@
 #include "nodeup/base/io.h"
 #include "nodeup/base/json.h"
 #include "nodeup/base/paths.h"
+#include "nodeup/host/answers.h"
 #include "nodeup/run/interrupted.h"
 #include "nodeup/run/standing.h"
 #include "units/bus.h"
@@ -272,7 +273,25 @@ static void ask_kubelet(struct arena *a, struct told *t, const struct tree *task
 		t->state = TOLD_DEGRADED;
 }
 
-void told_ask_units(struct arena *a, struct told *t)
+/* Whether the program of a unit that is up answers: what hangs is up to systemd. */
+static void ask_program(struct arena *a, int root_fd, struct told *t, const struct bus_unit *u,
+			const char *name)
+{
+	const char *why;
+	enum answer came;
+
+	if (!str_eq(u->active_state, "active") ||
+	    dur_now() - (int64_t)u->start_us * 1000 < ANSWERS_START_NS)
+		return;
+	came = answers_ask(a, root_fd, name, &why);
+	if (came == ANSWER_SILENT || came == ANSWER_CLOSED)
+		t->why = arena_printf(
+			a, "unit %s: active, but it does not answer: %s; nodeup repair", name, why);
+	if (came == ANSWER_NOT_ASKED && answers_has(name))
+		strv_addf(a, &t->unasked, "%s: %s", name, why);
+}
+
+void told_ask_units(struct arena *a, int root_fd, struct told *t)
 {
 	const struct tree *tasks = tree_get(t->word, "tasks");
 	struct bus *bus;
@@ -286,14 +305,18 @@ void told_ask_units(struct arena *a, struct told *t)
 		const char *name = tree_text(task, "name");
 		struct bus_unit u;
 
-		if (!tree_get(task, "staysUp") || !name ||
-		    bus_get(bus, a, name, &u, &ignored) < 0 || is_up(&u))
+		if (!tree_get(task, "staysUp") || !name || bus_get(bus, a, name, &u, &ignored) < 0)
 			continue;
-		t->state = TOLD_DEGRADED;
-		t->why = arena_printf(a, "unit %s: %s (%s); nodeup plan, then nodeup repair", name,
-				      u.active_state, u.sub_state);
+		if (is_up(&u))
+			ask_program(a, root_fd, t, &u, name);
+		else
+			t->why = arena_printf(a,
+					      "unit %s: %s (%s); nodeup plan, then nodeup repair",
+					      name, u.active_state, u.sub_state);
 	}
 	bus_close(bus);
+	if (t->why)
+		t->state = TOLD_DEGRADED;
 	if (t->state == TOLD_READY)
 		ask_kubelet(a, t, tasks);
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <stdint.h>
+#include "nodeup/base/str.h"
 #include "nodeup/base/tree.h"
 
 /* The numbers are the exit statuses of `nodeup status`. */
@@ -22,16 +23,18 @@ struct told {
 	const char *why; /* it is degraded; else NULL */
 	const char *
 		pods; /* what is to be said of static pods though the state is ready, or NULL; see pods.h */
-	const char *remedy; /* what helps against that, where one thing alone does; else NULL */
+	struct strv unasked; /* programs that were not asked whether they answer: "UNIT: WHY" */
+	const char *remedy;  /* what helps against that, where one thing alone does; else NULL */
 	int64_t expires_ns; /* until then holds the certificate that ends first, by the clock; 0: not known */
 };
 
 /* Read it below the root. That there is none is no error. */
 int told_read(struct arena *a, int root_fd, struct told *ret, struct err *e) must_check;
-/* Of a node that is ready, ask the manager whether what the last run saw up still is, and on a worker kubelet's
+/* Of a node that is ready, ask the manager whether what the last run saw up still is, and each program that has a socket whether
+ * it answers (answers.h), and on a worker kubelet's
  * journal whether it said within a minute that its API server cannot be reached or refuses it: degraded if so. Where
  * they do not answer, nothing is added. */
-void told_ask_units(struct arena *a, struct told *t);
+void told_ask_units(struct arena *a, int root_fd, struct told *t);
 /* "ready" and so on. */
 const char *told_name(enum told_state state);
 /* A number that a status has; `otherwise` if it has none. */

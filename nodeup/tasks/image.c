@@ -8,6 +8,7 @@
 #include "nodeup/base/paths.h"
 #include "nodeup/base/print.h"
 #include "nodeup/base/record.h"
+#include "nodeup/host/answers.h"
 #include "nodeup/host/containers.h"
 #include "nodeup/tasks/image_archive.h"
 #include "nodeup/tasks/image_ctr.h"
@@ -51,6 +52,11 @@ static int docker_id(struct task_ctx *ctx, const char *image, char id[static ID_
 		return err_fail(e, ERR_SYSTEM, EPROTO, "docker does not say the id of %s", image);
 	(void)print_to(id, ID_MAX, "%s", field->scalar);
 	return 0;
+}
+
+static const char *runtime_of(const struct task_image *im)
+{
+	return im->in_containerd ? "containerd.service" : "docker.service";
 }
 
 static int image_id(struct task_ctx *ctx, const struct task_image *im, char id[static ID_MAX],
@@ -129,6 +135,8 @@ static int image_check(const struct task *t, struct task_ctx *ctx, struct task_d
 	(void)e;
 	if (ctx->image_mode)
 		return TASK_EQUAL;
+	if (answers_demand(ctx->root_fd, runtime_of(&t->image), &why) < 0)
+		return task_differs(diff, "the runtime does not answer");
 	if (t->image.is_unnamed)
 		return check_unnamed(&t->image, ctx, diff);
 	r = image_id(ctx, &t->image, id, &why);
@@ -245,10 +253,11 @@ static int image_apply(const struct task *t, struct task_ctx *ctx, struct task_r
 	char id[ID_MAX];
 	int r = 0;
 
-	/* first of all, as an archive that is refused is not loaded */
-	if (t->image.is_unnamed)
+	r = answers_demand(ctx->root_fd, runtime_of(&t->image), e);
+	/* before it is loaded, as an archive that is refused is not loaded */
+	if (r == 0 && t->image.is_unnamed)
 		r = image_archive_names(t->image.asset, ctx, a, &names, e);
-	else if (t->image.member)
+	else if (r == 0 && t->image.member)
 		r = image_archive_find(&t->image, ctx, a, &entry, &tag, e);
 	if (r >= 0)
 		r = load_image(&t->image, ctx, entry, e);

@@ -1,5 +1,6 @@
 #include "nodeup/tasks/kinds.h"
 
+#include "nodeup/host/answers.h"
 #include "nodeup/tasks/image_ctr.h"
 
 /* What is there is not pulled again, whatever its registry has by now under that name. */
@@ -13,7 +14,9 @@ static int pull_check(const struct task *t, struct task_ctx *ctx, struct task_di
 	(void)e;
 	if (ctx->image_mode)
 		return TASK_EQUAL;
-	r = image_ctr_id(ctx, t->name, id, &why);
+	r = answers_demand(ctx->root_fd, "containerd.service", &why);
+	if (r == 0)
+		r = image_ctr_id(ctx, t->name, id, &why);
 	if (r == -ENOENT)
 		return task_missing(diff, "not in the runtime");
 	return r < 0 ? task_differs(diff, "the runtime does not answer") : TASK_EQUAL;
@@ -22,9 +25,12 @@ static int pull_check(const struct task *t, struct task_ctx *ctx, struct task_di
 static int pull_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
 		      struct err *e)
 {
-	int r = image_ctr_pull(ctx, t->name, t->pull.hosts, e);
+	int r = answers_demand(ctx->root_fd, "containerd.service", e);
 
 	(void)run;
+	if (r < 0)
+		return r;
+	r = image_ctr_pull(ctx, t->name, t->pull.hosts, e);
 	if (r >= 0)
 		return TASK_DONE;
 	/* a registry may answer later */

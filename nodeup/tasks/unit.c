@@ -3,6 +3,8 @@
 #include <string.h>
 #include <unistd.h>
 #include "nodeup/base/dur.h"
+#include "nodeup/base/log.h"
+#include "nodeup/host/answers.h"
 #include "nodeup/tasks/checkpoint.h"
 #include "nodeup/tasks/effect.h"
 #include "nodeup/tasks/foreign.h"
@@ -16,12 +18,14 @@
 #define JOB_POLL_NS (50 * DUR_MS)
 /* how long a job may wait in the queue before we ask whether it waits for ourselves */
 #define QUEUE_PATIENCE_NS (2 * DUR_SEC)
-#define HEALTH_NS (2 * DUR_SEC)
+/* how long what is active may be silent before repair restarts it, and how often it is asked meanwhile */
+#define SILENCE_NS (60 * DUR_SEC)
+#define ASK_AGAIN_NS (5 * DUR_SEC)
 
-enum { ORDER_DEPTH = 3, HEALTH_MAX = 64 << 10 };
+enum { ORDER_DEPTH = 3 };
 
 /* Stages of an apply; 0: nothing is under way. */
-enum { STARTING = 1, STOPPING };
+enum { STARTING = 1, STOPPING, LISTENING };
 
 static const struct task *input_task(const struct task *t, const char *path)
 {
@@ -179,21 +183,37 @@ static int is_as_started(const struct task *t, struct task_ctx *ctx, const struc
 	return r == TASK_EQUAL ? effect_check(t, ctx, diff) : r;
 }
 
-/* Where a run would watch it. A run restarts it only after a minute without an answer. */
-static int check_health(const struct task *t, struct task_ctx *ctx, struct task_diff *diff)
+/* Whether it is active and dumb. What began a moment ago may be on its way. */
+static bool is_silent(const struct task *t, struct task_ctx *ctx, const struct bus_unit *u,
+		      struct arena *a, const char **ret_why)
 {
-	autobuf struct buf answer = BUF_INIT(HEALTH_MAX);
-	const struct http_req req = {
-		.url = t->unit.health_url,
-		.no_proxy = true,
-		.timeout_ns = HEALTH_NS,
-	};
-	struct err why;
+	enum answer came;
 
-	if (!ctx->only_looks || !ctx->verify || !ctx->http || !t->unit.health_url ||
-	    http_get(ctx->http, &req, &answer, NULL, &why) >= 0)
+	if (!str_eq(u->active_state, "active") ||
+	    dur_now() - (int64_t)start_of(u) * 1000 < ANSWERS_START_NS)
+		return false;
+	came = answers_ask(a, ctx->root_fd, t->name, ret_why);
+	return came == ANSWER_SILENT || came == ANSWER_CLOSED;
+}
+
+/* Of kubelet, which has a URL, a run sees to it when all is done: see window.h. */
+static bool listens_here(const struct task *t, const struct task_ctx *ctx)
+{
+	return ctx->only_looks || (ctx->verify && !t->unit.health_url);
+}
+
+static int check_answer(const struct task *t, struct task_ctx *ctx, const struct bus_unit *u,
+			struct task_diff *diff)
+{
+	autoarena struct arena *a = arena_new_empty();
+	const char *why;
+
+	if (!listens_here(t, ctx) || !is_silent(t, ctx, u, a, &why))
 		return TASK_EQUAL;
-	return task_differs(diff, "active, but it does not answer: %s", why.msg);
+	(void)task_differs(diff, "active, but it does not answer: %s%s", why,
+			   ctx->verify ? "" : "; nodeup repair restarts it");
+	diff->restarts = true;
+	return TASK_DIFFERS;
 }
 
 /* One that would end it at its next start; diff says so, and of one that is left where it says something anyway. */
@@ -291,7 +311,7 @@ static int check_unit(const struct task *t, struct task_ctx *ctx, const struct b
 	if (!is_up(t, ctx, u))
 		return task_differs(diff, "%s (%s)", u->active_state, u->sub_state);
 	r = is_as_started(t, ctx, u, diff);
-	return r == TASK_EQUAL ? check_health(t, ctx, diff) : r;
+	return r == TASK_EQUAL ? check_answer(t, ctx, u, diff) : r;
 }
 
 static int check_running(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
@@ -307,7 +327,7 @@ static int check_running(const struct task *t, struct task_ctx *ctx, struct task
 	/* one that runs as it should has written its own */
 	if (r == TASK_DIFFERS && !needs_no_job(t, ctx, &u))
 		(void)has_wrong_checkpoint(t, ctx, diff);
-	diff->restarts = r == TASK_DIFFERS && is_restarted(t, ctx, &u);
+	diff->restarts |= r == TASK_DIFFERS && is_restarted(t, ctx, &u);
 	return r;
 }
 
@@ -471,8 +491,10 @@ static int begin_job(const struct task *t, struct task_ctx *ctx, struct task_run
 		if (r < 0)
 			return r;
 	}
-	if (needs_no_job(t, ctx, &u))
-		return TASK_DONE;
+	if (needs_no_job(t, ctx, &u)) {
+		run->stage = listens_here(t, ctx) ? LISTENING : 0;
+		return run->stage ? TASK_WAIT : TASK_DONE;
+	}
 	/* as long as it runs it may write one */
 	if (bus_unit_is_at_work(&u) && has_wrong_checkpoint(t, ctx, &diff)) {
 		r = bus_job(ctx->bus, "stop", t->name, &run->job, e);
@@ -487,6 +509,36 @@ static int begin_job(const struct task *t, struct task_ctx *ctx, struct task_run
 		return r;
 	run->stage = STARTING;
 	return TASK_WAIT;
+}
+
+/* What becomes of pods while a runtime is restarted. */
+static const char *fate_of_pods(const struct task *t)
+{
+	return str_eq(t->name, "docker.service")
+		       ? "docker stops the containers of all pods, but with live-restore"
+		       : "pods stay";
+}
+
+/* It answers in time, or it is restarted, once. */
+static int listen_to(const struct task *t, struct task_ctx *ctx, struct task_run *run,
+		     struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct bus_unit u;
+	const char *why;
+	int r = get_unit(t, ctx, a, &u, e);
+
+	if (r < 0)
+		return r;
+	if (!is_silent(t, ctx, &u, a, &why))
+		return TASK_DONE;
+	if (!run->since_ns || dur_now() - run->since_ns < SILENCE_NS)
+		return task_wait(run, dur_now() + ASK_AGAIN_NS,
+				 "an answer; silent for a minute it is restarted");
+	log_notice("restarting %s, which does not answer: %s; %s", t->name, why, fate_of_pods(t));
+	run->stage = STARTING;
+	r = enqueue(t, ctx, &u, &run->job, e);
+	return r < 0 ? r : task_wait(run, dur_now() + JOB_POLL_NS, "its restart job");
 }
 
 static int job_done(const struct task *t, struct task_ctx *ctx, struct err *e)
@@ -568,7 +620,7 @@ static int unit_apply(const struct task *t, struct task_ctx *ctx, struct task_ru
 	}
 	if (run->stage == STOPPING)
 		return task_wait(run, dur_now() + JOB_POLL_NS, "its stop job");
-	return follow_job(t, ctx, run, e);
+	return run->stage == LISTENING ? listen_to(t, ctx, run, e) : follow_job(t, ctx, run, e);
 }
 
 /* One that ran before is restarted when what it is started with changes. */

@@ -1,6 +1,7 @@
 """What others did to a node that runs: plan and repair name it or heal it, on a booted node with a real systemd."""
 import json
 import os
+import re
 
 import pytest
 
@@ -186,14 +187,31 @@ def test_a_plan_names_the_units_that_it_would_restart(node):
     assert run(node, "plan")[0] == 0
 
 
+def settle(node, unit):
+    """What was started a moment ago may be on its way, and is not asked."""
+    age = "awk -v began=$(systemctl show -P ActiveEnterTimestampMonotonic %s) '{exit $1 < began / 1e6 + 61}' /proc/uptime" % unit
+    node.wait(lambda: node.exec("sh", "-c", age).returncode == 0, 90, unit + " to be up for a minute")
+
+
+def check_silence(node, unit, says, fate="pods stay"):
+    """Each command names the unit, and none takes long over it."""
+    status, ms, output = nodechecks.timed_nodeup(node, "status")
+    assert status == 2 and ms < 5000, (ms, output)
+    assert re.search(r"^  why +unit %s: active, but it does not answer: %s" % (re.escape(unit), says), output, re.M), output
+    status, ms, output = nodechecks.timed_nodeup(node, "plan", CONF)
+    assert status == 2 and ms < 10000, (ms, output)
+    line = named(output, "unit " + unit)
+    assert line.startswith("~ ") and "does not answer" in line and re.search(r"^restarts: .*%s.*; %s" % (re.escape(unit), fate), output, re.M), output
+    status, _, output = nodechecks.timed_nodeup(node, "why", unit)
+    assert status == 2 and re.search(r"^  is +differs: active, but it does not answer", output, re.M), output
+
+
 def test_a_frozen_kubelet_is_seen_and_restarted_by_repair_alone(node):
+    settle(node, "kubelet.service")
     pid = main_pid(node)
     node.sh("kill -STOP " + pid)
     try:
-        status, output = run(node, "plan", "--verify")
-        assert status == 2, output
-        line = named(output, "unit kubelet.service")
-        assert line.startswith("~ ") and "does not answer" in line, output
+        check_silence(node, "kubelet.service", "127.0.0.1:10248 says nothing for 1.0 s")
         status, output = run(node, "apply")
         assert status == 71 and main_pid(node) == pid and "repair" in output.split("FAILED")[1], output
         status, output = run(node, "repair")
@@ -202,3 +220,26 @@ def test_a_frozen_kubelet_is_seen_and_restarted_by_repair_alone(node):
         assert output.count("is restarted") == 1, output
     finally:
         node.sh("kill -CONT %s 2>/dev/null || :" % pid)
+
+
+def test_a_runtime_that_is_dumb_is_seen_and_restarted_by_repair(node):
+    """Frozen, which systemd does not see; and asked through its path, so that a socket that was removed is found."""
+    settle(node, "docker.service")
+    node.sh("mv /run/docker.sock /run/hidden.sock")
+    try:
+        check_silence(node, "docker.service", "/run/docker.sock: No such file or directory", "docker stops the containers of all pods")
+    finally:
+        node.sh("mv /run/hidden.sock /run/docker.sock")
+    assert nodechecks.timed_nodeup(node, "status")[0] == 0
+    pid = node.show("docker.service", "MainPID")["MainPID"]
+    node.sh("kill -STOP " + pid)
+    try:
+        check_silence(node, "docker.service", "/run/docker.sock says nothing for 1.0 s", "docker stops the containers of all pods")
+        status, output = run(node, "repair")
+        assert status == 0 and output.count("restarting docker.service, which does not answer") == 1, output
+        assert "docker stops the containers of all pods" in output and node.show("docker.service", "MainPID")["MainPID"] != pid, output
+        assert node.healthz() == "ok"
+    finally:
+        node.sh("kill -CONT %s 2>/dev/null || :" % pid)
+    status, output = run(node, "plan")
+    assert status == 0, output

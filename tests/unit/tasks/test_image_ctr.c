@@ -7,7 +7,13 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
+#include "nodeup/base/dur.h"
+#include "nodeup/base/io.h"
+#include "nodeup/base/print.h"
 #include "nodeup/base/proc.h"
 #include "nodeup/tasks/image_ctr.h"
 #include "nodeup/tasks/kinds.h"
@@ -133,6 +139,28 @@ static void a_runtime_that_is_down_is_no_image_missing(void **state)
 
 	scratch_write(&w->root, "/down", "");
 	assert_string_equal(check(w), "the runtime does not answer");
+}
+
+/* The kernel takes connections for it. Neither the plan nor a load waits for such a one. */
+static void a_runtime_that_hangs_is_given_nothing_to_do(void **state)
+{
+	struct world *w = *state;
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	struct task_run run = { 0 };
+	const int64_t begun = dur_now();
+	autoclose int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	assert_int_equal(mkdirat(w->root.fd, "run", 0755), 0);
+	assert_int_equal(mkdirat(w->root.fd, "run/containerd", 0755), 0);
+	(void)print_to(at.sun_path, sizeof(at.sun_path),
+		       "/proc/self/fd/%d/run/containerd/containerd.sock", w->root.fd);
+	assert_int_equal(bind(fd, (const struct sockaddr *)(const void *)&at, sizeof(at)), 0);
+	assert_int_equal(listen(fd, 8), 0);
+	assert_string_equal(check(w), "the runtime does not answer");
+	assert_true(w->task.ops->apply(&w->task, &w->ctx, &run, &w->e) < 0);
+	assert_non_null(strstr(w->e.msg, "containerd.service does not answer"));
+	assert_true(dur_now() - begun < 10 * DUR_SEC);
+	assert_false(io_is_there(w->root.fd, "/imports"));
 }
 
 /* ctr of old takes none of these. */
@@ -406,6 +434,7 @@ int main(void)
 		T(image_four_ways),
 		T(an_archive_of_another_image_is_told),
 		T(a_runtime_that_is_down_is_no_image_missing),
+		T(a_runtime_that_hangs_is_given_nothing_to_do),
 		T(packed_archives_are_unpacked_on_the_way),
 		T(without_its_program_ctr_gets_a_packed_archive),
 		T(an_archive_says_its_names_itself),
