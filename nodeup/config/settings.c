@@ -1,6 +1,7 @@
 #include "nodeup/config/settings.h"
 
 #include <string.h>
+#include <strings.h>
 #include "nodeup/base/show.h"
 #include "nodeup/base/str.h"
 #include "nodeup/config/vintage.h"
@@ -83,6 +84,18 @@ static int check_texts(struct arena *a, const struct settings_doc *doc, struct e
 					 doc->status_url),
 			      e);
 	return r;
+}
+
+bool settings_has(const struct strv *own, const struct tree *list, const char *key)
+{
+	for (size_t i = 0; own && i < own->n; i++)
+		if (strcasecmp(own->v[i], key) == 0)
+			return true;
+	for (size_t i = 0; list && list->kind == TREE_SEQ && i < list->n; i++)
+		if (list->items[i].value->kind == TREE_SCALAR &&
+		    strcasecmp(list->items[i].value->scalar, key) == 0)
+			return true;
+	return false;
 }
 
 int settings_add(struct arena *a, const struct settings_doc *doc, bool own, struct settings *s,

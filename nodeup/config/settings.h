@@ -71,3 +71,5 @@ extern const struct schema settings_schema;
  * wrong is kept there, and the rest is added; nothing is to be done by it then. */
 int settings_add(struct arena *a, const struct settings_doc *doc, bool own, struct settings *s,
 		 struct errs *errors, struct err *e) must_check;
+/* Returns whether the machine's list or the document's own has a key, whatever the case; either may be NULL. */
+bool settings_has(const struct strv *own, const struct tree *list, const char *key);

@@ -1,6 +1,6 @@
 #include "nodeup/config/values.h"
 
-#include <strings.h>
+#include "nodeup/config/settings.h"
 
 void values_find(struct values *v, const struct schema *s, const struct tree *map)
 {
@@ -37,38 +37,6 @@ void values_find_below(struct values *v, const struct field_rules *rules, const 
 	values_find_across(v, rules, sections.v, sections.n);
 }
 
-void values_add(struct values *v, const char *key, const char *text)
-{
-	arena_push(v->arena, v->found.v, v->found.n,
-		   (struct accepts_finding){ .key = key, .text = text });
-}
-
-static bool is_accepted(const struct values *v, const char *key)
-{
-	const struct strv *own = v->opts->accept_values;
-	const struct tree *list = v->accept;
-
-	for (size_t i = 0; own && i < own->n; i++)
-		if (strcasecmp(own->v[i], key) == 0)
-			return true;
-	for (size_t i = 0; list && list->kind == TREE_SEQ && i < list->n; i++)
-		if (list->items[i].value->kind == TREE_SCALAR &&
-		    strcasecmp(list->items[i].value->scalar, key) == 0)
-			return true;
-	return false;
-}
-
-/* The records are asked once, and where it counts. */
-static bool was_applied(struct values *v)
-{
-	const struct dialect_opts *o = v->opts;
-
-	if (!v->asked)
-		v->applied = o->was_applied && o->was_applied(o->records, NULL);
-	v->asked = true;
-	return v->applied;
-}
-
 /* It goes on with such a value, and status names it. */
 static void tolerate(struct values *v, const char *text, const char *why)
 {
@@ -90,42 +58,29 @@ static int fail(const struct accepts_finding *f, struct err *e)
 	return r;
 }
 
-static int refuse(struct values *v, const struct accepts_findings *refused, struct err *e)
-{
-	struct errs *errors = v->opts->errors;
-	int r = 0;
-
-	if (!refused->n)
-		return 0;
-	for (size_t i = 0; errors && i < refused->n && r == 0; i++)
-		r = errs_keep_apart(errors, fail(&refused->v[i], e), e);
-	if (errors)
-		return r;
-	r = fail(&refused->v[0], e);
-	for (size_t i = 1; i < refused->n; i++)
-		err_note(e, "also", "%s", refused->v[i].text);
-	return r;
-}
-
 int values_judge(struct values *v, struct err *e)
 {
 	const struct dialect_opts *o = v->opts;
-	struct accepts_findings refused = { 0 };
+	const size_t n = o->any_value ? 0 : v->found.n;
+	const bool was_applied = n && o->was_applied && o->was_applied(o->records, NULL);
+	int r = 0;
 
-	for (size_t i = 0; !o->any_value && i < v->found.n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		const struct accepts_finding *f = &v->found.v[i];
 
-		if (is_accepted(v, f->key))
+		if (settings_has(o->accept_values, v->accept, f->key))
 			tolerate(v, f->text, "as accept says");
 		else if (f->names && !o->strict)
 			dialect_warn(v->arena, o, "%s%s%s%s", f->text,
 				     f->nearest ? "; did you mean '" : "",
 				     f->nearest ? f->nearest : "", f->nearest ? "'?" : "");
-		else if (was_applied(v))
+		else if (was_applied)
 			tolerate(v, f->text,
 				 "as a run with these documents ended well on this instance");
+		else if (r < 0)
+			err_note(e, "also", "%s", f->text);
 		else
-			arena_push(v->arena, refused.v, refused.n, *f);
+			r = errs_keep_apart(o->errors, fail(f, e), e);
 	}
-	return refuse(v, &refused, e);
+	return r;
 }

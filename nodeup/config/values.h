@@ -21,7 +21,6 @@ struct values {
 	int minor;                 /* of Kubernetes 1.x */
 	const struct tree *accept; /* of the document's own settings; NULL: none */
 	struct accepts_findings found;
-	bool asked, applied; /* of the records, by values_judge */
 };
 
 /* Find the values of a map that was read by schema s. */
@@ -32,7 +31,5 @@ void values_find_across(struct values *v, const struct field_rules *rules,
 /* The same of sections by their place in a document: "a.b", with '|' before each that comes later. */
 void values_find_below(struct values *v, const struct field_rules *rules, const struct tree *t,
 		       const char *places);
-/* Add one: its key, and "file:line:column: key: expected ..., found ...". */
-void values_add(struct values *v, const char *key, const char *text);
 /* Make errors and warnings of what was found. */
 int values_judge(struct values *v, struct err *e) must_check;

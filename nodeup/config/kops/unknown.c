@@ -1,31 +1,13 @@
 #include "nodeup/config/kops/unknown.h"
 
-#include <strings.h>
-
-static bool is_text(const struct tree *t, const char *text)
-{
-	return t->kind == TREE_SCALAR && strcasecmp(t->scalar, text) == 0;
-}
-
-static bool is_accepted(const struct kops_unknowns *k, const char *path)
-{
-	const struct strv *own = k->opts->accept;
-
-	for (size_t i = 0; own && i < own->n; i++)
-		if (strcasecmp(own->v[i], path) == 0)
-			return true;
-	for (size_t i = 0; k->accept && k->accept->kind == TREE_SEQ && i < k->accept->n; i++)
-		if (is_text(k->accept->items[i].value, path))
-			return true;
-	return false;
-}
+#include "nodeup/config/settings.h"
 
 bool kops_accept(struct kops_unknowns *k, const struct field_unknown *u)
 {
 	const struct dialect_opts *o = k->opts;
 	struct arena *a = k->all.arena;
 
-	if (!is_accepted(k, u->path))
+	if (!settings_has(o->accept, k->accept, u->path))
 		return false;
 	if (o->accepted && !strv_has(o->accepted, u->path))
 		strv_add(a, o->accepted, arena_str(a, u->path));
