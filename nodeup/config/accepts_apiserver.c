@@ -207,7 +207,7 @@ const struct field_accepts accepts_admission_plugin_old = { .wanted = "an admiss
 #define LOG(k) .keys = "auditLog" k, .when = "auditLogPath&auditLog" k
 #define HOOK(k, more) .keys = "auditWebhook" k, .when = "auditWebhookConfigFile&" more
 #define BATCH "auditWebhookMode:batch=batch&auditWebhookBatch"
-#define THROTTLED "auditWebhookBatchThrottleEnable!=false&" BATCH
+#define THROTTLED "!auditWebhookBatchThrottleEnable=false&" BATCH
 #define COUNT .text = "expected an integer of 0 or more"
 #define POSITIVE .text = "expected a number above 0"
 /* kubelet refuses such a pod; `usual` is what kops requests */
@@ -221,24 +221,24 @@ RULES(apiserver, "KubeAPIServer",
 	  .text = "expected no ABAC, as no key names its policy file" },
 	{ .keys = "authorizationMode", .when = "authorizationMode=Webhook&!authorizationWebhookConfigFile",
 	  .text = "expected authorizationWebhookConfigFile with Webhook" },
-	{ .keys = "authorizationWebhookConfigFile", .when = "authorizationMode!=Webhook",
+	{ .keys = "authorizationWebhookConfigFile", .when = "!authorizationMode=Webhook",
 	  .text = "expected Webhook in authorizationMode" },
 	{ .keys = "authorizationMode", .when = "authorizationMode#", .text = "expected each mode once" },
 	/* kops 1.8 gives nodes their rights by an addon of its own */
 	{ .keys = "authorizationMode", .since = 19,
-	  .when = "authorizationMode=RBAC|AlwaysDeny&authorizationMode!=Node|Webhook|ABAC|AlwaysAllow",
+	  .when = "authorizationMode=RBAC|AlwaysDeny&!authorizationMode=Node|Webhook|ABAC|AlwaysAllow",
 	  .text = "expected Node as well, as no node can register without it" },
-	{ .keys = "disableAdmissionPlugins", .since = 10, .when = "disableAdmissionPlugins=@admissionControl",
+	{ .keys = "disableAdmissionPlugins", .since = 10, .when = "disableAdmissionPlugins@admissionControl",
 	  .text = "expected no plugin that admissionControl has" },
 	/* nodeup gives the API server admissionControl instead where it is given */
 	{ .keys = "disableAdmissionPlugins", .since = 10,
-	  .when = "!admissionControl&disableAdmissionPlugins=@enableAdmissionPlugins",
+	  .when = "!admissionControl&disableAdmissionPlugins@enableAdmissionPlugins",
 	  .text = "expected no plugin that enableAdmissionPlugins has" },
-	{ LOG("Format") "!=json|legacy", .text = "expected json or legacy" },
+	{ .keys = "auditLogFormat", .when = "auditLogPath&!auditLogFormat=json|legacy", .text = "expected json or legacy" },
 	{ LOG("MaxAge") "<0", COUNT, .since = 10 },
 	{ LOG("MaxBackups") "<0", COUNT, .since = 10 },
 	{ LOG("MaxSize") "<0", COUNT, .since = 10 },
-	{ HOOK("Mode", "auditWebhookMode!=batch|blocking|blocking-strict"), .text = "expected batch, blocking or blocking-strict" },
+	{ HOOK("Mode", "!auditWebhookMode=batch|blocking|blocking-strict"), .text = "expected batch, blocking or blocking-strict" },
 	{ HOOK("BatchBufferSize", BATCH "BufferSize<=0"), POSITIVE },
 	{ HOOK("BatchMaxSize", BATCH "MaxSize<=0"), POSITIVE },
 	{ HOOK("BatchThrottleBurst", THROTTLED "ThrottleBurst<=0"), POSITIVE },
@@ -256,7 +256,7 @@ RULES(apiserver, "KubeAPIServer",
 	  .text = "expected api/ga: true or flowcontrol.apiserver.k8s.io/v1: true beside api/all: false" },
 	/* from 1.34 on no bit of each address is held; before, a gate may say so */
 	{ .keys = "serviceClusterIPRange", .since = 31, .until = 33,
-	  .when = "featureGates.DisableAllocatorDualWrite!=true&featureGates.AllAlpha!=true&featureGates.AllBeta!=true&"
+	  .when = "!featureGates.DisableAllocatorDualWrite=true&!featureGates.AllAlpha=true&!featureGates.AllBeta=true&"
 		  "!serviceClusterIPRange~" RANGES_SMALL,
 	  .text = "expected ranges of at most 2^20 addresses" },
 	/* an address that stands for all is left to the program */
@@ -266,7 +266,7 @@ RULES(apiserver, "KubeAPIServer",
 	  .text = "expected an address of the family of serviceClusterIPRange, IPv6" },
 	{ .keys = "etcdServers", .when = "!etcdServers", .text = "expected at least one server" },
 	{ .keys = "additionalServiceAccountIssuers", .since = 22,
-	  .when = "additionalServiceAccountIssuers=@serviceAccountIssuer", .text = "expected other issuers than serviceAccountIssuer" },
+	  .when = "additionalServiceAccountIssuers@serviceAccountIssuer", .text = "expected other issuers than serviceAccountIssuer" },
 	POD(":150m"));
 
 RULES(oidc, "KubeAPIServer|oidc",
@@ -278,9 +278,9 @@ RULES(oidc, "KubeAPIServer|oidc",
 	  .text = "expected no OpenID Connect beside authenticationConfigFile" });
 
 /* the controller that gives nodes their ranges runs */
-#define GIVES "allocateNodeCIDRs=true&cidrAllocatorType!=CloudAllocator&" \
-	      "controllers!=-nodeipam|-node-ipam-controller&controllers:*=*|nodeipam|node-ipam-controller"
-#define ONE_MASK "nodeCIDRMaskSize:0!=0&!clusterCIDR~,&"
+#define GIVES "allocateNodeCIDRs=true&!cidrAllocatorType=CloudAllocator&" \
+	      "!controllers=-nodeipam|-node-ipam-controller&controllers:*=[*]|nodeipam|node-ipam-controller"
+#define ONE_MASK "!nodeCIDRMaskSize:0=0&!clusterCIDR~,&"
 #define NODE_MASK(wrong) \
 	{ .keys = "nodeCIDRMaskSize|clusterCIDR", .when = GIVES "&clusterCIDR&" wrong, \
 	  .text = "expected a mask of nodes (nodeCIDRMaskSize, else 24 and 64) as long as that of clusterCIDR or longer, of IPv6 by at most 16" }
@@ -288,36 +288,35 @@ RULES(kcm, "KubeControllerManager",
 	{ .keys = "allocateNodeCIDRs", .since = 31, .when = GIVES "&!clusterCIDR", .text = "expected clusterCIDR with it" },
 	{ .keys = "clusterCIDR", .since = 31, .when = GIVES "&!clusterCIDR~" RANGES_DUAL,
 	  .text = "expected one range, or two of different families" },
-	{ .keys = "nodeCIDRMaskSize", .since = 31, .when = GIVES "&nodeCIDRMaskSize!=0&clusterCIDR~,",
+	{ .keys = "nodeCIDRMaskSize", .since = 31, .when = GIVES "&!nodeCIDRMaskSize=0&clusterCIDR~,",
 	  .text = "expected one range in clusterCIDR" },
-	NODE_MASK("nodeCIDRMaskSize:0=0&24<clusterCIDR/4"),
-	NODE_MASK("nodeCIDRMaskSize:0=0&64<clusterCIDR/6"),
-	NODE_MASK("nodeCIDRMaskSize:0=0&clusterCIDR/6+16<64"),
-	NODE_MASK(ONE_MASK "nodeCIDRMaskSize<clusterCIDR/4"),
-	NODE_MASK(ONE_MASK "nodeCIDRMaskSize<clusterCIDR/6"),
-	NODE_MASK(ONE_MASK "clusterCIDR/6+16<nodeCIDRMaskSize"),
+	/* of IPv4 above 24, of IPv6 below 48 or above 64 */
+	NODE_MASK("nodeCIDRMaskSize:0=0&clusterCIDR=[^,:]*/0*(2[5-9]|3[0-2])|"
+		  "[^,]*:[^,]*/0*([0-9]|[1-3][0-9]|4[0-7]|6[5-9]|[7-9][0-9]|1[0-2][0-9])"),
+	NODE_MASK(ONE_MASK "nodeCIDRMaskSize<clusterCIDR"),
+	NODE_MASK(ONE_MASK "clusterCIDR~:&clusterCIDR+16<nodeCIDRMaskSize"),
 	NODE_MASK(ONE_MASK "128<nodeCIDRMaskSize"),
 	NODE_MASK(ONE_MASK "!clusterCIDR~:&32<nodeCIDRMaskSize"),
-	{ .keys = "cidrAllocatorType", .since = 31, .when = GIVES "&cidrAllocatorType!=RangeAllocator|IPAMFromCluster|IPAMFromCloud",
+	{ .keys = "cidrAllocatorType", .since = 31, .when = GIVES "&!cidrAllocatorType=RangeAllocator|IPAMFromCluster|IPAMFromCloud",
 	  .text = "expected RangeAllocator" },
 	{ .keys = "kubeAPIBurst", .since = 31, .when = "kubeAPIBurst<=0&0<kubeAPIQPS:20", POSITIVE },
 	POD(":100m"));
 
-#define LED "leaderElect!=false&leaderElect"
+#define LED "!leaderElect=false&"
 RULES(leader, "leaderElection",
 	{ .keys = "leaderElectLeaseDuration|leaderElectRenewDeadlineDuration",
-	  .when = LED "LeaseDuration:15s<=~leaderElectRenewDeadlineDuration:10s",
+	  .when = LED "leaderElectLeaseDuration:15s<=~leaderElectRenewDeadlineDuration:10s",
 	  .text = "expected a lease (15s where it is not given) longer than the deadline of its renewal (10s)" },
 	{ .keys = "leaderElectRenewDeadlineDuration|leaderElectRetryPeriod",
-	  .when = LED "RenewDeadlineDuration:10s<=~leaderElectRetryPeriod:2s*1.2",
+	  .when = LED "leaderElectRenewDeadlineDuration:10s<=~leaderElectRetryPeriod:2s*1.2",
 	  .text = "expected a deadline of the renewal (10s where it is not given) longer than 1.2 times the retry period (2s)" },
-	{ .keys = "leaderElectRetryPeriod", .when = LED "RetryPeriod<=~0", .text = "expected a duration above 0" },
-	{ .keys = "leaderElectResourceLock", .since = 24, .when = LED "ResourceLock!=leases", .text = "expected leases" });
+	{ .keys = "leaderElectRetryPeriod", .when = LED "leaderElectRetryPeriod<=~0", .text = "expected a duration above 0" },
+	{ .keys = "leaderElectResourceLock", .since = 24, .when = LED "!leaderElectResourceLock=leases", .text = "expected leases" });
 
 RULES(scheduler, "KubeScheduler", POD(":100m"));
 RULES(pod, "KubeProxy", POD(""));
 
 RULES(containerd, "containerdConfig",
-	{ .keys = "state|root", .when = "root:/var/lib/containerd=@state:/run/containerd",
+	{ .keys = "state|root", .when = "root:/var/lib/containerd@state:/run/containerd",
 	  .text = "expected root and state to be two folders" });
 /* clang-format on */

@@ -1,202 +1,139 @@
 #include "nodeup/config/rules.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/field_value.h"
 #include "nodeup/base/quantity.h"
 
-static bool is_wrong(const struct tree *t)
+/* What a condition asks for. */
+struct asked {
+	struct arena *arena;
+	const struct rule_values *values;
+	bool is_unsure; /* it asked for a value that its reader has refused */
+};
+
+/* Whether an empty text of this key overlays what was there, and so counts as given. */
+static bool overlays(const struct schema *s, const char *key)
 {
-	bool is = t->is_wrong;
+	const size_t row = s ? field_row(s, key) : 0;
 
-	for (size_t i = 0; i < t->n && !is; i++)
-		is = is_wrong(t->items[i].value);
-	return is;
-}
-
-/* An empty text counts as not given, but where the row says that it overlays what was there. */
-static bool has(const struct rule_values *v, const struct rule_section *s, const char *key)
-{
-	const struct tree *t = s->map ? tree_lookup(s->map, key) : NULL;
-	const size_t row = s->schema ? field_row(s->schema, key) : 0;
-
-	if (v->is_unsure && ((s->map && s->map->is_wrong) || (t && is_wrong(t))))
-		*v->is_unsure = true;
-	if (!t || t->kind == TREE_NULL)
-		return false;
-	return t->kind != TREE_SCALAR || *t->scalar ||
-	       (s->schema && row < s->schema->n && s->schema->fields[row].pointer);
+	return s && row < s->n && s->fields[row].pointer;
 }
 
 /* The section whose word on a key counts; NULL: none has it. */
-static const struct rule_section *section_of(const struct rule_values *v, const char *key)
+static const struct rule_section *section_of(struct asked *q, const char *key)
 {
-	for (size_t i = v->n; i-- > 0;)
-		if (has(v, &v->sections[i], key))
-			return &v->sections[i];
+	for (size_t i = q->values->n; i-- > 0;) {
+		const struct rule_section *s = &q->values->sections[i];
+		const struct tree *t = tree_lookup(s->map, key);
+
+		q->is_unsure |= (s->map && s->map->is_wrong) || (t && t->is_wrong);
+		if (t && t->kind != TREE_NULL &&
+		    (t->kind != TREE_SCALAR || *t->scalar || overlays(s->schema, key)))
+			return s;
+	}
 	return NULL;
 }
 
-/* The words of a text with commas, or of the texts of a list. */
-static void add_words(struct arena *a, const struct tree *t, struct strv *words)
+static void add_words(struct asked *q, const struct tree *t, struct strv *words)
 {
-	struct strv more;
-
-	for (size_t i = 0; t && t->kind == TREE_SEQ && i < t->n; i++)
-		add_words(a, t->items[i].value, words);
-	if (!t || t->kind != TREE_SCALAR || !*t->scalar)
-		return;
-	more = strv_split(a, field_text(t), ',');
-	strv_add_all(a, words, &more);
+	q->is_unsure |= t->is_wrong;
+	for (size_t i = 0; i < t->n; i++)
+		add_words(q, t->items[i].value, words);
+	if (!str_is_empty(t->scalar))
+		strv_add(q->arena, words, field_text(t));
 }
 
-/* Those of "key", "map.key" or "key:usual". */
-static struct strv words_of(struct arena *a, const struct rule_values *v, const char *name)
+/* The words of "key", "map.key" or "key:usual", with commas between them; "": there are none. */
+static const char *words_of(struct asked *q, const char *name)
 {
-	const char *key = arena_strn(a, name, strcspn(name, ":")), *dot = strchr(key, '.');
-	const char *top = dot ? arena_strn(a, key, (size_t)(dot - key)) : key;
-	const struct rule_section *s = section_of(v, top);
+	const char *usual = strchr(name, ':'),
+		   *key = arena_strn(q->arena, name, strcspn(name, ":"));
+	const char *top = arena_strn(q->arena, key, strcspn(key, "."));
+	const struct rule_section *s = section_of(q, top);
 	const struct tree *t = s ? tree_lookup(s->map, top) : NULL;
 	struct strv words = { 0 };
 
-	add_words(a, !dot ? t : t && t->kind == TREE_MAP ? tree_get(t, dot + 1) : NULL, &words);
-	if (!words.n && strchr(name, ':'))
-		strv_add(a, &words, strchr(name, ':') + 1);
-	return words;
+	if (strchr(key, '.'))
+		t = tree_get(t, strchr(key, '.') + 1);
+	if (t)
+		add_words(q, t, &words);
+	return words.n ? strv_join(q->arena, &words, ",") : usual ? usual + 1 : "";
 }
 
-/* An amount, negative ones as well, or a duration in seconds; false: it is none. */
-static bool number_of(struct arena *a, const char *text, bool duration, double *ret)
+/* The amount or the duration of a name, or as it stands, or the mask of a range; NAN: it is none. */
+static double number_of(struct asked *q, const char *side, bool duration)
 {
-	const bool negative = *text == '-';
+	const char *name = arena_strn(q->arena, side, strcspn(side, "*+"));
+	const char *words = words_of(q, name), *text = *words ? words : name;
+	const char *number = strchr(text, '/') ? strchr(text, '/') + 1 : text;
+	const char *sign = side + strlen(name);
+	double n = NAN;
 	struct err ignored;
 	int64_t ns;
 
-	if (duration && dur_parse(text, &ns, &ignored) == 0)
-		*ret = (double)ns / (double)DUR_SEC;
-	else if (!duration && format_is_valid(&format_quantity, text + negative))
-		*ret = strtod(quantity_decimal(a, text + negative), NULL) * (negative ? -1 : 1);
-	else
-		return false;
-	return true;
+	if (duration && dur_parse(number, &ns, &ignored) == 0)
+		n = (double)ns;
+	else if (!duration && format_is_valid(&format_quantity, number + (*number == '-')))
+		n = strtod(quantity_decimal(q->arena, number), NULL);
+	return *sign == '*' ? n * strtod(sign + 1, NULL) : *sign ? n + strtod(sign, NULL) : n;
 }
 
-/* The mask of the range of a family, '4' or '6'; "": there is none. */
-static const char *mask_of(const struct strv *ranges, char family)
+static bool is_less(struct asked *q, const char *left, const char *right)
 {
-	for (size_t i = 0; i < ranges->n; i++)
-		if (!strchr(ranges->v[i], ':') == (family == '4') && strchr(ranges->v[i], '/'))
-			return strchr(ranges->v[i], '/') + 1;
-	return "";
-}
+	const bool or_equal = *right == '=', duration = right[or_equal] == '~';
+	const double l = number_of(q, left, duration);
+	const double r = number_of(q, right + or_equal + duration, duration);
 
-/* The same of a key, or as it stands; with "*1.2" behind it that much of it, with "+1" more. */
-static bool side_of(struct arena *a, const struct rule_values *v, const char *side, bool duration,
-		    double *ret)
-{
-	const size_t len = strcspn(side, "*+"), key = strcspn(side, "/*+");
-	const struct strv words = words_of(a, v, arena_strn(a, side, key));
-	const char *text = arena_strn(a, side, len);
-
-	if (side[key] == '/')
-		text = mask_of(&words, side[key + 1]);
-	else if ((*side < '0' || *side > '9') && words.n)
-		text = words.v[0];
-	if (!number_of(a, text, duration, ret))
-		return false;
-	if (side[len])
-		*ret = side[len] == '+' ? *ret + strtod(side + len, NULL)
-					: *ret * strtod(side + len + 1, NULL);
-	return true;
-}
-
-static bool has_any(struct arena *a, const struct rule_values *v, const struct strv *words,
-		    const char *list)
-{
-	const struct strv all = strv_split(a, list, '|');
-
-	for (size_t i = 0; i < all.n; i++) {
-		struct strv one = { 0 };
-
-		if (*all.v[i] == '@')
-			one = words_of(a, v, all.v[i] + 1);
-		else
-			strv_add(a, &one, all.v[i]);
-		for (size_t j = 0; j < one.n; j++)
-			if (strv_has(words, one.v[j]))
-				return true;
-	}
-	return false;
-}
-
-static bool is_less(struct arena *a, const struct rule_values *v, const char *left, const char *op)
-{
-	const bool or_equal = op[1] == '=', duration = op[1 + or_equal] == '~';
-	double l, r;
-
-	if (!side_of(a, v, left, duration, &l) ||
-	    !side_of(a, v, op + 1 + or_equal + duration, duration, &r))
-		return false;
 	return or_equal ? l <= r : l < r;
 }
 
-/* "memory.available" of "memory.available < 1Gi", "team:NoExecute" of "team=blue:NoExecute"; sorted. */
-static struct strv names_of(struct arena *a, const struct strv *words)
+static bool has_common(struct arena *a, const char *some, const char *others)
 {
+	const struct strv v = strv_split(a, some, ','), other = strv_split(a, others, ',');
+	bool is = false;
+
+	for (size_t i = 0; i < v.n; i++)
+		is |= strv_has(&other, v.v[i]);
+	return is;
+}
+
+/* Of "memory.available < 1Gi" the name is "memory.available", of "team=blue:NoExecute" "team:NoExecute". */
+static bool has_twins(struct arena *a, const char *text)
+{
+	const struct strv words = strv_split(a, text, ',');
 	struct strv names = { 0 };
 
-	for (size_t i = 0; i < words->n; i++) {
-		const char *word = words->v[i];
+	for (size_t i = 0; i < words.n; i++) {
+		const char *word = words.v[i];
+		const char *name = str_trim(a, arena_strn(a, word, strcspn(word, "<=:")));
 
-		strv_addf(a, &names, "%s%s", str_trim(a, arena_strn(a, word, strcspn(word, "<=:"))),
-			  word + strcspn(word, ":"));
+		strv_add_once(a, &names, arena_printf(a, "%s%s", name, word + strcspn(word, ":")));
 	}
-	strv_sort(&names);
-	return names;
+	return names.n < words.n;
 }
 
-static bool has_twins(struct arena *a, const struct strv *words)
+static bool term_holds(struct asked *q, const char *term)
 {
-	const struct strv names = names_of(a, words);
+	const size_t n = strcspn(term, "=~<@#");
+	const char *left = arena_strn(q->arena, term, n), *right = term + n + 1;
+	const char *words = words_of(q, left);
 
-	for (size_t i = 1; i < names.n; i++)
-		if (str_eq(names.v[i - 1], names.v[i]))
-			return true;
-	return false;
-}
-
-static bool has_more(struct arena *a, const struct strv *words, const struct strv *others)
-{
-	const struct strv names = names_of(a, words), known = names_of(a, others);
-
-	for (size_t i = 0; i < names.n; i++)
-		if (!strv_has(&known, names.v[i]))
-			return true;
-	return false;
-}
-
-static bool term_holds(struct arena *a, const struct rule_values *v, const char *term)
-{
-	const size_t n = strcspn(term, "=!<>~#");
-	const char *left = arena_strn(a, term, n), *op = term + n;
-	const struct strv words = words_of(a, v, left);
-	struct strv others;
-
-	switch (*op) {
-	case '<':
-		return is_less(a, v, left, op);
+	switch (term[n]) {
+	case '=':
+		return accepts_matches(arena_printf(q->arena, "(^|,)(%s)(,|$)", right), words);
 	case '~':
-		return accepts_matches(op + 1, strv_join(a, &words, ","));
+		return accepts_matches(right, words);
+	case '<':
+		return is_less(q, left, right);
+	case '@':
+		return has_common(q->arena, words, words_of(q, right));
 	case '#':
-		return has_twins(a, &words);
-	case '>':
-		others = words_of(a, v, op + 1);
-		return has_more(a, &words, &others);
-	case '\0':
-		return words.n > 0;
+		return has_twins(q->arena, words);
 	default:
-		return has_any(a, v, &words, op + 1 + (*op == '!')) == (*op == '=');
+		return *words;
 	}
 }
 
@@ -204,44 +141,30 @@ bool rules_hold(const struct rule_values *v, const char *when)
 {
 	autoarena struct arena *a = arena_new_empty();
 	const struct strv terms = strv_split(a, when, '&');
+	struct asked q = { a, v };
+	bool all = true;
 
-	for (size_t i = 0; i < terms.n; i++)
-		if (term_holds(a, v, terms.v[i] + (*terms.v[i] == '!')) == (*terms.v[i] == '!'))
-			return false;
-	return true;
+	for (size_t i = 0; i < terms.n && all; i++)
+		all = term_holds(&q, terms.v[i] + (*terms.v[i] == '!')) != (*terms.v[i] == '!');
+	return all && !q.is_unsure;
 }
 
-/* Not where a value that it asks for is one that its reader has refused. */
-static bool is_broken(const struct field_rule *r, const struct rule_values *all)
-{
-	bool is_unsure = false;
-	struct rule_values v = *all;
-
-	v.is_unsure = &is_unsure;
-	return rules_hold(&v, r->when) && !is_unsure;
-}
-
-static void tell(struct arena *a, const struct field_rule *r, const struct rule_values *v,
-		 struct accepts_findings *ret)
+static void check(struct arena *a, const struct field_rule *r, const struct rule_values *v,
+		  struct accepts_findings *ret)
 {
 	const struct strv keys = strv_split(a, r->keys, '|');
+	const struct rule_section *s = NULL;
+	struct asked q = { a, v };
+	const char *path, *text;
+	size_t i = 0;
 
-	for (size_t i = 0; i < keys.n; i++) {
-		const struct rule_section *s = section_of(v, keys.v[i]);
-		const char *key;
-
-		if (!s)
-			continue;
-		key = field_path(a, s->path, keys.v[i]);
-		if (is_broken(r, v))
-			arena_push(a, ret->v, ret->n,
-				   (struct accepts_finding){
-					   .key = key,
-					   .text = arena_printf(a, "%s%s: %s",
-								tree_place(a, s->map, keys.v[i]),
-								key, r->text) });
+	while (i < keys.n && !(s = section_of(&q, keys.v[i])))
+		i++;
+	if (!s || !rules_hold(v, r->when))
 		return;
-	}
+	path = field_path(a, s->path, keys.v[i]);
+	text = arena_printf(a, "%s%s: %s", tree_place(a, s->map, keys.v[i]), path, r->text);
+	arena_push(a, ret->v, ret->n, (struct accepts_finding){ .key = path, .text = text });
 }
 
 void rules_find(struct arena *a, const struct field_rules *rules, const struct rule_values *v,
@@ -249,5 +172,5 @@ void rules_find(struct arena *a, const struct field_rules *rules, const struct r
 {
 	for (size_t i = 0; i < rules->n; i++)
 		if (accepts_holds(rules->v[i].since, rules->v[i].until, v->minor))
-			tell(a, &rules->v[i], v, ret);
+			check(a, &rules->v[i], v, ret);
 }

@@ -18,8 +18,7 @@ struct rule_section {
 struct rule_values {
 	const struct rule_section *sections; /* what a later one has wins */
 	size_t n;
-	int minor;       /* of Kubernetes 1.x */
-	bool *is_unsure; /* set where one is asked for that its reader has refused; NULL: nobody asks */
+	int minor; /* of Kubernetes 1.x */
 };
 
 struct field_rule {
@@ -38,12 +37,13 @@ struct field_rules {
 		sections; /* "a|b": what the maps are called that have its keys, "document" at the top: for help */
 };
 
-/* Returns whether each term of a condition holds; they have '&' between them, and '!' before one turns it around.
- * "a": it is given. "a=x|y": one of its words is x or y; "a!=x|y": none is. "a~x": its text matches the extended regular
- * expression. "a<b" and "a<=3" compare amounts, "a<~b*1.2" and "a<=~2s" durations; where one of the two is none they do not
- * hold. "a#": a name is in it twice; "a>b": a name of a is not in b; the name of "x<1Gi" is x, of "x=y:z" "x:z".
- * In all, "a:10s" is 10s where a is not given, "a.b" is b of the map a; behind '=', "@a" are a's words; beside '<', "a/4" and
- * "a/6" are the masks of a's ranges of that family, and "a+16" is more than a. */
+/* Returns whether each term of a condition holds, and none asks for a value that its reader has refused.
+ * Terms have '&' between them, and '!' before one turns it around.
+ * "a": it is given. "a=x|y": one of its words is x or y, which are extended regular expressions. "a~x": its words with commas
+ * between them match one. "a@b": a word of a is one of b. "a#": a name is in it twice; that of "x<1Gi" is x, of "x=y:z" "x:z".
+ * "a<b" and "a<=3" compare amounts, "a<~b*1.2" and "a<=~2s" durations; where one of the two is none they do not hold. Of a
+ * range of addresses the mask is compared, and "a+16" is more than a.
+ * In all, "a:10s" is 10s where a is not given, and "a.b" is b of the map a. */
 bool rules_hold(const struct rule_values *v, const char *when);
 /* Append the rules of that version that are broken. */
 void rules_find(struct arena *a, const struct field_rules *rules, const struct rule_values *v,

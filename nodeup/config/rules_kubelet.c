@@ -5,6 +5,11 @@
 #define SHUTDOWN_KEYS "shutdownGracePeriodCriticalPods|shutdownGracePeriod"
 #define ONCE "expected each signal once"
 
+/* A soft threshold wants a period of the same signal. */
+#define SOFT(signal) \
+	{ .keys = "evictionSoft", .text = "expected a period of " signal " in evictionSoftGracePeriod", .since = 6, \
+	  .when = "evictionSoft= *" signal " *<[^,]*&!evictionSoftGracePeriod= *" signal " *=[^,]*" }
+
 #define HIGH "imageGCHighThresholdPercent"
 #define LOW "imageGCLowThresholdPercent"
 #define MOST "expected " LOW " (80 where it is not given) of at most " HIGH " (85)"
@@ -21,7 +26,7 @@
 /* Gates that are open, or closed, where nothing is said; AllAlpha and AllBeta move others. */
 #define CLOSED(gate) "featureGates." gate "=false|False|FALSE|f|F|0"
 #define NOT_OPEN(gate) \
-	"featureGates." gate "!=true|True|TRUE|t|T|1&!featureGates.AllAlpha&!featureGates.AllBeta"
+	"!featureGates." gate "=true|True|TRUE|t|T|1&!featureGates.AllAlpha&!featureGates.AllBeta"
 
 static const struct field_rule kubelet[] = {
 	/* that equal ones are refused came later than 1.8 */
@@ -30,8 +35,10 @@ static const struct field_rule kubelet[] = {
 	{ .keys = GC_KEYS, .when = HIGH ":85<=" LOW ":80",
 	  .text = "expected imageGCLowThresholdPercent (80 where it is not given) below "
 	  "imageGCHighThresholdPercent (85)", .since = 30 },
-	{ .keys = "evictionSoft", .when = "evictionSoft>evictionSoftGracePeriod",
-	  .text = "expected a period in evictionSoftGracePeriod for each signal", .since = 6 },
+	SOFT("memory.available"), SOFT("allocatableMemory.available"), SOFT("pid.available"),
+	SOFT("nodefs.available"), SOFT("nodefs.inodesFree"), SOFT("allocatableNodeFs.available"),
+	SOFT("imagefs.available"), SOFT("imagefs.inodesFree"),
+	SOFT("containerfs.available"), SOFT("containerfs.inodesFree"),
 	{ .keys = "evictionHard", .when = "evictionHard#", .text = ONCE, .since = 6, .until = 8 },
 	{ .keys = "evictionSoft", .when = "evictionSoft#", .text = ONCE, .since = 6, .until = 8 },
 	{ .keys = "evictionSoftGracePeriod", .when = "evictionSoftGracePeriod#", .text = ONCE, .since = 6, .until = 8 },

@@ -20,7 +20,7 @@ REFUSED = {
     "a policy that is none": ("KubeletConfig: {cpuManagerPolicy: statc}", "statc", "cpuManagerPolicy", "did you mean"),
     "static without a reservation": ("KubeletConfig: {cpuManagerPolicy: static}", "static", "cpuManagerPolicy", "expected cpu in kubeReserved"),
     "a threshold that waits for ever": (
-        "KubeletConfig: {evictionSoft: 'memory.available<300Mi'}", "'memory", "evictionSoft", "expected a period in evictionSoftGracePeriod"),
+        "KubeletConfig: {evictionSoft: 'memory.available<300Mi'}", "'memory", "evictionSoft", "expected a period of memory.available in evictionSoftGracePeriod"),
     "one file of logs": ("KubeletConfig: {containerLogMaxFiles: 1}", "1}", "containerLogMaxFiles", "expected an integer of 2 or more, found '1'"),
     "an unknown signal": ("KubeletConfig: {evictionHard: 'memory.free<100Mi'}", "'memory", "evictionHard", "memory.available, nodefs.available"),
     "a resource that is not reserved": ("KubeletConfig: {kubeReserved: {gpu: 1}}", "gpu", "kubeReserved.gpu", "cpu|memory|ephemeral-storage|pid"),

@@ -17,6 +17,11 @@
 #define CRITICAL "shutdownGracePeriodCriticalPods of at most shutdownGracePeriod"
 #define IPVS "ipvsMinSyncPeriod from 0s to ipvsSyncPeriod (30s where it is not given)"
 #define GATES "featureGates: {"
+#define WAITS_FOR_EVER(signal)                                              \
+	{                                                                   \
+		36, "evictionSoft: '" signal "<1'", "evictionSoft",         \
+			"a period of " signal " in evictionSoftGracePeriod" \
+	}
 
 /* Of each rule what is just taken, and one beyond. */
 static const struct sample {
@@ -36,14 +41,23 @@ static const struct sample {
 	{ 6, "imageGCLowThresholdPercent: 90", NULL, NULL },
 	{ 6, "imageGCHighThresholdPercent: 79", "imageGCHighThresholdPercent", LOW_OLD },
 	{ 36, "evictionSoft: 'memory.available<300Mi'", "evictionSoft",
-	  "a period in evictionSoftGracePeriod for each signal" },
+	  "a period of memory.available in evictionSoftGracePeriod" },
 	{ 6,
 	  "evictionSoft: 'memory.available<300Mi'\nevictionSoftGracePeriod: 'nodefs.available=1m'",
-	  "evictionSoft", "a period in evictionSoftGracePeriod for each signal" },
+	  "evictionSoft", "a period of memory.available in evictionSoftGracePeriod" },
 	{ 36,
 	  "evictionSoft: 'memory.available < 300Mi,nodefs.available<1Gi'\n"
 	  "evictionSoftGracePeriod: 'nodefs.available=1m, memory.available = 1m,pid.available=1s'",
 	  NULL, NULL },
+	WAITS_FOR_EVER("allocatableMemory.available"),
+	WAITS_FOR_EVER("pid.available"),
+	WAITS_FOR_EVER("nodefs.available"),
+	WAITS_FOR_EVER("nodefs.inodesFree"),
+	WAITS_FOR_EVER("allocatableNodeFs.available"),
+	WAITS_FOR_EVER("imagefs.available"),
+	WAITS_FOR_EVER("imagefs.inodesFree"),
+	WAITS_FOR_EVER("containerfs.available"),
+	WAITS_FOR_EVER("containerfs.inodesFree"),
 	{ 36, "evictionSoftGracePeriod: 'nodefs.available=1m'", NULL, NULL },
 	{ 36, "evictionSoft: ''", NULL, NULL },
 	{ 8, "evictionHard: 'memory.available<1Gi,memory.available<2Gi'", "evictionHard",
