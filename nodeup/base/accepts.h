@@ -1,7 +1,7 @@
 /* accepts.h - what the program behind a key takes, at which versions of Kubernetes
  * A row of a field table names such a demand in `accepts`. The row's own format, words and range are what the reader
  * demands: they are errors always. A demand is told apart from them, as it holds for some versions alone, and the version is
- * known only when all of the document was read: so the check is a walk of its own.
+ * known only when all of the document was read: so the reader reads it once more, and shows what it sees.
  * Invariant: a value that counts as not given is never told: an empty one, and one that is the row's flag_empty. What the reader refused is not told again. No secret is shown.
  * Owner: the arena; demands are constants. Errors: none; findings are data, the caller weighs them. Threads: all.
  * Source: demands name their own where they stand. */
@@ -11,7 +11,7 @@
 
 /* One demand. In a text with `commas` it is of each word, in a list of each item, in a map of each value. */
 struct field_accepts {
-	/* "an integer from 0 to 100", for messages and help; NULL: made of oneof, or of the kind */
+	/* "an integer from 0 to 100", for messages and help; NULL: made of oneof */
 	const char *wanted;
 	const char *oneof; /* "a|b", or NULL */
 	/* range of an integer, also in a text, or of a duration in ns; both 0: any; INT64_MIN, INT64_MAX: no bound */
@@ -55,10 +55,9 @@ struct accepts_findings {
 struct accepts_opts {
 	int minor;        /* of Kubernetes 1.x */
 	const char *path; /* prefix for messages and keys, "" at the top */
-	/* Of a text that no reader has looked at: begins each finding before its line, and kinds are looked at too. */
-	const char *from;
-	const char *key; /* of all findings; NULL: each has its own */
-	bool secret;     /* no value is shown */
+	/* Of a text that no reader has looked at, of all findings: what a reader refuses is one too; NULL: each has its own */
+	const char *key;
+	bool secret; /* no value is shown */
 };
 
 /* Append what the programs refuse of a map by schema s, in the order of the table. */
@@ -71,4 +70,4 @@ bool accepts_holds(unsigned int since, unsigned int until, int minor);
 /* " (since Kubernetes 1.31)", " (Kubernetes 1.8 to 1.9)"; "": all versions. */
 const char *accepts_versions(struct arena *a, unsigned int since, unsigned int until);
 /* Returns the words for a demand: "one of a|b", "a duration of 1s or more". */
-const char *accepts_wanted(struct arena *a, const struct field *f, const struct field_accepts *d);
+const char *accepts_wanted(struct arena *a, const struct field_accepts *d);

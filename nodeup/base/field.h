@@ -1,7 +1,6 @@
 /* field.h - one table a spec: struct member, document key, flag and doc in one row
  * The kind of a row comes from the C type of its member, so a row cannot disagree with its struct.
- * Walkers read a tree into the struct, print it as flags, overlay one struct on another and list it
- * as documentation; none of them knows any spec.
+ * Walkers read a tree into the struct, print it as flags, overlay one struct on another and list it; none knows a spec.
  * Owner: values live in the arena given to field_parse. Errors: CONFIG with file:line:column.
  * Source: kops upup/pkg/fi/utils (ghodss yaml: keys match without regard to case),
  * pkg/flagbuilder/build_flags.go (flag rules). */
@@ -45,6 +44,7 @@ enum field_kind {
 enum field_file { FIELD_NO_FILE, FIELD_FILE, FIELD_LOG };
 
 struct schema;
+struct field_seen;
 
 /* For present_offset: no member says whether the key is there. */
 #define FIELD_ALWAYS UINT32_MAX
@@ -164,6 +164,8 @@ struct strv field_unknown_texts(struct arena *a, const struct field_unknowns *u)
 
 struct field_opts {
 	field_unknown_fn *unknown; /* NULL: ignore */
+	/* Called for each row that says what its program accepts, which is all that counts then: field_value.h. */
+	void (*look)(void *arg, const struct field_seen *row);
 	void *arg;
 	const char *path; /* prefix for messages, "" at the top */
 	bool secret;      /* all of it is below a row that is */
@@ -173,8 +175,7 @@ struct field_opts {
 	bool refuses_slips;
 };
 
-/* Read a map into obj (zeroed by the caller, or holding what to overlay: only keys that are there
- * are written; null counts as absent). */
+/* Read a map into obj (zeroed, or holding what to overlay: only keys that are there are written; null counts as absent). */
 int field_parse(struct arena *a, const struct schema *s, const struct tree *map, void *obj,
 		const struct field_opts *opts, struct err *e) must_check;
 /* Append `--flag=value` strings by kops' rules (see the .c file), then sort all of out. */

@@ -16,7 +16,7 @@ static void add_accepts(const struct field *f, struct buf *b)
 
 	for (const struct field_accepts *d = f->accepts; d; d = d->next)
 		(void)buf_addf(b, " (accepts %s%s%s)", d->keys ? "as a key " : "",
-			       accepts_wanted(a, f, d), accepts_versions(a, d->since, d->until));
+			       accepts_wanted(a, d), accepts_versions(a, d->since, d->until));
 }
 
 int field_docs(const struct schema *s, int depth, struct buf *b)

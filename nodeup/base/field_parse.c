@@ -389,6 +389,24 @@ static int check_required(struct reader *r, const struct schema *s, const struct
 	return e;
 }
 
+static void show_rows(const struct reader *r, const struct schema *s, const struct tree *map,
+		      const struct tree_item *const *seen)
+{
+	for (size_t i = 0; r->opts->look && i < s->n; i++) {
+		const struct field *f = &s->fields[i];
+		const struct field_seen row = {
+			.field = f,
+			.value = seen[i] ? seen[i]->value : NULL,
+			.map = map,
+			.path = field_path(r->arena, r->opts->path, f->key),
+			.secret = r->opts->secret || f->secret,
+		};
+
+		if (f->accepts)
+			r->opts->look(r->opts->arg, &row);
+	}
+}
+
 void field_add_unknown(struct field_unknowns *u, const char *text, size_t distance)
 {
 	arena_push(u->arena, u->v, u->n, (struct field_stray){ text, distance });
@@ -463,7 +481,7 @@ int field_parse(struct arena *a, const struct schema *s, const struct tree *map,
 			continue;
 		}
 		if (seen[row]) {
-			ret = go_on(&r, duplicate(&r, it, seen[row]));
+			ret = r.opts->look ? 0 : go_on(&r, duplicate(&r, it, seen[row]));
 			if (ret < 0)
 				return ret;
 			continue;
@@ -474,6 +492,8 @@ int field_parse(struct arena *a, const struct schema *s, const struct tree *map,
 		p.field = &s->fields[row];
 		p.member = (char *)obj + p.field->offset;
 		wrong = read_value(&r, &p);
+		if (r.opts->look && field_says_nothing(it->value))
+			wrong = 0;
 		it->value->is_wrong |= wrong < 0;
 		ret = p.field->required ? go_on_vital(&r, wrong) : go_on(&r, wrong);
 		if (ret < 0)
@@ -481,5 +501,6 @@ int field_parse(struct arena *a, const struct schema *s, const struct tree *map,
 		if (wrong == 0 && p.field->present_offset != FIELD_ALWAYS)
 			*(bool *)((char *)obj + p.field->present_offset) = true;
 	}
+	show_rows(&r, s, map, seen);
 	return check_required(&r, s, map, seen);
 }

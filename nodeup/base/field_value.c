@@ -70,3 +70,8 @@ const char *field_found(struct arena *a, const struct tree *t, bool quotable)
 			    t->quoted && tree_type_of(t->scalar) != TREE_IS_STRING ? " in quotes"
 										   : "");
 }
+
+bool field_says_nothing(const struct tree *t)
+{
+	return t->n == 0 && str_is_empty(t->scalar);
+}

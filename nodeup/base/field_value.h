@@ -5,6 +5,14 @@
 
 #include "nodeup/base/field.h"
 
+/* A row of a map that is read, with what the map has of it. */
+struct field_seen {
+	const struct field *field;
+	const struct tree *value, *map; /* value NULL: it is not there */
+	const char *path;               /* "kubelet.maxPods" */
+	bool secret;
+};
+
 /* The row of a key: spelled the same, else the same but for case; s->n: there is none. */
 size_t field_row(const struct schema *s, const char *key);
 /* "path.key", or the key alone at the top. */
@@ -15,3 +23,5 @@ const char *field_text(const struct tree *t);
 int field_integer(const struct tree *t, int64_t *ret);
 /* What a value is, for the second half of "expected ..., found ..."; its text where it is quotable and one line. */
 const char *field_found(struct arena *a, const struct tree *t, bool quotable);
+/* Returns whether it is null, an empty text, or an empty list or map. */
+bool field_says_nothing(const struct tree *t);

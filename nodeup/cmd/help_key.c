@@ -84,7 +84,7 @@ static void show_accepts(struct arena *a, const struct hit *hit, struct buf *b)
 			continue;
 		line(b, "accepts",
 		     arena_printf(a, "%s%s%s%s", d->keys ? "as a key " : "",
-				  accepts_wanted(a, hit->field, d),
+				  accepts_wanted(a, d),
 				  accepts_versions(a, d->since, d->until),
 				  d->names ? "; another one is a warning" : ""));
 		if (d->wanted)

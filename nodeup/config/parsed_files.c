@@ -5,74 +5,77 @@
 #include "nodeup/base/yaml.h"
 
 /* clang-format off */
-/* Rows of a file: a text, a list of texts, a map and a list of maps, with what their values are. */
+/* Rows of a file: a text, a list, a map, one with rows and a list of such, with what their values are. Nobody asks for what was
+ * read: all rows have the same place. */
 #define DEMAND(...) &(const struct field_accepts){ __VA_ARGS__ }
 #define TEXT(k, ...) { .key = (k), .kind = FIELD_STRING, .accepts = DEMAND(__VA_ARGS__) }
-#define TEXTS(k, ...) { .key = (k), .kind = FIELD_STRV, .accepts = DEMAND(__VA_ARGS__) }
+#define LIST(k, ...) { .key = (k), .kind = FIELD_TREE, .shape = TREE_SEQ, .accepts = DEMAND(__VA_ARGS__) }
+#define ANY_MAP(k, ...) { .key = (k), .kind = FIELD_TREE, .shape = TREE_MAP, .accepts = DEMAND(__VA_ARGS__) }
 #define MAP(k, s, ...) { .key = (k), .kind = FIELD_OBJECT, .schema = (s), .accepts = DEMAND(__VA_ARGS__) }
 #define MAPS(k, s, ...) { .key = (k), .kind = FIELD_LIST, .schema = (s), .accepts = DEMAND(__VA_ARGS__) }
 #define NEEDED .needed = true
+#define NEEDS(what) NEEDED, .wanted = what
 #define ONE_OF(keys) .one_key = keys, .wanted = "one of " keys
 #define FILE_OF(name, ...) \
 	static const struct field rows_of_##name[] = { __VA_ARGS__ }; \
-	static const struct schema name = { .fields = rows_of_##name, .n = ARRAY_LEN(rows_of_##name) }
+	static const struct schema name = { .size = sizeof(struct strv), .fields = rows_of_##name, .n = ARRAY_LEN(rows_of_##name) }
 #define BASE64(n) "([A-Za-z0-9+/][\r\n]*){" #n "}"
 #define PAD "=[\r\n]*"
 
 FILE_OF(aes_key,
-	TEXT("name", NEEDED),
+	TEXT("name", NEEDS("a text")),
 	TEXT("secret", NEEDED, .wanted = "base64 of 16, 24 or 32 bytes",
 	     .pattern = "^(" BASE64(22) PAD PAD "|" BASE64(32) "|" BASE64(43) PAD ")$"));
 FILE_OF(secretbox_key,
-	TEXT("name", NEEDED),
+	TEXT("name", NEEDS("a text")),
 	TEXT("secret", NEEDED, .wanted = "base64 of 32 bytes", .pattern = "^" BASE64(43) PAD "$"));
-FILE_OF(aes, MAPS("keys", &aes_key, NEEDED));
-FILE_OF(secretbox, MAPS("keys", &secretbox_key, NEEDED));
+FILE_OF(aes, MAPS("keys", &aes_key, NEEDS("a list")));
+FILE_OF(secretbox, MAPS("keys", &secretbox_key, NEEDS("a list")));
 FILE_OF(kms,
-	TEXT("name", NEEDED, .since = 31),
+	TEXT("name", NEEDS("a text"), .since = 31),
 	TEXT("endpoint", NEEDED, .wanted = "a socket such as unix:///run/kms.sock", .pattern = "(?i)^unix:", .since = 10),
 	TEXT("apiVersion", .oneof = "v1|v2", .since = 31));
 FILE_OF(provider,
-	MAP("aescbc", &aes), MAP("aesgcm", &aes), MAP("secretbox", &secretbox), MAP("kms", &kms), MAP("identity", NULL));
+	MAP("aescbc", &aes), MAP("aesgcm", &aes), MAP("secretbox", &secretbox), MAP("kms", &kms), ANY_MAP("identity"));
 FILE_OF(encrypted,
-	TEXTS("resources", NEEDED, .since = 31, .wanted = "a list",
+	LIST("resources", NEEDED, .since = 31, .wanted = "a list",
 	      .next = DEMAND(.wanted = "a resource such as secrets or configmaps", .since = 31,
 			     .pattern = "!([A-Z]|^([*]|apiserveripinfo|serviceipallocations|servicenodeportallocations)$|"
 					"^[^.]*[.](events[.]k8s[.]io|extensions)$)")),
 	MAPS("providers", &provider, ONE_OF("aescbc|aesgcm|identity|kms|secretbox"),
-	     .next = DEMAND(NEEDED, .since = 31)));
+	     .next = DEMAND(NEEDS("a list"), .since = 31)));
 FILE_OF(encryption,
 	TEXT("kind", NEEDED, .oneof = "EncryptionConfig", .until = 12,
 	     .next = DEMAND(NEEDED, .oneof = "EncryptionConfiguration|EncryptionConfig", .since = 13)),
 	TEXT("apiVersion", NEEDED, .oneof = "apiserver.config.k8s.io/v1|v1", .names = true, .since = 13),
-	MAPS("resources", &encrypted, NEEDED, .since = 31));
+	MAPS("resources", &encrypted, NEEDS("a list"), .since = 31));
 
 #define STAGES "Panic|RequestReceived|ResponseComplete|ResponseStarted"
 FILE_OF(audit_resource,
 	TEXT("group", .wanted = "a group such as apps, without its version", .pattern = "^([*]|" LABEL_DOMAIN ")$"));
 FILE_OF(audit_rule,
 	TEXT("level", NEEDED, .oneof = "Metadata|None|Request|RequestResponse"),
-	TEXTS("omitStages", .oneof = STAGES),
-	TEXTS("users"), TEXTS("userGroups"), TEXTS("verbs"), TEXTS("namespaces"),
-	TEXTS("nonResourceURLs", .wanted = "a path such as /healthz*", .pattern = "^([*]|/[^*]*[*]?)$"),
+	LIST("omitStages", .oneof = STAGES),
+	LIST("users"), LIST("userGroups"), LIST("verbs"), LIST("namespaces"),
+	LIST("nonResourceURLs", .wanted = "a path such as /healthz*", .pattern = "^([*]|/[^*]*[*]?)$"),
 	MAPS("resources", &audit_resource));
 FILE_OF(audit_policy,
-	TEXT("kind", .oneof = "Policy", .next = DEMAND(NEEDED, .since = 10)),
+	TEXT("kind", .oneof = "Policy", .next = DEMAND(NEEDS("Policy"), .since = 10)),
 	TEXT("apiVersion", NEEDED, .oneof = "audit.k8s.io/v1|audit.k8s.io/v1beta1|audit.k8s.io/v1alpha1", .names = true, .since = 10, .until = 23,
 	     .next = DEMAND(NEEDED, .oneof = "audit.k8s.io/v1", .names = true, .since = 24)),
-	TEXTS("omitStages", .oneof = STAGES, .since = 10),
-	MAPS("rules", &audit_rule, NEEDED));
+	LIST("omitStages", .oneof = STAGES, .since = 10),
+	MAPS("rules", &audit_rule, NEEDS("a list")));
 
 #define CONFIG_GROUP(v) "apiserver.config.k8s.io/" v
 #define VERSIONS CONFIG_GROUP("v1") "|" CONFIG_GROUP("v1beta1") "|" CONFIG_GROUP("v1alpha1")
 FILE_OF(issuer,
 	TEXT("url", NEEDED, .wanted = "a URL such as https://issuer.example", .pattern = "(?i)^https:"),
-	TEXTS("audiences", NEEDED));
-FILE_OF(claims, MAP("username", NULL, NEEDED, ONE_OF("claim|expression")));
+	LIST("audiences", NEEDS("a list")));
+FILE_OF(claims, ANY_MAP("username", NEEDED, ONE_OF("claim|expression")));
 FILE_OF(jwt,
-	MAP("issuer", &issuer, NEEDED),
-	MAP("claimMappings", &claims, NEEDED),
-	TEXTS("claimValidationRules"), TEXTS("userValidationRules"));
+	MAP("issuer", &issuer, NEEDS("a map")),
+	MAP("claimMappings", &claims, NEEDS("a map")),
+	LIST("claimValidationRules"), LIST("userValidationRules"));
 FILE_OF(authentication,
 	TEXT("kind", NEEDED, .oneof = "AuthenticationConfiguration"),
 	TEXT("apiVersion", NEEDED, .oneof = VERSIONS, .names = true),
@@ -80,10 +83,10 @@ FILE_OF(authentication,
 
 FILE_OF(connection, TEXT("type", NEEDED, .oneof = "InClusterConfig|KubeConfigFile"));
 FILE_OF(webhook,
-	TEXT("timeout", NEEDED),
+	TEXT("timeout", NEEDS("a text")),
 	TEXT("subjectAccessReviewVersion", NEEDED, .oneof = "v1|v1beta1"),
 	TEXT("failurePolicy", NEEDED, .oneof = "Deny|NoOpinion"),
-	MAP("connectionInfo", &connection, NEEDED));
+	MAP("connectionInfo", &connection, NEEDS("a map")));
 FILE_OF(authorizer,
 	TEXT("type", NEEDED, .oneof = "ABAC|AlwaysAllow|AlwaysDeny|Node|RBAC|Webhook", .names = true),
 	TEXT("name", NEEDED, .wanted = "a name in small letters such as node.example", .pattern = "^" LABEL_DOMAIN "$"),
@@ -91,7 +94,7 @@ FILE_OF(authorizer,
 FILE_OF(authorization,
 	TEXT("kind", NEEDED, .oneof = "AuthorizationConfiguration"),
 	TEXT("apiVersion", NEEDED, .oneof = VERSIONS, .names = true),
-	MAPS("authorizers", &authorizer, NEEDED));
+	MAPS("authorizers", &authorizer, NEEDS("a list")));
 
 FILE_OF(plugin, TEXT("name"), TEXT("path"));
 FILE_OF(admission,
@@ -105,8 +108,7 @@ static const struct file {
 	const struct schema *schema;
 	int since;
 	bool secret;
-	/* "a|b": with such a key it is of an older form, that is not looked at */
-	const char *older;
+	const char *older[2]; /* with such a key it is of an older form, that is not looked at */
 } files[] = {
 	{ "encryption-provider-config", &encryption, 7, true },
 	{ "experimental-encryption-provider-config", &encryption, 7, true },
@@ -114,42 +116,28 @@ static const struct file {
 	{ "authentication-config", &authentication },
 	{ "authorization-config", &authorization },
 	{ "admission-control-config-file", &admission,
-	  .older = "imagePolicy|podNodeSelectorPluginConfig" },
+	  .older = { "imagePolicy", "podNodeSelectorPluginConfig" } },
 };
-
-static bool is_older(struct arena *a, const struct file *f, const struct tree *t)
-{
-	const struct strv keys = strv_split(a, f->older ? f->older : "", '|');
-
-	for (size_t i = 0; t->kind == TREE_MAP && i < keys.n; i++)
-		if (tree_lookup(t, keys.v[i]))
-			return true;
-	return false;
-}
 
 /* What is well formed, but not read here, the program may read in its own way. */
 static void check_file(struct arena *a, const struct file *f, const struct parsed_text *t,
 		       int minor, struct accepts_findings *ret)
 {
-	const struct accepts_opts o = {
-		.minor = minor, .from = t->from, .key = t->key, .secret = f->secret
-	};
-	struct tree stop = { 0 }, *tree;
+	const struct accepts_opts o = { .minor = minor, .key = t->key, .secret = f->secret };
+	struct accepts_finding unread = { .key = t->key };
+	struct tree_pos stop = { 0 };
+	struct tree *tree;
 	struct err ignored;
-	const bool is_yaml = yaml_is_well_formed(t->text, t->n, &stop.pos);
 
-	if ((is_yaml ? yaml_parse(a, "", t->text, t->n, &tree, &ignored)
-		     : json_parse(a, "", t->text, t->n, &tree, &ignored)) == 0) {
-		if (!is_older(a, f, tree))
+	if (yaml_parse(a, t->from, t->text, t->n, &tree, &ignored) == 0 ||
+	    json_parse(a, t->from, t->text, t->n, &tree, &ignored) == 0) {
+		if (!f->older[0] ||
+		    !(tree_lookup(tree, f->older[0]) || tree_lookup(tree, f->older[1])))
 			accepts_check(a, f->schema, tree, &o, ret);
-	} else if (!is_yaml) {
-		arena_push(a, ret->v, ret->n,
-			   (struct accepts_finding){
-				   .key = t->key,
-				   .text = arena_printf(a,
-							"%s: line %u, column %u: expected YAML, "
-							"found what cannot be read",
-							t->from, stop.pos.line, stop.pos.column) });
+	} else if (!yaml_is_well_formed(t->text, t->n, &stop)) {
+		unread.text = arena_printf(a, "%s:%u:%u: expected YAML, found what cannot be read",
+					   t->from, stop.line, stop.column);
+		arena_push(a, ret->v, ret->n, unread);
 	}
 }
 

@@ -32,6 +32,7 @@ REFUSED = {
     "a topology that is none": (
         "KubeletConfig: {topologyManagerPolicy: numa}", "numa}", "topologyManagerPolicy", "one of none|best-effort|restricted|single-numa-node"),
     "swap of an older kubelet": ("KubeletConfig: {memorySwapBehavior: UnlimitedSwap}", "Unl", "memorySwapBehavior", "one of NoSwap|LimitedSwap"),
+    "a gate that is a list": ("KubeletConfig: {featureGates: {NodeSwap: [x]}}", "[x]", "featureGates.NodeSwap", "expected a string, found a list"),
     "a version of TLS that is none": ("KubeletConfig: {tlsMinVersion: TLS12}", "TLS12", "tlsMinVersion", "VersionTLS12"),
     "a mode that went": ("KubeProxy: {image: p, cpuRequest: 100m, proxyMode: userspace}", "userspace", "proxyMode", "one of iptables|ipvs|nftables"),
 }
