@@ -35,12 +35,9 @@ const char *accepts_wanted(struct arena *a, const struct field_accepts *d)
 
 const char *accepts_versions(struct arena *a, unsigned int since, unsigned int until)
 {
-	if (since && until)
-		return arena_printf(a, " (Kubernetes 1.%u to 1.%u)", since, until);
-	if (since || until)
-		return arena_printf(a, " (%s Kubernetes 1.%u)", since ? "since" : "until",
-				    since ? since : until);
-	return "";
+	const char *first = since ? arena_printf(a, " (since Kubernetes 1.%u)", since) : "";
+
+	return until ? arena_printf(a, "%s (until Kubernetes 1.%u)", first, until) : first;
 }
 
 /* Zero is not given to a program where its row has a value that counts as unset: that is zero of each number. */

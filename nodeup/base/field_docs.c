@@ -9,7 +9,7 @@ static const char *const kind_names[] = {
 
 enum { KEY_WIDTH = 38, KIND_WIDTH = 9, FLAG_WIDTH = 40 };
 
-/* Writes what the program of a row takes; a long list of words has a name. */
+/* Writes what the program of a row takes, and which versions have its flag; a long list of words has a name. */
 static void add_accepts(const struct field *f, struct buf *b)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -17,6 +17,9 @@ static void add_accepts(const struct field *f, struct buf *b)
 	for (const struct field_accepts *d = f->accepts; d; d = d->next)
 		(void)buf_addf(b, " (accepts %s%s%s)", d->keys ? "as a key " : "",
 			       accepts_wanted(a, d), accepts_versions(a, d->since, d->until));
+	if (f->usual)
+		(void)buf_addf(b, " (default %s)", f->usual);
+	(void)buf_addf(b, "%s\n", accepts_versions(a, f->since, f->until));
 }
 
 int field_docs(const struct schema *s, int depth, struct buf *b)
@@ -37,13 +40,6 @@ int field_docs(const struct schema *s, int depth, struct buf *b)
 		if (f->oneof)
 			(void)buf_addf(b, " (%s)", f->oneof);
 		add_accepts(f, b);
-		if (f->usual)
-			(void)buf_addf(b, " (default %s)", f->usual);
-		if (f->since)
-			(void)buf_addf(b, " (since Kubernetes 1.%d)", f->since);
-		if (f->until)
-			(void)buf_addf(b, " (until Kubernetes 1.%d)", f->until);
-		(void)buf_addc(b, '\n');
 		if (f->schema)
 			(void)field_docs(f->schema, depth + 1, b);
 	}

@@ -1,7 +1,6 @@
 /* help_key.c - what one key of a document means, becomes and accepts, from the tables that documents are read by */
 #include "nodeup/cmd/help_key.h"
 
-#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 #include "nodeup/base/accepts.h"
@@ -9,38 +8,98 @@
 #include "nodeup/config/rules.h"
 #include "nodeup/documents/dialects.h"
 
-enum { DEPTH_MAX = 16 };
-
-/* The rows that have such a key, each with the places that it stands at. */
-struct hit {
-	const struct field *field;
-	const struct dialect *dialect;
-	struct strv paths, sections; /* a section is called as in struct field_rules */
-};
+enum { DEPTH_MAX = 16, SHOWN_MAX = 256 << 10 };
 
 struct search {
 	struct arena *arena;
 	const char *name; /* "maxPods", "KubeletConfig.maxPods" */
 	const struct dialect *dialect;
-	struct hit *v;
-	size_t n;
+	struct strmap shown; /* what is said of a row, and the places that say so */
 };
 
-static void add(struct search *s, const struct field *f, const char *path, const char *in)
+static void line(struct buf *b, const char *label, const char *text)
 {
-	const char *dot = strrchr(in, '.');
-	struct hit *hit = NULL;
+	if (!str_is_empty(text))
+		(void)buf_addf(b, "  %-8s %s\n", label, text);
+}
 
-	for (size_t i = 0; i < s->n && !hit; i++)
-		if (s->v[i].field == f)
-			hit = &s->v[i];
-	if (!hit) {
-		arena_push(s->arena, s->v, s->n, (struct hit){ .field = f, .dialect = s->dialect });
-		hit = &s->v[s->n - 1];
+/* Whether any node of such documents has a version of this range. */
+static bool is_of(const struct dialect *d, unsigned int since, unsigned int until)
+{
+	return accepts_holds(since, 0, d->newest->minor) &&
+	       accepts_holds(0, until, d->oldest->minor);
+}
+
+/* Whether a text has this word, whatever the case. */
+static bool names(struct arena *a, const char *text, const char *word)
+{
+	return accepts_matches(arena_printf(a, "(?i)(^|[^a-z0-9])%s([^a-z0-9]|$)", word), text);
+}
+
+/* What nodeup itself reads of it. */
+static const char *read_as(struct arena *a, const struct field *f)
+{
+	if (f->format)
+		return f->format->wanted;
+	return f->min || f->max ? arena_printf(a, "%d to %d", f->min, f->max) : f->oneof;
+}
+
+static void show_accepts(const struct search *s, const struct field *f, struct buf *b)
+{
+	for (const struct field_accepts *d = f->accepts; d; d = d->next) {
+		const char *text = arena_printf(s->arena, "%s%s%s%s", d->keys ? "as a key " : "",
+						accepts_wanted(s->arena, d),
+						accepts_versions(s->arena, d->since, d->until),
+						d->names ? "; another one is a warning" : "");
+
+		if (is_of(s->dialect, d->since, d->until)) {
+			line(b, "accepts", text);
+			line(b, "", d->wanted ? d->oneof : NULL);
+		}
 	}
-	if (!strv_has(&hit->paths, path))
-		strv_add(s->arena, &hit->paths, path);
-	strv_add(s->arena, &hit->sections, dot ? dot + 1 : *in ? in : "document");
+}
+
+/* A rule may have several rows. */
+static void show_rules(const struct search *s, const struct field *f, const char *section,
+		       struct buf *b)
+{
+	struct arena *a = s->arena;
+
+	for (const struct field_rules *const *all = s->dialect->rules; all && *all; all++)
+		for (size_t k = 0; names(a, (*all)->sections, section) && k < (*all)->n; k++) {
+			const struct field_rule *r = &(*all)->v[k];
+			const char *text = arena_printf(a, "%.*s: %s%s", (int)strcspn(r->keys, "|"),
+							r->keys, r->text,
+							accepts_versions(a, r->since, r->until));
+
+			if ((names(a, r->keys, f->key) || names(a, r->when, f->key)) &&
+			    is_of(s->dialect, r->since, r->until) && !strstr(buf_str(b), text))
+				line(b, "rule", text);
+		}
+}
+
+static void show(struct search *s, const struct field *f, const char *path, const char *in)
+{
+	autobuf struct buf b = BUF_INIT(SHOWN_MAX);
+	const char *dot = strrchr(in, '.'), *text, *paths;
+
+	(void)buf_addf(&b, ", of %s\n", s->dialect->title);
+	line(&b, "means", f->doc);
+	line(&b, "flag", f->flag ? arena_printf(s->arena, "--%s", f->flag) : "");
+	line(&b, "config", f->config);
+	line(&b, "default", f->usual);
+	line(&b, "read", read_as(s->arena, f));
+	show_accepts(s, f, &b);
+	show_rules(s, f, dot ? dot + 1 : *in ? in : "document", &b);
+	text = arena_str(s->arena, buf_str(&b));
+	paths = strmap_get(&s->shown, text);
+	/* a cluster and a group of its instances have the same keys */
+	if (!paths)
+		strmap_set(s->arena, &s->shown, text, path);
+	else if (!strstr(arena_printf(s->arena, ", %s,", paths),
+			 arena_printf(s->arena, ", %s,", path)))
+		strmap_set(s->arena, &s->shown, text,
+			   arena_printf(s->arena, "%s, %s", paths, path));
 }
 
 static void look(struct search *s, const struct schema *in, const char *path, size_t depth)
@@ -50,101 +109,9 @@ static void look(struct search *s, const struct schema *in, const char *path, si
 		const char *here = field_path(s->arena, path, f->key);
 
 		if (strcasecmp(f->key, s->name) == 0 || strcasecmp(here, s->name) == 0)
-			add(s, f, here, path);
+			show(s, f, here, path);
 		look(s, f->schema, here, depth + 1);
 	}
-}
-
-static void line(struct buf *b, const char *label, const char *text)
-{
-	if (!str_is_empty(text))
-		(void)buf_addf(b, "  %-8s %s\n", label, text);
-}
-
-/* Whether any node of such documents has a version of this range. */
-static bool is_of(const struct dialect *d, int since, int until)
-{
-	return (!since || since <= d->newest->minor) && (!until || until >= d->oldest->minor);
-}
-
-/* What nodeup itself reads of it. */
-static const char *read_as(struct arena *a, const struct field *f)
-{
-	if (f->format)
-		return f->format->wanted;
-	if (f->oneof)
-		return f->oneof;
-	return f->min || f->max ? arena_printf(a, "%d to %d", f->min, f->max) : "";
-}
-
-static void show_accepts(struct arena *a, const struct hit *hit, struct buf *b)
-{
-	for (const struct field_accepts *d = hit->field->accepts; d; d = d->next) {
-		if (!is_of(hit->dialect, d->since, d->until))
-			continue;
-		line(b, "accepts",
-		     arena_printf(a, "%s%s%s%s", d->keys ? "as a key " : "",
-				  accepts_wanted(a, d),
-				  accepts_versions(a, d->since, d->until),
-				  d->names ? "; another one is a warning" : ""));
-		if (d->wanted)
-			line(b, "", d->oneof);
-	}
-}
-
-/* Whether a text has this word. */
-static bool names(const char *text, const char *word)
-{
-	const size_t n = strlen(word);
-
-	for (const char *s = text; (s = strcasestr(s, word)); s += n)
-		if ((s == text || !isalnum((unsigned char)s[-1])) && !isalnum((unsigned char)s[n]))
-			return true;
-	return false;
-}
-
-static bool is_in(const struct hit *hit, const char *sections)
-{
-	for (size_t i = 0; i < hit->sections.n; i++)
-		if (names(sections, hit->sections.v[i]))
-			return true;
-	return false;
-}
-
-static void show_rules(struct arena *a, const struct hit *hit, struct buf *b)
-{
-	struct strv shown = { 0 };
-
-	for (const struct field_rules *const *all = hit->dialect->rules; all && *all; all++)
-		for (size_t k = 0; is_in(hit, (*all)->sections) && k < (*all)->n; k++) {
-			const struct field_rule *rule = &(*all)->v[k];
-			const char *text = arena_printf(
-				a, "%s: %s%s", arena_strn(a, rule->keys, strcspn(rule->keys, "|")),
-				rule->text, accepts_versions(a, rule->since, rule->until));
-
-			if ((!names(rule->keys, hit->field->key) &&
-			     !names(rule->when, hit->field->key)) ||
-			    !is_of(hit->dialect, rule->since, rule->until) ||
-			    strv_has(&shown, text))
-				continue;
-			strv_add(a, &shown, text);
-			line(b, "rule", text);
-		}
-}
-
-static void show(struct arena *a, const struct hit *hit, struct buf *b)
-{
-	const struct field *f = hit->field;
-
-	(void)buf_addf(b, "%s%s, of %s\n", b->len ? "\n" : "", strv_join(a, &hit->paths, ", "),
-		       hit->dialect->title);
-	line(b, "means", f->doc);
-	line(b, "flag", f->flag ? arena_printf(a, "--%s", f->flag) : "");
-	line(b, "config", f->config);
-	line(b, "default", f->usual);
-	line(b, "read", read_as(a, f));
-	show_accepts(a, hit, b);
-	show_rules(a, hit, b);
 }
 
 bool help_key(struct arena *a, const char *name, struct buf *b)
@@ -157,7 +124,7 @@ bool help_key(struct arena *a, const char *name, struct buf *b)
 		look(&s, (*d)->cluster, "", 0);
 		look(&s, (*d)->group, "", 0);
 	}
-	for (size_t i = 0; i < s.n; i++)
-		show(a, &s.v[i], b);
-	return s.n > 0;
+	for (size_t i = 0; i < s.shown.n; i++)
+		(void)buf_addf(b, "%s%s%s", i ? "\n" : "", s.shown.v[i].value, s.shown.v[i].key);
+	return s.shown.n > 0;
 }

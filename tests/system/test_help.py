@@ -90,8 +90,9 @@ def test_a_key_says_what_it_accepts():
     assert "\n  rule     authorizationWebhookConfigFile: expected Webhook in authorizationMode\n" in text, text
     text = nodeup("help", "clusterCIDR").stdout
     assert text.count("as long as that of clusterCIDR or longer") == 2 and text.count("expected clusterCIDR with it") == 1, text
-    assert "\nControlPlaneConfig.KubeScheduler.cpuLimit, of kops 1.36 and 1.37\n" in (text := nodeup("help", "cpuLimit").stdout)
-    assert text.count("cpuLimit: expected at least cpuRequest:150m") == 1 and text.count("cpuLimit: expected at least cpuRequest:100m") == 2, text
+    both = "\nControlPlaneConfig.KubeControllerManager.cpuLimit, ControlPlaneConfig.KubeScheduler.cpuLimit, of kops 1.36 and 1.37\n"
+    assert both in (text := nodeup("help", "cpuLimit").stdout)
+    assert text.count("cpuLimit: expected at least cpuRequest:150m") == 1 and text.count("cpuLimit: expected at least cpuRequest:100m") == 1, text
     assert "SERVICE_CLUSTER_IP_RANGE: expected a range of 8 to 2^20 addresses" in nodeup("help", "SERVICE_CLUSTER_IP_RANGE").stdout
     assert "(accepts an integer of 0 or more)" in nodeup("help", "config", "kubelet").stdout
 
