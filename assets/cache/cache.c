@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "assets/cache/dir.h"
+#include "assets/cache/give.h"
 #include "nodeup/base/flush.h"
 #include "nodeup/base/walk.h"
 
@@ -249,6 +250,7 @@ static int new_cache(int root_fd, const char *dir, bool create, bool own, struct
 	int r;
 
 	*c = (struct cache){ .dir_fd = -1, .writable = create, .dir = xstrdup(dir) };
+	(void)pthread_mutex_init(&c->lock, NULL);
 	r = open_cache(root_fd, dir, c, own, e);
 	if (r < 0)
 		cache_free(c);
@@ -287,6 +289,8 @@ void cache_free(struct cache *c)
 		return;
 	(void)!cache_settle(c, &ignored);
 	cleanup_closep(&c->dir_fd);
+	(void)pthread_mutex_destroy(&c->lock);
+	cache_fates_free(c);
 	free(c->dir);
 	free(c->remark);
 	free(c);

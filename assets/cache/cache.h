@@ -2,7 +2,7 @@
  * An entry is visible under its name iff its bytes matched it: files are written to DIR/tmp/, hashed
  * on the way, fsync'ed, renamed. A record DIR/verified/<algo>-<hex> holds the entry's stamp and is
  * written after the fsync; an entry without a matching record is hashed again before it is used.
- * Bodies: entry.c, older.c, verify.c.
+ * Bodies: entry.c, give.c, older.c, verify.c.
  * Owner: returned fds are the caller's. Errors: SYSTEM, INTEGRITY. Units: bytes.
  * Threads: all functions; processes may share it. Source: kops assetstore, apk cache. */
 #pragma once
@@ -68,8 +68,15 @@ size_t cache_list(const struct cache *c, struct arena *a, bool unread_alone, str
 /* Whether a verified entry is there, by its record. */
 bool cache_has(const struct cache *c, const struct digest *d);
 /* Open an entry that is right, by need, read-only. -ENOENT if it is absent; if it is damaged, too, with a text
- * that says so, and it is removed (never by a cache opened read-only). */
+ * that says so, and it is removed (never by a cache opened read-only). BUSY if a process is giving it away. While it is
+ * open it is not given away. */
 int cache_open(struct cache *c, const struct digest *d, int *ret_fd, struct err *e) must_check;
+/* Stage the entry itself in the place of an empty staging file, whose label it gets. It stays in the cache until it is
+ * named, and is locked. False: it is to be copied, as the cache had it before, another process has asked for it, or a
+ * rename does not get there. */
+bool cache_give_away(struct cache *c, const struct digest *d, struct io_stage *s);
+/* Remove an entry that was copied to another file system, where cache_give_away would have given it away. */
+void cache_let_go(struct cache *c, const struct digest *d);
 /* Inspects the entry of an asset whose use has failed with *e, where the disk may not give it back any more. Returns true
  * where it was damaged: it is taken away, and *e says so. */
 bool cache_heal(struct cache *c, const struct asset *as, struct err *e);

@@ -5,6 +5,7 @@
  * Owner: the caller's fds. Errors: SYSTEM. Threads: all functions; processes too. */
 #pragma once
 
+#include <pthread.h>
 #include "assets/cache/cache.h"
 
 enum { CACHE_NAME_MAX = 160, CACHE_RECORD_MAX = 160 };
@@ -17,6 +18,8 @@ struct cache {
 	char *dir;         /* as the node sees it */
 	char *remark;      /* what was wrong with it when it was opened, NULL nothing */
 	bool names_wait;   /* atomic, for cache_settle: folders have names that were not flushed */
+	pthread_mutex_t lock;      /* of fates */
+	struct cache_fates *fates; /* give.h */
 };
 
 /* "sha256/<hex>", and "<folder>/sha256-<hex>". */

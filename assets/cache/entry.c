@@ -9,6 +9,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 #include "assets/cache/dir.h"
+#include "assets/cache/give.h"
 #include "assets/cache/map.h"
 #include "assets/cache/wrong.h"
 #include "nodeup/base/print.h"
@@ -134,6 +135,13 @@ static bool is_ours(const struct cache *c, const char *name, int fd)
 	       named.st_ino == opened.st_ino && named.st_dev == opened.st_dev;
 }
 
+/* As long as that is open, the other process does not give away what it makes of the file. */
+static int keep_asking(int *fd)
+{
+	(void)cache_ask(*fd);
+	return TAKE_FD(*fd);
+}
+
 /* The partial file of this name, locked; -EWOULDBLOCK when another has it, < 0 when it cannot be had. */
 static int open_partial(struct cache *c, const char *name, struct cache_writer *other)
 {
@@ -144,8 +152,10 @@ static int open_partial(struct cache *c, const char *name, struct cache_writer *
 
 		int locked = fd >= 0 ? cache_try_lock(fd) : 0;
 
-		if (locked == -EWOULDBLOCK && other)
+		if (locked == -EWOULDBLOCK && other) {
 			*other = writer_of(fd);
+			other->asks = keep_asking(&fd);
+		}
 		if (locked < 0)
 			return locked;
 		if (fd >= 0 && is_ours(c, name, fd))
@@ -410,7 +420,11 @@ static int publish_entry(struct cache_entry *en, struct err *e)
 		return r;
 	if (fstat(en->fd, &st) == 0)
 		cache_record(c, &en->want, &st);
-	(void)walk_remove(c->dir_fd, cache_side_name("damaged", &en->want, other));
+	cache_side_name("damaged", &en->want, other);
+	cache_note_fate(c, &en->want,
+			faccessat(c->dir_fd, other, F_OK, AT_SYMLINK_NOFOLLOW) == 0 ? CACHE_KEPT
+										    : CACHE_MADE);
+	(void)walk_remove(c->dir_fd, other);
 	cache_wrongs_forget(c, &en->want);
 	return 0;
 }

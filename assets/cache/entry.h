@@ -32,6 +32,7 @@ struct cache_writer {
 	int pid;       /* 0 unknown: it is in another PID namespace, say */
 	char name[32]; /* of its program; "" unknown */
 	int64_t bytes; /* that it has written, or reserved */
+	int asks; /* the caller's: while it is open, that process does not give the entry away */
 };
 
 /* Make an entry of what can be read from a file (`name` is for messages); hashed on the way, so what differs never becomes one (INTEGRITY). */

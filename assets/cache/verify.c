@@ -5,9 +5,10 @@
 #include <unistd.h>
 #include "assets/cache/dir.h"
 #include "assets/cache/entry.h"
+#include "assets/cache/give.h"
 #include "nodeup/base/walk.h"
 
-enum { SIGNATURES_MAX = 64 * 1024 };
+enum { SIGNATURES_MAX = 64 * 1024, TRIES = 4 };
 
 /* An entry that is asked for. */
 struct query {
@@ -46,6 +47,7 @@ static const char *take_away(struct cache *c, const struct query *q, const struc
 	cache_entry_name(q->digest, name);
 	if (fstatat(c->dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || st.st_ino != wrong->st_ino)
 		return "";
+	cache_note_fate(c, q->digest, CACHE_KEPT);
 	(void)unlinkat(c->dir_fd, cache_side_name("verified", q->digest, other), 0);
 	if (q->remove) {
 		/* what cannot be removed on a disk in trouble may still lose its name */
@@ -143,6 +145,25 @@ static enum cache_state judge_unopened(struct cache *c, const struct query *q, i
 	return CACHE_FAILED;
 }
 
+/* Open the entry of this name and ask for it. It may have become an installed file before that, which others may write to:
+ * so it must have its name still. -errno; -EBUSY: it is just given away. */
+static int open_asked(const struct cache *c, const char *name, struct stat *ret_st)
+{
+	for (int i = 0; i < TRIES; i++) {
+		autoclose int fd = io_open_at(c->dir_fd, name, O_NOFOLLOW);
+		struct stat named;
+
+		if (fd < 0 || fstat(fd, ret_st) < 0)
+			return -errno;
+		if (!cache_ask(fd))
+			return -EBUSY;
+		if (fstatat(c->dir_fd, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+		    named.st_ino == ret_st->st_ino)
+			return TAKE_FD(fd);
+	}
+	return -EBUSY;
+}
+
 static enum cache_state open_entry(struct cache *c, const struct query *q, int *ret_fd,
 				   struct err *e)
 {
@@ -154,9 +175,14 @@ static enum cache_state open_entry(struct cache *c, const struct query *q, int *
 
 	if (c->dir_fd < 0)
 		return say_absent(c, q, e);
-	fd = io_open_at(c->dir_fd, cache_entry_name(q->digest, name), O_NOFOLLOW);
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return judge_unopened(c, q, errno, e);
+	fd = open_asked(c, cache_entry_name(q->digest, name), &st);
+	if (fd == -EBUSY) {
+		(void)err_fail(e, ERR_BUSY, EBUSY, "another process installs '%s/%s'", c->dir,
+			       name);
+		return CACHE_ABSENT;
+	}
+	if (fd < 0)
+		return judge_unopened(c, q, -fd, e);
 	if (by_need && c->writable && S_ISREG(st.st_mode) && !cache_is_closed(&st))
 		state = take_over(c, q, &st, &fd, e);
 	else if (by_need && S_ISREG(st.st_mode) && cache_is_recorded(c, q->digest, &st))

@@ -73,6 +73,7 @@ static struct fetch_job *add_job(struct fetcher *f, const struct asset *as)
 	struct fetch_job *j = xcalloc(1, sizeof(*j));
 
 	j->fetcher = f;
+	j->asks = j->found_other.asks = -1;
 	j->digest = as->digest;
 	j->next = f->jobs;
 	f->jobs = j;

@@ -233,6 +233,7 @@ static void look_for_part(struct fetch_job *j, struct err *e)
 	struct cache *c = j->fetcher->cache;
 	struct err failure;
 
+	j->found_other = (struct cache_writer){ .asks = -1 };
 	if (cache_resume(c, &j->digest, j->beside ? NULL : &j->found_other, &j->entry, &failure) <
 	    0) {
 		*e = failure;
@@ -251,12 +252,14 @@ static void look_up(void *arg)
 {
 	struct fetch_job *j = arg;
 	struct err e = { .kind = ERR_NONE };
-	autoclose int fd = -1;
+	autoclose int fd = -1, asked = j->asks;
 
+	j->asks = -1;
 	if (cache_open(j->fetcher->cache, &j->digest, &fd, &e) >= 0)
 		e.kind = ERR_NONE;
 	else if (e.errnum == ENOENT && j->fetcher->http && !j->whole)
 		look_for_part(j, &e);
+	j->asks = TAKE_FD(j->found_other.asks);
 	if (e.kind != ERR_NONE)
 		fetch_known_load(j);
 	j->errs->follow = e;

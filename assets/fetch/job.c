@@ -439,6 +439,7 @@ void fetch_job_free(struct fetch_job *j)
 	free(j->mirrors);
 	free(j->errs);
 	free(j->wrongs);
+	cleanup_closep(&j->asks);
 	arena_free(j->archive_arena);
 	free(j->refused);
 	free(j);

@@ -137,6 +137,7 @@ struct fetch_job {
 	uint64_t follow_end;    /* atomic: what the follower may read */
 	void (*followed)(struct fetch_job *j);
 	struct cache_writer found_other; /* by a look-up */
+	int asks;                        /* its `asks`, of the last look-up; -1 none */
 	int64_t eof;                     /* where a stream of unknown length ended, or -1 */
 	bool starved;                    /* waits for a connection */
 	bool mixed;                      /* the entry's bytes are of several answers */

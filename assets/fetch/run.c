@@ -298,7 +298,7 @@ static void on_looked_up(struct fetch_job *j)
 	struct err e = j->errs->follow;
 
 	/* by its kind: an EBUSY of the system does not name a holder */
-	if (e.kind == ERR_BUSY) {
+	if (e.kind == ERR_BUSY && j->fetcher->http) {
 		wait_for_other(j);
 		return;
 	}

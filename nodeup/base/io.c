@@ -534,7 +534,7 @@ bool io_stamp_eq(const struct io_stamp *a, const struct io_stamp *b)
 
 int io_stage_open_in(int dir_fd, const char *path, struct io_stage *s, struct err *e)
 {
-	struct io_stage stage = { .dir_fd = dir_fd, .fd = -1 };
+	struct io_stage stage = { .dir_fd = dir_fd, .fd = -1, .from_fd = -1 };
 	int r;
 
 	for (int i = 0; i < STAGE_TRIES && stage.fd < 0; i++) {
@@ -629,7 +629,15 @@ int io_stage_attr(const struct io_stage *s, const char *path, const struct io_at
 
 int io_stage_name(struct io_stage *s, const char *path, struct err *e)
 {
-	if (renameat(s->dir_fd, s->name, s->dir_fd, strrchr(path, '/') + 1) < 0) {
+	const int from = s->from_fd >= 0 ? s->from_fd : s->dir_fd;
+	struct stat staged, named;
+
+	if (s->from_fd >= 0 &&
+	    (fstat(s->fd, &staged) < 0 || fstatat(from, s->name, &named, AT_SYMLINK_NOFOLLOW) < 0 ||
+	     staged.st_ino != named.st_ino))
+		return err_fail(e, ERR_SYSTEM, ESTALE,
+				"what was to become '%s' was replaced meanwhile", path);
+	if (renameat(from, s->name, s->dir_fd, strrchr(path, '/') + 1) < 0) {
 		(void)err_sys(e, "rename into '%s'", path);
 		if (e->errnum == EBUSY)
 			err_note(
@@ -668,10 +676,11 @@ int io_stage_commit(struct io_stage *s, const char *path, const struct io_attr *
 
 void io_stage_done(struct io_stage *s)
 {
-	if (s->dir_fd >= 0 && s->name[0])
+	if (s->dir_fd >= 0 && s->from_fd < 0 && s->name[0])
 		(void)unlinkat(s->dir_fd, s->name, 0);
 	cleanup_closep(&s->fd);
 	cleanup_closep(&s->dir_fd);
+	cleanup_closep(&s->from_fd);
 	*s = IO_STAGE_INIT;
 }
 

@@ -107,9 +107,10 @@ bool io_stamp_eq(const struct io_stamp *a, const struct io_stamp *b);
 /* A private unlinked-on-scope-exit staging file. Name it with io_commit, or let autostage drop it. */
 struct io_stage {
 	int dir_fd, fd;
-	char name[48]; /* ".nodeup-XXXXXXXX", "" once committed */
+	int from_fd;    /* the folder that it is in; it stays there if it is dropped. -1: dir_fd */
+	char name[136]; /* ".nodeup-XXXXXXXX", "" once committed */
 };
-#define IO_STAGE_INIT ((struct io_stage){ .dir_fd = -1, .fd = -1 })
+#define IO_STAGE_INIT ((struct io_stage){ .dir_fd = -1, .fd = -1, .from_fd = -1 })
 #define autostage __attribute__((cleanup(io_stage_done)))
 
 /* Open a 0600 staging file in the directory of path. */

@@ -11,6 +11,7 @@
 #include "nodeup/run/progress.h"
 #include "nodeup/run/report.h"
 #include "nodeup/cmd/session_cache.h"
+#include "nodeup/tasks/state.h"
 
 /* the builder of an image is there to see that a store does not answer */
 #define PATIENCE_NS (30 * DUR_SEC)
@@ -58,8 +59,11 @@ static int count_object(struct baked *sum, struct session *s, const struct asset
 	for (size_t i = 0; i < sum->n; i++)
 		if (digest_eq(&sum->objects[i], &as->digest))
 			return 0;
+	/* a program that the cache has given away is had where it is installed */
 	r = cache_open(s->ctx.cache, &as->digest, &fd, e);
-	if (r < 0)
+	if (r == -ENOENT && s->ctx.gives_away)
+		fd = state_open_copy(s->ctx.state, &as->digest);
+	if (r < 0 && fd < 0)
 		return err_wrap(e, "asset %s", as->name);
 	if (fstat(fd, &st) < 0)
 		return err_sys(e, "look at asset %s", as->name);

@@ -6,6 +6,7 @@
 #include <sys/statvfs.h>
 #include "nodeup/base/paths.h"
 #include "nodeup/cmd/session_cache.h"
+#include "nodeup/tasks/installed.h"
 
 /* An archive takes its own room in the cache, and that of what is in it where its members go: about so many times as
  * much. ROOM_LEAST: for some small
@@ -156,7 +157,7 @@ static bool brings(const struct checking *c, const struct task *t, uint64_t *ret
 	if (t->kind == TASK_ASSET || t->kind == TASK_UNPACK)
 		*ret = length_of(c, t->asset.asset) * (t->kind == TASK_UNPACK ? UNPACKED : 1);
 	else if (t->kind == TASK_INSTALL && !t->install.member && t->install.n_sources)
-		*ret = length_of(c, t->install.sources[0]);
+		*ret = installed_is_given(t, &c->s->ctx) ? 0 : length_of(c, t->install.sources[0]);
 	else
 		return false;
 	return true;

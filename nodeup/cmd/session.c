@@ -283,6 +283,7 @@ static int open_effects(struct session *s, const struct session_req *req, struct
 	s->ctx.http = s->http;
 	s->ctx.is_offline = cli->offline;
 	s->ctx.own_unit = s->own_unit;
+	s->ctx.gives_away = !s->image_mode && !cli->cache && !s->settings.keep_assets;
 	session_end_ahead(s);
 	r = session_open_cache(s, req, e);
 	if (r < 0)

@@ -127,6 +127,7 @@ int settings_add(struct arena *a, const struct settings_doc *doc, bool own, stru
 	if (str_is_empty(s->status_url) && !str_is_empty(doc->status_url))
 		s->status_url = doc->status_url;
 	s->require_signatures |= doc->require_signatures.v;
+	s->keep_assets |= doc->keep_assets.v;
 	s->ignore_host_checks |= doc->ignore_host_checks.v;
 	s->quiet_console |= doc->quiet_console.v;
 	if (!s->console_after_ns)

@@ -34,6 +34,7 @@ struct settings_texts {
 	X(const struct tree *, public_keys, "publicKeys", .shape = TREE_SEQ, \
 	  .doc = "public keys of minisign, by which signatures of assets are checked") \
 	X(struct opt_bool, require_signatures, "requireSignatures", .doc = "refuse assets without a signature") \
+	X(struct opt_bool, keep_assets, "keepAssets", .doc = "keep a copy of each program in the cache") \
 	X(struct opt_bool, ignore_host_checks, "ignoreHostChecks", \
 	  .doc = "try a Kubernetes that cannot run with this host's cgroups or runtime") \
 	X(struct opt_bool, quiet_console, "quietConsole", .doc = "write nothing on the console of the machine") \
@@ -58,6 +59,7 @@ struct settings {
 	struct settings_texts public_keys; /* of minisign */
 	bool keys_are_own;                 /* of the machine: a document's do not count */
 	bool require_signatures;           /* no asset without one */
+	bool keep_assets;                  /* the cache gives no program away */
 	bool ignore_host_checks;           /* try also what cannot run here */
 	bool quiet_console;                /* it is told nothing */
 	const char *status_url;   /* s3:// where the status of a run goes as well; NULL: nowhere */

@@ -1,15 +1,27 @@
 #include "nodeup/tasks/kinds.h"
 
+#include "assets/cache/entry.h"
 #include "assets/cache/wrong.h"
 #include "nodeup/base/dur.h"
 #include "nodeup/base/print.h"
 #include "nodeup/tasks/members.h"
+#include "nodeup/tasks/state.h"
 
 /* how often a waiting asset's progress line is renewed */
 #define POLL_NS (500 * DUR_MS)
 /* how long an archive that is here waits for the folders that its members go to */
 #define FOLDERS_NS (2 * DUR_SEC)
 #define FOLDERS_POLL_NS (5 * DUR_MS)
+
+/* What a bake leaves installed in the place of an entry, which the cache has given away. */
+static bool is_given_away(const struct task *t, struct task_ctx *ctx)
+{
+	autoclose int fd = ctx->gives_away && !t->n_users
+				   ? state_open_copy(ctx->state, &t->asset.asset->digest)
+				   : -1;
+
+	return fd >= 0;
+}
 
 static int asset_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
 		       struct err *e)
@@ -18,7 +30,8 @@ static int asset_check(const struct task *t, struct task_ctx *ctx, struct task_d
 
 	(void)e;
 	/* whether a task needs it is known later */
-	if ((here && cache_is_signed(ctx->cache, t->asset.asset)) || task_is_unneeded(t, ctx))
+	if (((here || is_given_away(t, ctx)) && cache_is_signed(ctx->cache, t->asset.asset)) ||
+	    task_is_unneeded(t, ctx))
 		return TASK_EQUAL;
 	if (!here)
 		return task_missing(diff, "not in the cache");
@@ -102,12 +115,31 @@ static void remark(const struct task *t, struct task_ctx *ctx, struct task_run *
 			       st.attempt, (double)st.waited_ns / DUR_SEC);
 }
 
+/* Make an entry of what is installed, if that still has the right bytes. */
+static bool copy_installed(const struct task *t, struct task_ctx *ctx)
+{
+	const struct asset *as = t->asset.asset;
+	autoclose int fd = -1;
+	struct err ignored;
+
+	/* by a record: a run that verifies believes none */
+	if (ctx->verify ||
+	    cache_inspect(ctx->cache, &as->digest, CACHE_BY_RECORD, &ignored).state != CACHE_ABSENT)
+		return false;
+	fd = state_open_copy(ctx->state, &as->digest);
+	return fd >= 0 && cache_copy_in(ctx->cache, &as->digest, fd, as->name, &ignored) >= 0;
+}
+
 /* Stages: 0 not started, 1 under way, 2 finished (set on the net thread). */
 static int asset_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
 		       struct err *e)
 {
 	int stage = __atomic_load_n(&run->stage, __ATOMIC_ACQUIRE);
 
+	if (stage == 0 && copy_installed(t, ctx)) {
+		run->result = 0;
+		stage = 2;
+	}
 	if (stage == 2) {
 		/* the fetcher has tried every mirror as often as it makes sense; a disk it has not */
 		run->stage = 0;

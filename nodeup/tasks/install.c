@@ -229,18 +229,26 @@ static int compare_late(const struct task *t, struct task_ctx *ctx, const struct
 	return 0;
 }
 
-/* Copy the asset itself: a reflink where the file system has them. */
+/* The asset itself: a reflink where the file system has them, else the cache's own file or a copy. */
 static int stage_asset(const struct task *t, struct task_ctx *ctx, struct io_stage *stage,
 		       struct err *e)
 {
+	const struct digest *d = &t->install.sources[0]->digest;
 	autoclose int fd = -1;
-	int r = cache_open(ctx->cache, &t->install.sources[0]->digest, &fd, e);
+	int r = cache_open(ctx->cache, d, &fd, e);
 
 	if (r >= 0)
 		r = place_stage(ctx, t->name, stage, e);
-	if (r >= 0 && ioctl(stage->fd, FICLONE, fd) < 0)
-		r = copy_bytes(fd, stage->fd, t->name, e);
-	return r;
+	if (r < 0 || ioctl(stage->fd, FICLONE, fd) == 0)
+		return r;
+	if (installed_is_given(t, ctx)) {
+		/* who has it open asks for it */
+		cleanup_closep(&fd);
+		if (cache_give_away(ctx->cache, d, stage))
+			return 0;
+		r = cache_open(ctx->cache, d, &fd, e);
+	}
+	return r < 0 ? r : copy_bytes(fd, stage->fd, t->name, e);
 }
 
 static int stage_source(const struct task *t, struct task_ctx *ctx, struct task_run *run,
@@ -266,8 +274,11 @@ static int install_apply(const struct task *t, struct task_ctx *ctx, struct task
 	struct digest d;
 	int r;
 
-	if (task_is_committed(run, &r, e))
+	if (task_is_committed(run, &r, e)) {
+		if (r == TASK_DONE && installed_is_given(t, ctx))
+			cache_let_go(ctx->cache, &t->install.sources[0]->digest);
 		return r;
+	}
 	r = stage_source(t, ctx, run, &stage, &source, e);
 	if (r < 0 && t->install.may_lack && source.in_none) {
 		run->equal = true;

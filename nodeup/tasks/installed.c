@@ -19,6 +19,16 @@ void installed_digest_at(const struct task_install *in, size_t at, struct digest
 	digest_final(c, ret);
 }
 
+bool installed_is_given(const struct task *t, const struct task_ctx *ctx)
+{
+	if (!ctx->gives_away || t->kind != TASK_INSTALL || t->install.member)
+		return false;
+	for (size_t i = 0; i < t->n_needs; i++)
+		if (t->needs[i]->kind == TASK_ASSET)
+			return t->needs[i]->n_users == 1;
+	return false;
+}
+
 bool installed_has_attributes(const struct task *t, const struct stat *st)
 {
 	return (st->st_mode & 07777) == t->install.mode && st->st_uid == 0 && st->st_gid == 0;

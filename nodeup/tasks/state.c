@@ -145,6 +145,29 @@ bool state_is(struct state *s, const char *path, const struct stat *st, const st
 	       io_stamp_eq(&r.stamp, &now);
 }
 
+int state_open_copy(struct state *s, const struct digest *d)
+{
+	int found = -1;
+
+	(void)pthread_mutex_lock(&s->lock);
+	for (size_t i = 0; i < s->n && found < 0; i++) {
+		const struct record *r = &s->records[i];
+		autoclose int fd = -1;
+		struct io_stamp now;
+		struct err ignored;
+		struct stat st;
+
+		if (r->lost || !digest_eq(&r->digest, d) ||
+		    io_open_file(s->root_fd, r->path, &fd, &ignored) < 0 || fstat(fd, &st) < 0)
+			continue;
+		now = io_stamp_of(&st);
+		if (io_stamp_eq(&r->stamp, &now))
+			found = TAKE_FD(fd);
+	}
+	(void)pthread_mutex_unlock(&s->lock);
+	return found;
+}
+
 bool state_is_lost(struct state *s, const char *path, const struct stat *st)
 {
 	const struct io_stamp now = io_stamp_of(st);

@@ -65,14 +65,14 @@ struct state;
 struct task_before;
 struct volume_guard;
 
-/* What tasks work with: the seams that tests replace. */
-struct task_ctx {
+struct task_ctx { /* what tasks work with: the seams that tests replace */
 	int root_fd;
 	bool image_mode; /* a root that is not running: no bus, no runtime, no sysctl */
 	bool verify;     /* trust no record: read and hash again */
 	bool prune;      /* what the documents no longer name goes */
 	bool is_offline; /* no server outside is asked */
 	bool only_looks; /* a plan: nothing is applied, and no unit is watched afterwards */
+	bool gives_away; /* the cache keeps no second copy of a program */
 	struct cache *cache;
 	int cache_root_fd; /* what the cache's paths are below: an explicit --cache is the host's */
 	struct fetcher *fetcher;

@@ -22,7 +22,7 @@ SECTIONS = {
 # And keys that lead to them.
 STORAGE = {"DOCKER_STORAGE", "KUBE_AWS_STORAGE", "volumeMounts"}
 # Keys of ours that change what nodeup does and not what a node is made of.
-OURS = {"assetsSignature", "signature", "urlRewrites", "mirrors", "caBundle", "publicKeys", "requireSignatures",
+OURS = {"assetsSignature", "signature", "urlRewrites", "mirrors", "caBundle", "publicKeys", "requireSignatures", "keepAssets",
         "accept", "ignoreHostChecks", "quietConsole", "consoleAfter", "statusURL", "kopsVersion"}
 
 

@@ -59,12 +59,13 @@ static const struct field_format line = { "a text of one line", str_is_line };
 static const struct field env_fields[] = {
 	KUBEUP_KEYS(FIELD_ROW)
 #define F(m, ...) FIELD(struct kubeup_env, settings.m, __VA_ARGS__)
-	F(url_rewrites, .key = "urlRewrites", .shape = TREE_SEQ, SECRET, .doc = "as in nodeup.d; not of kube-up, nor are the next nine"),
+	F(url_rewrites, .key = "urlRewrites", .shape = TREE_SEQ, SECRET, .doc = "as in nodeup.d; not of kube-up, nor are the next ten"),
 	F(mirrors, .key = "mirrors", .shape = TREE_SEQ, SECRET, .doc = "as in nodeup.d"),
 	F(accept, .key = "accept", .shape = TREE_SEQ, .doc = "as in nodeup.d"),
 	F(ca_bundle, .key = "caBundle", .doc = "as in nodeup.d"),
 	F(public_keys, .key = "publicKeys", .shape = TREE_SEQ, .doc = "as in nodeup.d"),
 	F(require_signatures, .key = "requireSignatures", .doc = "as in nodeup.d"),
+	F(keep_assets, .key = "keepAssets", .doc = "as in nodeup.d"),
 	F(ignore_host_checks, .key = "ignoreHostChecks", .doc = "as in nodeup.d"),
 	F(quiet_console, .key = "quietConsole", .doc = "as in nodeup.d"),
 	F(console_after, .key = "consoleAfter", .doc = "as in nodeup.d"),
