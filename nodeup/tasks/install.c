@@ -37,39 +37,26 @@ static void installed_digest(const struct task_install *in, const struct source 
 	digest_final(c, ret);
 }
 
-static int no_source(const struct task *t, const char *instead, struct err *e)
+/* How archives are asked. */
+struct ask {
+	bool may_read; /* one that is here, if nothing is known of it */
+	bool waits; /* for one that cannot be read yet; else it is passed over, and a later one is a guess */
+	struct io_stage *stage; /* to take what it has; NULL: it only tells */
+};
+
+static int ask_archive(const struct task *t, struct task_ctx *ctx, const struct asset *as,
+		       const struct ask *ask, struct members_told *ret, struct err *e)
 {
-	return err_fail(e, ERR_CONFIG, ENOENT, "no asset of the document holds '%s'%s",
-			t->install.member, instead);
+	if (ask->stage)
+		return members_take(ctx, t, as, ask->waits, ask->stage, ret, e);
+	*ret = members_tell(ctx, as, t->install.member, ask->may_read);
+	return 0;
 }
 
-/* Which archive the member is of: the first that has it. False: it cannot be told, or none has. */
-static bool tell_source(const struct task *t, struct task_ctx *ctx, bool may_read,
-			struct source *ret)
-{
-	const struct task_install *in = &t->install;
-	bool link = false;
-
-	*ret = (struct source){ 0 };
-	for (size_t i = 0; i < in->n_sources; i++) {
-		const struct members_told told =
-			members_tell(ctx, in->sources[i], in->member, may_read);
-
-		ret->at = i;
-		ret->digest = told.digest;
-		link = link || told.found == MEMBERS_LINK;
-		if (told.found == MEMBERS_FILE || told.found == MEMBERS_NOT_READ)
-			return told.found == MEMBERS_FILE;
-	}
-	ret->in_none = !link;
-	return false;
-}
-
-/* Take what is staged of the first archive that has the member. 0 taken, 1 not yet: an earlier one is still under way.
- * When nothing more comes, what cannot be read is passed over, and a later source is a guess. -ENOENT and CONFIG: none
- * has it. */
-static int take_member(const struct task *t, struct task_ctx *ctx, bool waits,
-		       struct io_stage *stage, struct source *ret, struct err *e)
+/* Which archive the member is of: the first that has it. 0 that one, 1 not yet: an earlier one cannot be read. -ENOENT and
+ * CONFIG: none has it. */
+static int find_source(const struct task *t, struct task_ctx *ctx, const struct ask *ask,
+		       struct source *ret, struct err *e)
 {
 	const struct task_install *in = &t->install;
 	autoarena struct arena *a = arena_new_empty();
@@ -78,13 +65,13 @@ static int take_member(const struct task *t, struct task_ctx *ctx, bool waits,
 	*ret = (struct source){ 0 };
 	for (size_t i = 0; i < in->n_sources; i++) {
 		struct members_told told;
-		const int r = members_take(ctx, t, in->sources[i], waits, stage, &told, e);
+		const int r = ask_archive(t, ctx, in->sources[i], ask, &told, e);
 
 		ret->at = i;
 		ret->digest = told.digest;
 		if (r < 0 || told.found == MEMBERS_FILE)
 			return r;
-		if (told.found == MEMBERS_NOT_READ && waits)
+		if (told.found == MEMBERS_NOT_READ && ask->waits)
 			return 1;
 		ret->is_guess = ret->is_guess || told.found == MEMBERS_NOT_READ;
 		if (told.found == MEMBERS_LINK)
@@ -94,7 +81,18 @@ static int take_member(const struct task *t, struct task_ctx *ctx, bool waits,
 					       in->sources[i]->name, told.link, told.target);
 	}
 	ret->in_none = !ret->is_guess && !*instead;
-	return no_source(t, instead, e);
+	return err_fail(e, ERR_CONFIG, ENOENT, "no asset of the document holds '%s'%s", in->member,
+			instead);
+}
+
+/* False: it cannot be told, or none has it. */
+static bool tell_source(const struct task *t, struct task_ctx *ctx, bool may_read,
+			struct source *ret)
+{
+	const struct ask ask = { .may_read = may_read, .waits = true };
+	struct err ignored;
+
+	return find_source(t, ctx, &ask, ret, &ignored) == 0;
 }
 
 /* Whether the installed file has this digest. */
@@ -259,7 +257,7 @@ static int stage_source(const struct task *t, struct task_ctx *ctx, struct task_
 	*ret = (struct source){ 0 };
 	if (!t->install.member)
 		return stage_asset(t, ctx, stage, e);
-	r = take_member(t, ctx, !run->last_call, stage, ret, e);
+	r = find_source(t, ctx, &(struct ask){ .waits = !run->last_call, .stage = stage }, ret, e);
 	if (r <= 0)
 		members_drop(ctx, t);
 	return r;

@@ -18,6 +18,7 @@ struct archive {
 	const struct task *unpack;
 	struct arena *arena; /* of what was told; used by who is at work on it */
 	struct told *told;
+	const char *noted;       /* its record, once it was read; NULL: there was none */
 	struct io_stage *stages; /* of the tasks that it serves, in their order; fd -1: none */
 	bool *given;             /* of each: the task has taken it */
 	enum reading reading;
@@ -116,18 +117,17 @@ static struct members_told find_noted(const char *text, const char *member)
 	return told;
 }
 
-static struct members_told recall_noted(const struct archive *ar, struct task_ctx *ctx,
+static struct members_told recall_noted(struct archive *ar, struct task_ctx *ctx,
 					const char *member)
 {
-	autoarena struct arena *a = arena_new_empty();
-
-	return find_noted(cache_members_read(ctx->cache, a, &ar->unpack->unpack.asset->digest),
-			  member);
+	if (!ar->noted)
+		ar->noted = cache_members_read(ctx->cache, ar->arena,
+					       &ar->unpack->unpack.asset->digest);
+	return find_noted(ar->noted, member);
 }
 
 /* From memory, else from the record; in a run that verifies from what it has read alone. */
-static struct members_told recall(const struct archive *ar, struct task_ctx *ctx,
-				  const char *member)
+static struct members_told recall(struct archive *ar, struct task_ctx *ctx, const char *member)
 {
 	const struct told *t = ctx->verify && !ar->proven ? NULL : find_told(ar, member);
 
@@ -138,7 +138,7 @@ static struct members_told recall(const struct archive *ar, struct task_ctx *ctx
 }
 
 /* Add what was told in this process to the record. */
-static void write_record(struct task_ctx *ctx, const struct archive *ar)
+static void write_record(struct task_ctx *ctx, struct archive *ar)
 {
 	autoarena struct arena *a = arena_new_empty();
 	const struct digest *d = &ar->unpack->unpack.asset->digest;
@@ -157,6 +157,7 @@ static void write_record(struct task_ctx *ctx, const struct archive *ar)
 	}
 	if (!str_eq(had, text))
 		cache_members_write(ctx->cache, d, text);
+	ar->noted = NULL;
 }
 
 /* Each directory of an install is there, or no task makes it; what is below a mount is for the install to stage. */
