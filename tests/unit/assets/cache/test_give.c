@@ -154,7 +154,6 @@ static void test_what_is_asked_for_stays(void **state)
 	struct cache_box *b = *state;
 	struct cache *other = cache_box_open(b);
 	const struct digest d = hello();
-	autostage struct io_stage s = IO_STAGE_INIT;
 	int fd = -1;
 
 	put_hello(b);
