@@ -388,6 +388,17 @@ static bool was_applied(void *records, const struct vintage *v)
 	return v ? was_of_vintage(l, last, v) : has_same_documents(l);
 }
 
+/* What else is wrong is found without them. */
+static int find_facts(struct loader *l, struct dialect_opts *o, struct err *e)
+{
+	const int r = loader_facts(l, e);
+
+	if (r >= 0 || !l->again || e->kind != ERR_NET)
+		return r;
+	o->no_host = true;
+	return 0;
+}
+
 /* From documents to the model; may run again, from kept documents. */
 static int load_model(struct loader *l, struct err *e)
 {
@@ -433,12 +444,7 @@ static int load_model(struct loader *l, struct err *e)
 	if (r >= 0)
 		r = loader_archive(l, e);
 	if (r >= 0)
-		r = loader_facts(l, e);
-	/* what else is wrong is found without them */
-	if (r < 0 && l->again && e->kind == ERR_NET) {
-		opts.no_host = true;
-		r = 0;
-	}
+		r = find_facts(l, &opts, e);
 	if (r >= 0)
 		r = loader_vintage(l, &opts, e);
 	if (r >= 0)

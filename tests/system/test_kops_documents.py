@@ -165,6 +165,7 @@ def test_a_servers_ca_that_is_none(name, tmp_path):
             assert "ConfigServer.CACertificates is missing" in done.stderr, done.stderr
         else:
             assert re.search(r"kube_env\.yaml:4:\d+: ConfigServer\.CACertificates: ", done.stderr), done.stderr
+        assert "more error" not in done.stderr, done.stderr
 
 
 def test_what_is_around_a_certificate_is_passed_over(tmp_path):
