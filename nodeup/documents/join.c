@@ -127,6 +127,7 @@ static int ask_for_config(struct loader *l, const char *location, struct err *e)
 				join_server(l->b->join));
 	/* with a wrong secret too: for all that is wrong it is read once more */
 	remember(l, location, answer.config);
+	l->is_given = true;
 	for (size_t i = 0; i < answer.secrets.n && r == 0; i++)
 		r = errs_keep(l->req->errors,
 			      node_check_secret(answer.secrets.v[i].key, answer.secrets.v[i].value,
@@ -146,9 +147,13 @@ int loader_join(struct loader *l, const char **ret_location, struct err *e)
 	int r;
 
 	*ret_location = place_of(l, config_name);
-	/* its answer is known, or none came */
-	if (l->b->replayed || (l->again && l->b->join))
+	if (l->b->replayed)
 		return 0;
+	/* for all that is wrong it is asked once, and not for what is no node */
+	if (l->again && (l->b->join || errs_any_vital(l->req->errors)))
+		return l->is_given
+			       ? 0
+			       : err_fail(e, ERR_NET, EAGAIN, "kops-controller has given nothing");
 	r = ask_for_config(l, *ret_location, e);
 	l->b->is_refused = r < 0;
 	return r;

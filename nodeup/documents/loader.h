@@ -15,6 +15,7 @@ struct loader {
 	/* as long as the model is made, else NULL */
 	const struct dialect_opts *opts;
 	bool again; /* what was read is read once more, for all that is wrong in it, and what was not: it is asked for once */
+	bool is_given;              /* kops-controller has answered with NodeupConfig */
 	bool is_imds_silent;        /* for as long as it was waited for */
 	struct user_data user_data; /* what --conf brings */
 	struct store_texts kept;    /* documents of an earlier run, once they were asked for */

@@ -136,7 +136,7 @@ int kops_boot(struct arena *a, const struct tree *t, const struct dialect_opts *
 	static const struct {
 		int (*check)(struct look *);
 		int (*keep)(struct errs *, int, const struct err *);
-	} checks[] = { { check_cloud, errs_keep },
+	} checks[] = { { check_cloud, errs_keep_vital },
 		       { check_role, errs_keep_vital },
 		       { check_hash, errs_keep },
 		       { check_server_ca, errs_keep },
