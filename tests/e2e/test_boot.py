@@ -180,7 +180,7 @@ def test_a_crash_loop_is_told_with_its_own_words(foreground):
     assert "success" not in result.stdout
     assert '"state": "failed"' in node.exec("cat", "/run/nodeup/status.json").stdout
     told = node.exec("cat", "/run/motd.d/nodeup").stdout
-    assert told.startswith("nodeup: FAILED unit kubelet.service") and "; next: nodeup status" in told, told
+    assert told.startswith("nodeup: DEGRADED unit kubelet.service") and "; next: nodeup status" in told, told
     node.wait(lambda: told.split("; next")[0] in pathlib.Path(node.path("log/console")).read_text(errors="replace"),
               60, "the machine's console")
     node.sh("rm /etc/kubernetes/manifests/bad.manifest")
