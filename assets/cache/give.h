@@ -4,7 +4,7 @@
 
 #include "assets/cache/dir.h"
 
-/* What became of an entry in this process. */
+/* The fate of an entry in this process. */
 enum cache_fate {
 	CACHE_MADE = 1, /* it was not here before */
 	CACHE_KEPT      /* it was, or another process has asked for it */

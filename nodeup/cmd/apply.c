@@ -98,7 +98,7 @@ static void publish_status(struct apply *ap)
 	ending_release();
 }
 
-/* What runs before this one said of the node: its own earlier tries, and a person's run between two of them. */
+/* Keeps the word of earlier runs on the node: of its own tries, and of a person between two of them. */
 static void take_word(struct apply *ap)
 {
 	struct told before;
@@ -111,7 +111,7 @@ static void take_word(struct apply *ap)
 				  : standing_carry(ap->word, before.word);
 }
 
-/* Whether the node is what it was before this run, though that failed. */
+/* Returns whether this run failed, and the node is still as it was before it. */
 static bool left_as_it_was(const struct apply *ap)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -121,7 +121,7 @@ static bool left_as_it_was(const struct apply *ap)
 	return ap->status.error && told_read(a, ap->live_fd, &now, &ignored) == 0 && now.kept;
 }
 
-/* What the node is after a run, for those that do not ask. A person at a terminal has read it there. */
+/* Tells the console and the message of the day the state of the node. A person at a terminal has read it there. */
 static void tell_people(struct apply *ap, bool is_last)
 {
 	autoarena struct arena *a = arena_new_empty();

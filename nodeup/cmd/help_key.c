@@ -30,7 +30,7 @@ static bool is_of(const struct dialect *d, unsigned int since, unsigned int unti
 	       accepts_holds(0, until, d->oldest->minor);
 }
 
-/* Whether a text has this word, whatever the case. */
+/* Returns whether a text has this word, whatever the case. */
 static bool names(struct arena *a, const char *text, const char *word)
 {
 	return accepts_matches(arena_printf(a, "(?i)(^|[^a-z0-9])%s([^a-z0-9]|$)", word), text);
