@@ -1,7 +1,7 @@
 """The power fails at any moment of a first run and of an upgrade: what was flushed is there, and of the rest each
 block or not.  No file that has its final name is a part of one, and the next run ends as an undisturbed one does.
 
-POWER_CUTS=100: so many, instead of five; POWER_SEED=N: the cuts of a run that failed."""
+POWER_CUTS=100: so many, instead of two; POWER_SEED=N: the cuts of a run that failed."""
 
 import contextlib
 import os
@@ -14,7 +14,7 @@ from logdisk import FLUSH, LogDisk
 from world import KUBELET, noise, same, tree
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0 or not os.path.exists("/dev/fuse"), reason="disks are mounted")
-CUTS = int(os.environ.get("POWER_CUTS", "5"))
+CUTS = int(os.environ.get("POWER_CUTS", "2"))
 SEED = int(os.environ.get("POWER_SEED", "0")) or random.randrange(1, 1 << 32)
 MIB = 320  # no xfs is smaller than 300
 
