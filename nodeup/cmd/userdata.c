@@ -225,7 +225,7 @@ static void take_variable(struct rendering *u, const char *name, struct strmap *
 		strmap_set(u->cli->arena, env, name, value);
 }
 
-/* What nodeup needs before it has a document: the region, a store that is not AWS's, and the proxy.
+/* What nodeup needs before it has a document: the region, a store that is not AWS's, and the proxy; and which kops rendered it.
  * source: kops 1.8.1 pkg/model/bootstrapscript.go S3Env, AWS_REGION, ProxyEnv */
 static int environment(struct rendering *u, struct strmap *env, struct err *e)
 {
@@ -236,6 +236,9 @@ static int environment(struct rendering *u, struct strmap *env, struct err *e)
 	struct node_proxy proxy = { 0 };
 	int r = 0;
 
+	/* kops' own user data tell it by the address of kops' nodeup, which is not that of ours */
+	if (u->read.vintage.text)
+		strmap_set(u->cli->arena, env, VINTAGE_VARIABLE, u->read.vintage.text);
 	take_variable(u, "AWS_REGION", env);
 	for (size_t i = 0; i < ARRAY_LEN(store) && !str_is_empty(getenv(store[0])); i++)
 		take_variable(u, store[i], env);

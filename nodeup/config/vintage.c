@@ -190,24 +190,31 @@ static int search_setting(struct search *s, const struct tree *t)
 	return add(s, &v, "a setting", "kopsVersion", t->pos);
 }
 
-/* "NODEUP_URL_AMD64=https://...". source: kops pkg/model/resources/nodeup.go; the last one is that of kops 1.4 */
+/* "NODEUP_URL_AMD64=https://...", or the version in what userdata rendered.
+ * source: kops pkg/model/resources/nodeup.go; the last one is that of kops 1.4 */
 static int search_script(struct search *s, const char *script, struct tree_pos pos, bool any_folder)
 {
 	static const char *const names[] = { "NODEUP_URL", "NODEUP_URL_AMD64", "NODEUP_URL_ARM64",
 					     "NODEUP_TAR_URL", NULL };
+	static const char export[] = "export ";
 	int r = 0;
 
 	for (const char *line = script; *line && r == 0; pos.line += pos.line > 0) {
 		const size_t n = strcspn(line, "\n");
 		const char *start = line + strspn(line, " \t");
-		const char *word = arena_strn(s->arena, start, strcspn(start, "=\n"));
-		const char *value = start + strlen(word) + 1;
+		const char *word, *value;
 		struct vintage v;
 
-		if (start[strlen(word)] == '=' && str_is_one_of(word, names)) {
-			value += strspn(value, "\"'");
+		start += str_has_prefix(start, export) ? strlen(export) : 0;
+		word = arena_strn(s->arena, start, strcspn(start, "=\n"));
+		value = start + strlen(word);
+		if (*value == '=') {
+			value += 1 + strspn(value + 1, "\"'");
 			pos.column = (unsigned int)(value - line) + 1;
-			if (set_of_urls(s->arena, value, any_folder, &v))
+			if (str_eq(word, VINTAGE_VARIABLE)
+				    ? set_version(s->arena, value, strcspn(value, "\"' \t\n"), &v)
+				    : str_is_one_of(word, names) &&
+					      set_of_urls(s->arena, value, any_folder, &v))
 				r = add(s, &v, "user data", word, pos);
 		}
 		line += n + (line[n] == '\n');
@@ -324,21 +331,20 @@ int vintage_find(struct arena *a, const struct vintage_sources *rendered, struct
 {
 	struct search s = { .arena = a, .err = e };
 	const struct tree *t = rendered->document;
+	const bool is_map = t->kind == TREE_MAP;
+	const enum form form = is_map ? form_of(rendered) : FORM_ENV;
+	const char *of = form_names[form];
 	int r = rendered->setting ? search_setting(&s, rendered->setting) : 0;
 
+	if (r == 0 && is_map)
+		r = search_protokube(&s, tree_lookup(t, "protokubeImage"), of);
+	if (r == 0 && is_map)
+		r = search_assets(&s, tree_lookup(t, "Assets"), of);
 	if (r == 0 && rendered->script)
 		r = search_script(&s, rendered->script, rendered->script_pos, false);
-	if (r == 0 && t->kind == TREE_MAP) {
-		const enum form form = form_of(rendered);
-		const char *of = form_names[form];
-
-		r = search_protokube(&s, tree_lookup(t, "protokubeImage"), of);
-		if (r == 0)
-			r = search_assets(&s, tree_lookup(t, "Assets"), of);
-		/* of those that are not spoken it is enough to know one name */
-		if (r == 0 && is_spoken(&s.found))
-			r = search_keys(&s, t, form);
-	}
+	/* of those that are not spoken it is enough to know one name */
+	if (r == 0 && is_map && is_spoken(&s.found))
+		r = search_keys(&s, t, form);
 	/* a folder of any name may be one of this nodeup's own versions: it counts where nothing else tells */
 	if (r == 0 && rendered->script && !s.found.newest)
 		r = search_script(&s, rendered->script, rendered->script_pos, true);

@@ -28,6 +28,9 @@ struct vintage_sources {
 	bool is_node_config; /* NodeupConfig, else the document of --conf */
 };
 
+/* The variable of user data that holds the version, where nodeup renders them. */
+#define VINTAGE_VARIABLE "KOPS_VERSION"
+
 /* Whether it is a version of kops: "1.36.2", "v1.36.0-beta.1". */
 bool vintage_is_version(struct arena *a, const char *text);
 /* Know it by all that is there; the result is all 0 where nothing tells. Two answers that differ are an error. */

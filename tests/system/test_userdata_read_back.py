@@ -90,6 +90,15 @@ def test_what_is_rendered_is_read_back(node, form, tmp_path, monkeypatch):
     assert told(write(tmp_path, base64.encodebytes(rendered.read_bytes()), "user-data")) == told(conf)
 
 
+def test_which_kops_rendered_them_is_known_of_both(tmp_path):
+    """Its own user data name it in an address that those of nodeup do not have."""
+    kops = write(tmp_path, f"#!/bin/bash\nNODEUP_URL_AMD64=https://dl.example/binaries/kops/1.36.2/linux/amd64/nodeup\n"
+                 f"cat > kube_env.yaml << '__EOF_KUBE_ENV'\n{WORKER}__EOF_KUBE_ENV\n", "of-kops")
+    rendered = write(tmp_path, render(kops), "of-nodeup")
+    assert [told(kops)[0]["kops"], told(rendered)[0]["kops"]] == ["1.36.2"] * 2
+    assert told(rendered)[0]["kopsKnownBy"] == "KOPS_VERSION" and render(rendered) == render(kops)
+
+
 def test_its_documents_are_those_of_the_script(tmp_path):
     """Not what lies beside the user data by that name; an error is shown with the script's line."""
     conf = write(tmp_path, NODES[BESIDE][0])
