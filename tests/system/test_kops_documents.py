@@ -41,7 +41,7 @@ def test_user_data_names_its_own_line(tmp_path):
 ASSETS = [f"{digit * 64}@https://x.example/{name}" for digit, name in (
     ("a", "kubelet"), ("b", "containerd-2.3.4-linux-amd64.tar.gz"), ("c", "runc.amd64"), ("d", "ecr-credential-provider-linux-amd64"))]
 NODEUP_CONFIG = "ClusterName: a.example.com\nKubernetesVersion: 1.36.1\ncontainerdConfig: {version: 2.3.4}\nAssets: " + json.dumps(
-    {"amd64": ASSETS, "arm64": ASSETS}) + "\n"
+    {"amd64": ASSETS, "arm64": ASSETS}) + "\nKeypairIDs: {kubernetes-ca: '1'}\n"
 WORKER = """\
 CloudProvider: aws
 ClusterName: a.example.com
@@ -60,7 +60,7 @@ def test_the_nodeupconfig_beside_it_is_checked(tmp_path):
     beside = write(tmp_path, NODEUP_CONFIG + "Assetz: {}\n", "nodeupconfig.yaml")
     done = validate(path)
     assert done.returncode == CONFIG and f"{beside}: this is not the NodeupConfig that BootConfig means" in done.stderr
-    assert f"{beside}:5:1: unknown key 'Assetz'; did you mean 'Assets'?" in done.stderr, "all that is wrong is told"
+    assert f"{beside}:6:1: unknown key 'Assetz'; did you mean 'Assets'?" in done.stderr, "all that is wrong is told"
 
 
 @pytest.mark.parametrize("command, says", [

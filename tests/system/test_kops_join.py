@@ -3,6 +3,7 @@ import base64
 import contextlib
 import hashlib
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -13,6 +14,7 @@ import yaml
 
 from emulator import Imds
 from kops import ADDRESS, ASSETS, ID, INSTANCE, REGION, SECRET, TOKEN, ControlPlane, Worker, openssl
+from test_kubeup_documents import nodeup
 from world import CONFIG, INTEGRITY, NET, OK, PROGRAM, REFUSED
 
 
@@ -59,6 +61,17 @@ def test_a_saved_plan_of_a_first_run_is_done_once(kind, tmp_path):
         before = node.tree()
         again = node.apply(f"--plan={plan}")
     assert again.returncode == REFUSED and "the machine is not as it was" in again.stderr and node.tree() == before, again.stderr
+
+
+@pytest.mark.parametrize("command", ["validate", "plan", "apply"])
+def test_a_certificate_without_the_id_of_a_key_is_an_error(command, worker):
+    """Before anybody is asked for it, and before anything is written."""
+    worker.config["KeypairIDs"] = {}
+    with worker.controller():
+        shutil.copy(worker.folder / "nodeupconfig.yaml", worker.folder / "documents")  # where validate finds it
+        done = nodeup("validate", f"--conf={worker.folder}/documents/kube_env.yaml") if command == "validate" else worker.run(command)
+    assert done.returncode == CONFIG and re.search(r":\d+:13: (error: )?'KeypairIDs.kubernetes-ca' is missing", done.stderr), done.stderr
+    assert worker.tree() == {} and all(not line.removeprefix("200").strip() for line in worker.requests())
 
 
 def test_a_ready_node_goes_on_with_what_is_kept(worker):

@@ -178,7 +178,10 @@ static int check_parts(struct arena *a, const struct tree *t, const struct kops_
 	if (c->has_kube_proxy && str_is_empty(c->kube_proxy.cpu_request))
 		return missing(a, t, "KubeProxy.cpuRequest", role, e);
 	if (!boot->role->serves_api)
-		return 0;
+		return strmap_get(&c->keypair_ids, KOPS_CA)
+			       ? 0
+			       : missing(a, tree_lookup(t, "KeypairIDs") ?: t,
+					 "KeypairIDs." KOPS_CA, role, e);
 	if (!c->has_apiserver)
 		return missing(a, t, "APIServerConfig", role, e);
 	if (str_is_empty(c->keypair_store) || str_is_empty(c->secret_store))

@@ -29,7 +29,7 @@ static const char *documents_of(struct arena *a, const struct control_plane *c)
 		"securePort: 443%s}%s}, ControlPlaneConfig: {KubeControllerManager: {image: "
 		"'r/kcm-amd64:1'%s}, KubeScheduler: {image: 'r/scheduler:1'%s}}, CAs: "
 		"{kubernetes-ca: " KOPS_TEST_CA
-		"}, ClusterName: a.example, KubernetesVersion: 1.35.2, "
+		"}, ClusterName: a.example, KubernetesVersion: 1.35.2, KeypairIDs: {kubernetes-ca: '1'}, "
 		"Networking: {serviceClusterIPRange: 100.64.0.0/13%s}%s}",
 		some(c->containerd),
 		c->api_address ? c->api_address : "{dns: {}, publicName: api.a.example}",

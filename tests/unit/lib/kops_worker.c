@@ -14,9 +14,11 @@
 struct plan *kops_try_plan(struct arena *a, struct kops_worker *w, const char *builder,
 			   const char *text)
 {
-	return kops_try_documents(
-		a, w, builder,
-		arena_printf(a, CLUSTER "%s\nCAs: {kubernetes-ca: " KOPS_TEST_CA "}\n", text));
+	return kops_try_documents(a, w, builder,
+				  arena_printf(a,
+					       CLUSTER "%s\nCAs: {kubernetes-ca: " KOPS_TEST_CA
+						       "}\nKeypairIDs: {kubernetes-ca: '1'}\n",
+					       text));
 }
 
 struct plan *kops_try_documents(struct arena *a, struct kops_worker *w, const char *builder,

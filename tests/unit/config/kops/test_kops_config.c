@@ -10,7 +10,9 @@
 #include "tests/unit/lib/kops_worker.h"
 
 #define NAME "ClusterName: a.example.com\n"
-#define START NAME "KubernetesVersion: v1.35.2\ncontainerdConfig: {version: 2.1.4}\n"
+#define START                                                                   \
+	NAME "KubernetesVersion: v1.35.2\ncontainerdConfig: {version: 2.1.4}\n" \
+	     "KeypairIDs: {kubernetes-ca: '1'}\n"
 
 static const struct kops_boot worker = {
 	.cluster_name = "a.example.com",
@@ -170,23 +172,23 @@ static void what_is_wrong_in_it_is_told_with_its_place(void **state)
 		const char *role, *text, *want;
 	} all[] = {
 		{ "Node", START "KubeletConfig: {maxPodz: 1}\n",
-		  "n.yaml:4:17: unknown key 'KubeletConfig.maxPodz'; did you mean "
+		  "n.yaml:5:17: unknown key 'KubeletConfig.maxPodz'; did you mean "
 		  "'maxPods'?" },
 		{ "Node", START "KubeletConfig: {maxPods: -1}\n",
-		  "n.yaml:4:26: KubeletConfig.maxPods: expected an integer of 0 or more, found "
+		  "n.yaml:5:26: KubeletConfig.maxPods: expected an integer of 0 or more, found "
 		  "'-1'" },
 		{ "Node", START "KubeletConfig: {imageGCHighThresholdPercent: 80}\n",
-		  "n.yaml:4:46: KubeletConfig.imageGCHighThresholdPercent: expected "
+		  "n.yaml:5:46: KubeletConfig.imageGCHighThresholdPercent: expected "
 		  "imageGCLowThresholdPercent (80 where it is not given) below "
 		  "imageGCHighThresholdPercent (85)" },
 		{ "Node", START "Hooks: [[{nam: x}]]\n",
-		  "n.yaml:4:11: unknown key 'Hooks[0][0].nam'; did you mean 'name'?" },
+		  "n.yaml:5:11: unknown key 'Hooks[0][0].nam'; did you mean 'name'?" },
 		{ "Node", START "Hooks: [[], [], []]\n",
-		  "n.yaml:4:8: Hooks: expected two lists, found 3" },
+		  "n.yaml:5:8: Hooks: expected two lists, found 3" },
 		{ "Node", START "multizone: true\n",
-		  "n.yaml:4:1: 'multizone' is a key of GCE, and nodeup makes nodes on aws alone" },
+		  "n.yaml:5:1: 'multizone' is a key of GCE, and nodeup makes nodes on aws alone" },
 		{ "Node", START "UsesLegacyGossip: true\n",
-		  "n.yaml:4:1: 'UsesLegacyGossip' is a key of kops 1.36 or older with gossip, "
+		  "n.yaml:5:1: 'UsesLegacyGossip' is a key of kops 1.36 or older with gossip, "
 		  "which nodeup does not know" },
 		{ "Node", NAME "KubernetesVersion: 1.30.9\n",
 		  "n.yaml:2:20: KubernetesVersion: '1.30.9': of kops 1.36 and 1.37 it is one of "
@@ -200,7 +202,7 @@ static void what_is_wrong_in_it_is_told_with_its_place(void **state)
 		  "n.yaml:1:1: 'ControlPlaneConfig' is missing: the InstanceGroupRole is "
 		  "ControlPlane" },
 		{ "Node", START "ApiserverAdditionalIPs: ['10.0.0.9', 'a b']\n",
-		  "n.yaml:4:38: ApiserverAdditionalIPs[1]: expected an IP address or a DNS name, "
+		  "n.yaml:5:38: ApiserverAdditionalIPs[1]: expected an IP address or a DNS name, "
 		  "found 'a b'" },
 		{ "Node", "ClusterName: b\nKubernetesVersion: 1.35.0\n",
 		  "n.yaml:1:1: ClusterName: 'b', and 'a.example.com' in BootConfig" },
@@ -229,7 +231,8 @@ static void documents_of_the_kops_before_are_read(void **state)
 	if (read_as(a, "Node",
 		    NAME "KubernetesVersion: 1.31.9\nusesLegacyGossip: false\n"
 			 "containerdConfig: {version: 1.7.28}\nKubeletConfig: {}\n"
-			 "CAs: {kubernetes-ca: " KOPS_TEST_CA "}\n",
+			 "CAs: {kubernetes-ca: " KOPS_TEST_CA "}\n"
+			 "KeypairIDs: {kubernetes-ca: '1'}\n",
 		    &c, &e) < 0)
 		fail_msg("%s", e.msg);
 	assert_int_equal(c.kubernetes.minor, 31);
@@ -255,7 +258,7 @@ static void a_key_that_is_to_be_left_alone_is_told(void **state)
 	boot.settings.accept_keys = tree_seq(a);
 	assert_true(kops_config(a, t, &boot, &o, &c, &e) < 0);
 	assert_string_equal(
-		e.msg, "n.yaml:4:17: unknown key 'KubeletConfig.maxPodz'; did you mean 'maxPods'?");
+		e.msg, "n.yaml:5:17: unknown key 'KubeletConfig.maxPodz'; did you mean 'maxPods'?");
 	assert_int_equal(e.nnotes, 0);
 	boot.settings.accept_keys =
 		tree_add(a, tree_seq(a), tree_string(a, "KubeletConfig.maxPodz"));
@@ -263,7 +266,7 @@ static void a_key_that_is_to_be_left_alone_is_told(void **state)
 	assert_int_equal(kops_config(a, t, &boot, &o, &c, &e), 0);
 	assert_int_equal(accepted.n, 2);
 	assert_string_equal(accepted.v[0], "KubeletConfig.maxPodz");
-	assert_string_equal(warnings.v[1], "n.yaml:4:29: 'KubeletConfig.newKey' is left alone, as "
+	assert_string_equal(warnings.v[1], "n.yaml:5:29: 'KubeletConfig.newKey' is left alone, as "
 					   "acceptKeys says");
 }
 
