@@ -7,7 +7,7 @@
 
 /* STATUS= line, at most one a change. */
 void notify_status(const char *fmt, ...) printf_like(1, 2);
-/* READY=1. */
+/* READY=1: what is ordered after us may begin. Once said, it is not heard again. */
 void notify_ready(void);
 /* Whether a service manager listens. */
 int notify_is_wanted(void);

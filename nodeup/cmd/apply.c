@@ -622,6 +622,8 @@ static int sleep_unlocked(struct apply *ap, const struct err *why, struct err *e
 
 	log_notice("next run in %s", pause);
 	notify_status("failed, next run in %s: %s", pause, why->msg);
+	/* a boot waits for the first run, and for no other */
+	notify_ready();
 	cleanup_closep(&ap->lock_fd);
 	if (pause_sleep(ap->live_fd, ap->end.pause_ns))
 		log_notice("another run succeeded: next run now");
@@ -708,7 +710,6 @@ static int apply(struct cli *cli, const char *own_unit, const struct saved_plan 
 	}
 	notify_status("success: %zu changed in %s", ap.changed,
 		      dur_human(a, dur_wall() - ap.status.started_wall_ns));
-	notify_ready();
 	show_line(stdout, "success");
 	(void)fflush(stdout);
 	return 0;
@@ -765,6 +766,10 @@ int cmd_apply(struct cli *cli, struct err *e)
 		log_set_writer(journal_write);
 	else if (!cli->root)
 		log_set_writer(copy_to_journal);
-	return cli->install_unit ? service_install(cli, e)
-				 : apply(cli, session_own_unit(a), &plan, e);
+	if (cli->install_unit)
+		return service_install(cli, e);
+	r = apply(cli, session_own_unit(a), &plan, e);
+	/* also of a run that failed for good: systemd has the unit as failed once this process has ended */
+	notify_ready();
+	return r;
 }

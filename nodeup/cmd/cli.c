@@ -62,7 +62,7 @@ static const struct option options[] = {
 	ROW("deadline", "DUR", VALUE_DURATION, deadline_ns, CMD_APPLY | CMD_REPAIR, "give up after this time"),
 	ROW("strict", NULL, VALUE_NONE, strict, DOCS | CMD_BAKE | CMD_VALIDATE | CMD_DIFF, "unknown keys are errors"),
 	ROW("install-systemd-unit", NULL, VALUE_NONE, install_unit, CMD_APPLY, "write, enable and start kops-configuration.service, and return"),
-	MARKED("wait", "DUR", VALUE_MAYBE_DURATION, wait_ns, wait, CMD_APPLY, "with --install-systemd-unit: block until it has finished"),
+	MARKED("wait", "DUR", VALUE_MAYBE_DURATION, wait_ns, wait, CMD_APPLY, "with --install-systemd-unit: block until its first run has ended"),
 	MARKED("wait", "DUR", VALUE_MAYBE_DURATION, wait_ns, wait, CMD_STATUS, "until the node is ready, or no retry can mend what failed"),
 	ROW("long", NULL, VALUE_NONE, full, CMD_STATUS, "every task as well"),
 	ROW("runs", NULL, VALUE_NONE, runs, CMD_STATUS, "the last 20 runs of this machine, those before its reboots too"),

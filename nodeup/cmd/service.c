@@ -8,6 +8,8 @@
 #include "nodeup/base/wait.h"
 #include "nodeup/cmd/boot.h"
 #include "nodeup/cmd/session.h"
+#include "nodeup/run/standing.h"
+#include "nodeup/run/told.h"
 #include "nodeup/run/waiting.h"
 #include "nodeup/tasks/state.h"
 
@@ -25,7 +27,40 @@ static uint32_t start_job(const struct run_report *rep)
 	return 0;
 }
 
-/* Whether our unit has come to its end: 1 yes, 0 not yet. A oneshot's start job ends with it. */
+/* Whether the status of a run is of the process that systemd speaks of, or spoke of last. */
+static bool is_of(const struct tree *run, const struct bus_unit *u)
+{
+	return standing_is_ours(run) &&
+	       (!u->main_pid || told_number(run, "pid", 0) == (int64_t)u->main_pid);
+}
+
+/* What came of a first run that has ended. Where it is tried again, and of its exit status, our own record knows most. */
+static int judge_first_run(struct session *s, const struct bus_unit *u, bool failed, struct err *e)
+{
+	struct err late, of_record = { 0 };
+	struct told t;
+	const bool known = told_read(s->arena, s->root_fd, &t, &late) == 0 && is_of(t.status, u);
+
+	/* to systemd a stop is a success, but this machine has not converged */
+	if (str_eq(u->result, "success") && u->exec_status == SIGTERM)
+		return err_fail(e, ERR_SYSTEM, EINTR, "%s was stopped before it was done",
+				boot_unit);
+	if (str_eq(u->active_state, "inactive") && !failed)
+		return 0;
+	if (known && told_error(t.at_work ? t.word : t.status, &of_record) &&
+	    (!failed || err_exit_status(&of_record) == u->exec_status)) {
+		*e = of_record;
+		return err_wrap(e, "%s", boot_unit);
+	}
+	if (failed)
+		return err_fail(e, ERR_SYSTEM, EIO, "%s failed: %s, exit status %d", boot_unit,
+				u->result, u->exec_status);
+	return known ? 0
+		     : err_fail(e, ERR_SYSTEM, 0, "%s: no record says what came of its first run",
+				boot_unit);
+}
+
+/* Whether the first run of our unit has come to its end: 1 yes, 0 not yet. Its start job ends with it. */
 static int has_finished(struct session *s, uint32_t job, struct err *e)
 {
 	const char *result = "";
@@ -40,14 +75,8 @@ static int has_finished(struct session *s, uint32_t job, struct err *e)
 		return r;
 	if (str_eq(u.active_state, "activating") || str_eq(u.active_state, "deactivating"))
 		return 0;
-	/* to systemd a stop is a success, but this machine has not converged */
-	if (str_eq(u.result, "success") && u.exec_status == SIGTERM)
-		return err_fail(e, ERR_SYSTEM, EINTR, "%s was stopped before it was done",
-				boot_unit);
-	if (state == BUS_JOB_FAILED || str_eq(u.active_state, "failed"))
-		return err_fail(e, ERR_SYSTEM, EIO, "%s failed: %s, exit status %d", boot_unit,
-				u.result, u.exec_status);
-	return 1;
+	r = judge_first_run(s, &u, state == BUS_JOB_FAILED || str_eq(u.active_state, "failed"), e);
+	return r < 0 ? r : 1;
 }
 
 static int wait_for_unit(struct session *s, uint32_t job, int64_t limit_ns, struct waits *waits,

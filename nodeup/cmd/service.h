@@ -7,5 +7,5 @@
 
 #include "nodeup/cmd/cli.h"
 
-/* Write, enable and start the unit with our own command line; with --wait see it to its end. */
+/* Write, enable and start the unit with our own command line; with --wait see its first run to the end. */
 int service_install(struct cli *cli, struct err *e) must_check;

@@ -9,7 +9,7 @@ const char plan_boot_record[] = OWN_BOOT;
 
 static const char env_file[] = "/etc/sysconfig/kops-configuration";
 
-/* systemd 229 was the first to take "infinity" here; a oneshot of an older one has no timeout */
+/* systemd 229 was the first to take "infinity" here; to an older one 0 means the same */
 enum { SYSTEMD_INFINITY = 229 };
 
 /* What kops' own file has: its unit reads it where its program comes back, and must find nothing there that it
@@ -67,7 +67,9 @@ static void add_unit_file(struct plan *p)
 	const int64_t systemd = p->req->facts->systemd;
 	const char *environment = add_environment(p);
 
-	/* KillMode: only nodeup is told to stop; it waits for a package manager under way.
+	/* Type: what is ordered after us, and the boot itself, waits until the first run has ended. A oneshot would
+	 * hold both for as long as that is tried again.
+	 * KillMode: only nodeup is told to stop; it waits for a package manager under way.
 	 * SuccessExitStatus: a stop that was asked for is not a failure. The status tells of it, and the
 	 * next start goes on. */
 	plan_unit_file(p, our_unit,
@@ -81,7 +83,7 @@ static void add_unit_file(struct plan *p)
 				    "[Service]\n"
 				    "%s"
 				    "ExecStart=%s\n"
-				    "Type=oneshot\n"
+				    "Type=notify\n"
 				    "RemainAfterExit=no\n"
 				    "NotifyAccess=main\n"
 				    "TimeoutStartSec=%s\n"

@@ -84,6 +84,18 @@ static bool is_lasting(const struct tree *error)
 	return is_of_such_kind || str_eq(tree_text(error, "noRetryMends"), "true");
 }
 
+bool told_error(const struct tree *run, struct err *ret)
+{
+	const struct tree *error = tree_get(run, "error");
+
+	for (enum err_kind kind = ERR_USAGE; error && kind < ERR_KIND_MAX; kind++)
+		if (str_eq(err_kind_name(kind), tree_says(error, "kind"))) {
+			(void)err_fail(ret, kind, 0, "%s", tree_says(error, "message"));
+			return true;
+		}
+	return false;
+}
+
 /* The error that the run ended with, or a cause beside it that fails the next run as well. */
 static bool no_retry_mends(const struct tree *status)
 {

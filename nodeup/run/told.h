@@ -35,6 +35,8 @@ int told_read(struct arena *a, int root_fd, struct told *ret, struct err *e) mus
  * journal whether it said within a minute that its API server cannot be reached or refuses it: degraded if so. Where
  * they do not answer, nothing is added. */
 void told_ask_units(struct arena *a, int root_fd, struct told *t);
+/* Take the error that a run ended with, without its notes. False: it has none. */
+bool told_error(const struct tree *run, struct err *ret);
 /* "ready" and so on. */
 const char *told_name(enum told_state state);
 /* A number that a status has; `otherwise` if it has none. */

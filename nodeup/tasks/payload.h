@@ -133,7 +133,7 @@ struct task_checkpoint {
 
 struct task_unit {
 	bool enable;          /* links of [Install] are wanted */
-	bool no_wait;         /* enqueue the job and go on: our own unit */
+	bool no_wait;         /* enqueue the job and go on: our own unit, which comes to its end */
 	bool at_boot;         /* enabled and never started: this run does what it would do */
 	bool once;            /* a oneshot that others start again: no_wait, and once a boot */
 	bool last;            /* its failure fails the run only after all else is done */

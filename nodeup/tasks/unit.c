@@ -169,9 +169,10 @@ static bool is_up(const struct task *t, struct task_ctx *ctx, const struct bus_u
 {
 	if (str_eq(u->active_state, "active") || str_eq(u->active_state, "reloading"))
 		return true;
-	/* a oneshot that has come to its end */
-	return str_eq(u->type, "oneshot") && str_eq(u->active_state, "inactive") &&
-	       str_eq(u->result, "success") && was_run(t, ctx, u);
+	/* one that has come to its end */
+	return (str_eq(u->type, "oneshot") || t->unit.no_wait) &&
+	       str_eq(u->active_state, "inactive") && str_eq(u->result, "success") &&
+	       was_run(t, ctx, u);
 }
 
 /* Whether it runs with the plan's inputs, and what it did is still there. */
@@ -272,9 +273,11 @@ static bool is_left_to_others(const struct bus_unit *u)
 	       (str_has_prefix(u->file_state, "enabled") && had_its_turn);
 }
 
+/* Our own unit is active while it waits for its next try. */
 static bool is_at_work(const struct task *t, const struct bus_unit *u)
 {
-	return t->unit.no_wait && str_eq(u->active_state, "activating");
+	return t->unit.no_wait &&
+	       (str_eq(u->active_state, "activating") || str_eq(u->active_state, "active"));
 }
 
 /* Whether a run would leave its process alone: it is at work, or as it should be. */

@@ -24,7 +24,8 @@ HAND = "/root/nodeup"
 DAMAGES = {
     "unit-file": ("rm " + UNIT, "file " + UNIT),
     "unit-file-other": ("sed -i s,%s,/root/gone, %s; systemctl daemon-reload" % (PROGRAM, UNIT), "file " + UNIT),
-    "unit-file-of-old": ("sed -i 's,nodeup apply --conf,nodeup --conf,' " + UNIT, "file " + UNIT),
+    "unit-file-of-old": ("sed -i 's,nodeup apply --conf,nodeup --conf,; s/^Type=notify/Type=oneshot/' {0}; systemctl daemon-reload".format(UNIT),
+                         "file " + UNIT),
     "link-of-enablement": ("rm " + ENABLED, "unit " + OURS),
     "masked": ("rm {0}; ln -s /dev/null {0}; systemctl daemon-reload".format(UNIT), "file " + UNIT),
     "program": ("rm " + PROGRAM, "program " + PROGRAM),
@@ -101,6 +102,15 @@ def test_what_is_gone_is_named_and_healed(node, name):
     assert node.show(OURS, "ActiveState")["ActiveState"] == "inactive"
     if node.show(OURS, "ExecMainStartTimestampMonotonic")["ExecMainStartTimestampMonotonic"] != "0":
         assert node.show(OURS, "ExecMainStartTimestampMonotonic") == start
+
+
+def test_a_unit_of_an_older_nodeup_is_taken_over(node):
+    """Its own run writes the unit of today and has systemd read it, while that runs as a oneshot."""
+    right = pieces(node)
+    node.sh("sed -i s/^Type=notify/Type=oneshot/ {0}; systemctl daemon-reload; systemctl start {1}".format(UNIT, OURS))
+    assert pieces(node) == right
+    nodechecks.wait_finished(node)
+    assert node.show(OURS, "Type", "NeedDaemonReload") == {"Type": "notify", "NeedDaemonReload": "no"}
 
 
 def test_a_second_run_changes_nothing(node):
@@ -259,25 +269,49 @@ def test_a_host_that_is_refused_at_boot(node):
     r.mended()
 
 
+BEHIND = "/etc/systemd/system/behind.service"
+BEHIND_TEXT = "[Unit]\\nAfter=%s\\n[Service]\\nType=oneshot\\nRemainAfterExit=yes\\nExecStart=/bin/true\\n[Install]\\nWantedBy=multi-user.target\\n" % OURS
+
+
+def since_boot(node, unit, what):
+    return int(node.show(unit, what + "TimestampMonotonic")[what + "TimestampMonotonic"])
+
+
 def test_a_boot_that_can_write_nothing_is_tried_again(node):
-    """Kubelet does not wait for that, and status says why the node is not all that it should be."""
-    node.sh("echo 'tmpfs /etc/sysctl.d tmpfs ro 0 0' >>/etc/fstab")
+    """Kubelet does not wait for that, and status says why the node is not all that it should be. The boot, and what is ordered
+    after our unit, wait for the first run alone."""
+    node.sh("echo 'tmpfs /etc/sysctl.d tmpfs ro 0 0' >>/etc/fstab; printf '%s' >%s; systemctl enable -q behind" % (BEHIND_TEXT, BEHIND))
     node.reboot()
     node.wait_active("kubelet.service", 120)
-    node.wait(lambda: by_hand(node, "status")[0] == 2, 60, "status to say degraded")
-    said = by_hand(node, "status")[1]
-    assert "FAILED the file system of '/etc/sysctl.d' is read-only (71)" in said and "  next run  " in said, said
-    assert node.show(OURS, "ActiveState") == {"ActiveState": "activating"} and node.healthz() == "ok"
+    node.wait_active(OURS, 60)
+    why = "the file system of '/etc/sysctl.d' is read-only"
+    assert re.match("failed, next run in [0-9.]+ (s|min).*: " + re.escape(why), node.show(OURS, "StatusText")["StatusText"])
+    status, said = by_hand(node, "status")
+    assert status == 2 and "FAILED %s (71)" % why in said and "  next run  " in said, said
+    assert node.sh("timeout 90 systemctl is-system-running --wait || true").strip() in ("running", "degraded")
+    assert node.show("multi-user.target", "ActiveState") == {"ActiveState": "active"} and node.healthz() == "ok"
+    assert since_boot(node, "cloud-final.service", "ExecMainExit") and "status: done" in node.exec("cloud-init", "status").stdout
+    assert node.show(OURS, "ActiveState") == {"ActiveState": "active"}
+    assert since_boot(node, "behind.service", "ExecMainStart") >= since_boot(node, OURS, "ActiveEnter")
     before = refused.processes(node, UNITS)
-    node.sh("umount /etc/sysctl.d; sed -i /sysctl.d/d /etc/fstab")
+    node.sh("umount /etc/sysctl.d; sed -i /sysctl.d/d /etc/fstab; systemctl disable -q behind; rm " + BEHIND)
     nodechecks.wait_finished(node, 90)
     assert by_hand(node, "status")[0] == 0 and refused.processes(node, UNITS) == before
+
+
+def start_and_be_refused(node):
+    """The start job is over when the first run is, well or not; --wait asks what came of it."""
+    assert node.exec("systemctl", "start", OURS).returncode == 0
+    node.wait(lambda: node.show(OURS, "ActiveState")["ActiveState"] == "failed", 30, "the end of the unit")
+    status, said = by_hand(node, "--install-systemd-unit", nodechecks.CONF, "--v=8", "--wait=2m")
+    assert status == 78 and re.search(r"FAILED %s: %s:\d+:\d+: .* \(78\)$" % (OURS, CONF), said, re.M), said
 
 
 def test_a_refused_boot_leaves_kubelet_started(node):
     """But not on another instance, whose disk is a copy of this one's."""
     with refused.Refused(node, [HAND], UNITS, lambda: refused.bad_document(node, CONF)) as r:
         r.by_hand()
+        start_and_be_refused(node)
         r.boot_and_work()
         assert re.search(r"^  started   .*\bkubelet\.service.*: as the last run", r.nodeup("status").stdout, re.M)
     r.mended()

@@ -181,6 +181,9 @@ def test_a_stop_while_it_waits(node, waiting):
 def test_a_repair_by_hand_ends_the_pause(node, waiting):
     """It takes the machine at once, and the unit does not sleep on when there is nothing left to wait for."""
     begun, _, mend = waiting
+    node.wait(lambda: state(node)["ActiveState"] == "active", 10, "the end of the first run")
+    done = node.exec(nodechecks.NODEUP, "--install-systemd-unit", nodechecks.CONF, "--v=8", "--wait=20s")
+    assert done.returncode == 69 and "FAILED %s: " % OURS in done.stderr, done
     mend()
     done = node.exec(nodechecks.NODEUP, "repair", nodechecks.CONF, timeout=120)
     assert done.returncode == 0 and "another nodeup" not in done.stderr, done

@@ -336,7 +336,7 @@ def test_install_the_unit_in_an_image(world):
     program = world.root / "opt/nodeup/bin/nodeup"
     assert program.read_bytes() == PROGRAM.read_bytes() and program.stat().st_mode & 0o7777 == 0o755
     assert os.readlink(world.root / "usr/local/bin/nodeup") == "/opt/nodeup/bin/nodeup"
-    assert re.search(r"^Type=oneshot$", text, re.M) and re.search(r"^WantedBy=multi-user\.target$", text, re.M)
+    assert re.search(r"^Type=notify$", text, re.M) and re.search(r"^WantedBy=multi-user\.target$", text, re.M)
     link = world.root / "etc/systemd/system/multi-user.target.wants/kops-configuration.service"
     assert link.is_symlink()
     assert not world.installed(KUBELET).exists() and world.requests() == 0

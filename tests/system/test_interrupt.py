@@ -261,28 +261,52 @@ class Manager:
         self.socket.bind(str(self.path))
         self.socket.setblocking(False)
 
-    def status(self):
-        """The last one."""
+    def heard(self):
+        """All lines since this was asked last."""
         found = []
         while True:
             try:
-                found += [l for l in self.socket.recv(65536).decode().splitlines() if l.startswith("STATUS=")]
+                found += self.socket.recv(65536).decode().splitlines()
             except BlockingIOError:
-                self.socket.close()
-                return found[-1].removeprefix("STATUS=")
+                return found
+
+    def end(self):
+        """The last status, and that the last word of all is that the run has ended."""
+        found = self.heard()
+        self.socket.close()
+        assert found[-1] == "READY=1" and found.count("READY=1") == 1, found
+        return found[-2].removeprefix("STATUS=")
 
 
 def test_the_last_status_of_a_unit_is_how_it_ended(world, tmp_path):
     manager = Manager(tmp_path)
     world.converge(env={"NOTIFY_SOCKET": str(manager.path)})
-    assert re.fullmatch(r"success: \d\d changed in [\d.]+ m?s", manager.status())
+    assert re.fullmatch(r"success: \d\d changed in [\d.]+ m?s", manager.end())
 
 
 def test_the_last_status_of_a_unit_that_failed_is_why(world, tmp_path):
     manager = Manager(tmp_path)
     world.assets[KUBELET].urls = [world.url(KUBELET, "status=404")]
     result = world.apply(env={"NOTIFY_SOCKET": str(manager.path)})
-    assert manager.status() == "failed: " + result.failure.removeprefix("FAILED ").removesuffix(f" ({result.code})")
+    assert manager.end() == "failed: " + result.failure.removeprefix("FAILED ").removesuffix(f" ({result.code})")
+
+
+def test_what_comes_after_a_first_run_goes_on_behind(world, told):
+    """The unit is up when that run has ended, well or not, and its status is why it failed; a signal ends it as well."""
+    manager = Manager(world.folder)
+    told.env["NOTIFY_SOCKET"] = str(manager.path)
+    run = told("--retries=1")
+    heard = []
+    until(lambda: heard.extend(manager.heard()) or "READY=1" in heard, run.text)
+    assert heard[-1] == "READY=1" and re.match("STATUS=failed, next run in 30[^:]*: [^:]", heard[-2]), heard
+    assert run.end(signal.SIGTERM) == -signal.SIGTERM, run.text()
+    assert set(manager.heard()) == {"STATUS=interrupted by TERM", "READY=1"}
+    world.config_base = world.origin.refused() + "/store"
+    run = told()
+    run.until("WAITING documents")
+    assert "READY=1" not in manager.heard()
+    assert run.end(signal.SIGTERM) == -signal.SIGTERM, run.text()
+    assert manager.end() == "interrupted by TERM"
 
 
 def test_a_dead_store_is_not_told_of_at_each_attempt(world, told, status):

@@ -152,9 +152,9 @@ class Node:
         """Our own unit, started at this boot or by hand, came to its end and is content; systemd may
         have forgotten it by now."""
         said = "journalctl -b -o cat --no-pager -u " + OURS
-        self.vm.wait(said + " | grep -Eq '^(Finished|Failed to start) '", OURS)
+        self.vm.wait(said + " | grep -Eq '^%s: (Deactivated successfully|Failed with result)'" % OURS, OURS)
         text = self.vm.sh(said)
-        assert "Failed to start" not in text and "\nsuccess\n" in text, text
+        assert "Failed with result" not in text and "\nsuccess\n" in text, text
 
 
 __all__ = ["CONF", "ENDPOINT", "INSTANCE", "OURS", "disk", "ec2_state", "worker"]

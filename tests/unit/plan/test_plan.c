@@ -200,7 +200,7 @@ static void credentials_stay_out_of_units(void **state)
 		    "EnvironmentFile=-/etc/environment\n"
 		    "EnvironmentFile=/etc/sysconfig/kops-configuration\n"
 		    "ExecStart=/opt/nodeup/bin/nodeup apply \"--conf=/opt/a b/kube_env.yaml\"\n"
-		    "Type=oneshot\n"
+		    "Type=notify\n"
 		    "RemainAfterExit=no\n"
 		    "NotifyAccess=main\n"
 		    "TimeoutStartSec=infinity\n"

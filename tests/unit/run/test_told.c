@@ -219,6 +219,31 @@ static void a_reader_knows_what_no_retry_mends(void **state)
 	scratch_done(&root);
 }
 
+static void the_error_of_a_run_is_read_back(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct scratch root;
+	struct err e;
+
+	(void)state;
+	scratch_new(&root);
+	for (enum err_kind kind = ERR_USAGE; kind < ERR_KIND_MAX; kind++) {
+		const struct status st = {
+			.state = "failed", .version = "1", .attempt = 1, .error = &e
+		};
+		struct err failed, read = { 0 };
+
+		(void)err_fail(&e, kind, 0, "asset x: boom");
+		assert_int_equal(status_write(root.fd, &st, &failed), 0);
+		assert_true(told_error(told_of(a, &root).status, &read));
+		assert_int_equal(read.kind, kind);
+		assert_string_equal(read.msg, e.msg);
+	}
+	scratch_write(&root, OWN_STATUS, "{\"schema\": 1, \"state\": \"ready\"}");
+	assert_false(told_error(told_of(a, &root).status, &e));
+	scratch_done(&root);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -229,6 +254,7 @@ int main(void)
 		cmocka_unit_test(what_a_node_issues_itself_takes_a_run),
 		cmocka_unit_test(what_is_not_ours_is_refused),
 		cmocka_unit_test(a_reader_knows_what_no_retry_mends),
+		cmocka_unit_test(the_error_of_a_run_is_read_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -571,6 +571,7 @@ static void our_own_unit_is_neither_awaited_nor_restarted(void **state)
 	struct fake_unit *u = converged(w);
 
 	w->unit.unit.no_wait = true;
+	record(w, STARTED_PENDING, now_us());
 	u->is.active_state = "inactive";
 	expect(w, "inactive (running)");
 	u->job = BUS_JOB_RUNNING;
@@ -584,6 +585,32 @@ static void our_own_unit_is_neither_awaited_nor_restarted(void **state)
 	expect(w, "not enabled");
 	assert_int_equal(apply(w), TASK_DONE);
 	assert_string_equal(w->bus.calls, "enable x.service, ");
+	w->bus.calls[0] = '\0';
+	u->is.file_state = "enabled";
+	/* between two tries it is active, and goes on with what it was started with */
+	u->is.active_state = "active";
+	w->changed[0] = true;
+	expect(w, "");
+	assert_int_equal(apply(w), TASK_DONE);
+	assert_string_equal(w->bus.calls, "");
+}
+
+/* Of another type than a oneshot, it is over all the same when its run is. */
+static void our_own_unit_runs_once_a_boot(void **state)
+{
+	struct world *w = *state;
+	struct fake_unit *u = converged(w);
+
+	assert_int_equal(unlinkat(w->root.fd, record_path + 1, 0), 0);
+	u->is.type = "notify";
+	u->is.active_state = "inactive";
+	u->is.sub_state = "dead";
+	u->is.start_us = now_us() + 1000000;
+	expect(w, "inactive (dead)");
+	w->unit.unit.no_wait = true;
+	expect(w, "");
+	u->is.result = "exit-code";
+	expect(w, "inactive (dead)");
 }
 
 static void without_a_manager_it_says_so(void **state)
@@ -862,6 +889,7 @@ int main(void)
 		WORLD_TEST(a_unit_that_is_not_to_run_is_stopped_and_disabled),
 		WORLD_TEST(a_job_behind_our_own_unit_is_not_awaited),
 		WORLD_TEST(our_own_unit_is_neither_awaited_nor_restarted),
+		WORLD_TEST(our_own_unit_runs_once_a_boot),
 		WORLD_TEST(without_a_manager_it_says_so),
 		WORLD_TEST(reload_when_systemd_knows_less_than_the_disk),
 		WORLD_TEST(the_window_sees_a_service_that_does_not_stay_up),
