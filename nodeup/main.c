@@ -114,10 +114,13 @@ static int run(struct cli *cli, const char *const *argv, struct err *e)
 			strv_add(cli->arena, &cli->args, command->name);
 		command = find_command(cli->help ? "help" : "version");
 	}
-	if (!command->is_brief)
-		ending_begin(cmd_ending_looked, cli);
 	forget_host_root(cli);
 	log_set_level(cli->verbosity >= 10 ? LOG_DEBUG : LOG_INFO);
+	if ((command->bit & (CMD_APPLY | CMD_PLAN | CMD_REPAIR | CMD_CHECK | CMD_WHY)) &&
+	    !is_our_unit())
+		boot_take_environment(cli);
+	if (!command->is_brief)
+		ending_begin(cmd_ending_looked, cli);
 	r = command->run(cli, e);
 	if (r < 0 && cli->offline)
 		offline_blame(e);

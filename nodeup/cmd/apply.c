@@ -545,6 +545,16 @@ static bool go_on_as_before(struct apply *ap, struct err *e)
 	return goes_on;
 }
 
+/* What a run that ended well says of the node: nothing new, where the shell's own way led to no documents. */
+static const char *state_of_success(const struct apply *ap)
+{
+	const bool was_ready = str_eq(tree_says(ap->status.node, "state"), "ready");
+
+	return bootstrap_is_current(&ap->session.boot) || (was_ready && ap->cli->shell_differs)
+		       ? "ready"
+		       : "degraded";
+}
+
 /* One whole run, told by the status from its beginning to what comes of it; *ret_next is what follows. */
 static int converge_once(struct apply *ap, enum round *ret_next, struct err *e)
 {
@@ -569,7 +579,7 @@ static int converge_once(struct apply *ap, enum round *ret_next, struct err *e)
 	if (r < 0)
 		ap->status.state = goes_on ? "degraded" : *ret_next ? "retrying" : "failed";
 	else
-		ap->status.state = bootstrap_is_current(&ap->session.boot) ? "ready" : "degraded";
+		ap->status.state = state_of_success(ap);
 	ap->status.error = r < 0 ? e : NULL;
 	ap->status.waiting = NULL;
 	ap->status.ended = true;

@@ -18,34 +18,42 @@ static const char record_version[] = "1";
 
 enum { RECORD_MAX = 1 << 20 };
 
-static const char *const unit_variables[] = {
-	"AWS_REGION",
-	"AWS_ENDPOINT_URL",
-	"AWS_ENDPOINT_URL_S3",
-	"AWS_ENDPOINT_URL_EC2",
-	"AWS_ENDPOINT_URL_AUTO_SCALING",
-	"S3_ENDPOINT",
-	"S3_REGION",
-	"S3_ACCESS_KEY_ID",
-	"S3_SECRET_ACCESS_KEY",
-	"AWS_EC2_METADATA_SERVICE_ENDPOINT",
-	NULL,
+/* A variable that is kept. One of a group may go before another of it: a shell that has set one has set all. */
+struct variable {
+	const char *name, *group;
 };
 
-static const char *const proxy_variables[] = {
-	"http_proxy",  "https_proxy", "no_proxy",  "all_proxy", "HTTP_PROXY",
-	"HTTPS_PROXY", "NO_PROXY",    "ALL_PROXY", NULL,
+static const struct variable unit_variables[] = {
+	{ "AWS_REGION", "region" },
+	{ "AWS_ENDPOINT_URL", "store" },
+	{ "AWS_ENDPOINT_URL_S3", "store" },
+	{ "AWS_ENDPOINT_URL_EC2", "store" },
+	{ "AWS_ENDPOINT_URL_AUTO_SCALING", "store" },
+	{ "S3_ENDPOINT", "store" },
+	{ "S3_REGION", "store" },
+	{ "S3_ACCESS_KEY_ID", "store" },
+	{ "S3_SECRET_ACCESS_KEY", "store" },
+	{ "AWS_EC2_METADATA_SERVICE_ENDPOINT", "metadata" },
+	{ "AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE", "metadata" },
 };
 
-static struct strmap environment_of(struct arena *a, const char *const *names)
+/* For our own unit alone. */
+static const struct variable own_variables[] = {
+	{ "http_proxy", "proxy" },  { "https_proxy", "proxy" }, { "all_proxy", "proxy" },
+	{ "HTTP_PROXY", "proxy" },  { "HTTPS_PROXY", "proxy" }, { "ALL_PROXY", "proxy" },
+	{ "no_proxy", "no proxy" }, { "NO_PROXY", "no proxy" }, { "SSL_CERT_FILE", "CA" },
+	{ "AWS_CA_BUNDLE", "CA" },
+};
+
+static struct strmap environment_of(struct arena *a, const struct variable *vars, size_t n)
 {
 	struct strmap env = { 0 };
 
-	for (size_t i = 0; names[i]; i++) {
-		const char *value = getenv(names[i]);
+	for (size_t i = 0; i < n; i++) {
+		const char *value = getenv(vars[i].name);
 
 		if (!str_is_empty(value))
-			strmap_set(a, &env, names[i], value);
+			strmap_set(a, &env, vars[i].name, value);
 	}
 	return env;
 }
@@ -99,8 +107,8 @@ static struct record record_of_run(struct arena *a, const struct cli *cli)
 {
 	return (struct record){
 		.flags = own_flags(a, cli),
-		.environment = environment_of(a, unit_variables),
-		.proxy_environment = environment_of(a, proxy_variables),
+		.environment = environment_of(a, unit_variables, ARRAY_LEN(unit_variables)),
+		.proxy_environment = environment_of(a, own_variables, ARRAY_LEN(own_variables)),
 	};
 }
 
@@ -220,7 +228,8 @@ void boot_settle(struct session *s, const struct session_req *req, struct plan_r
 		installed = find_again(s, req->cli, found < 0, &rec);
 	/* of a run by hand the environment is a person's */
 	if (!installed || !rec.flags.n)
-		rec.environment = environment_of(s->arena, unit_variables);
+		rec.environment =
+			environment_of(s->arena, unit_variables, ARRAY_LEN(unit_variables));
 	plan->environment = rec.environment;
 	plan->proxy_environment = rec.proxy_environment;
 	s->starts_at_boot = installed;
@@ -233,4 +242,53 @@ void boot_settle(struct session *s, const struct session_req *req, struct plan_r
 		.install = req->only,
 	};
 	plan->boot = boot;
+}
+
+static bool shell_has(const struct variable *vars, size_t n, const char *group)
+{
+	for (size_t i = 0; i < n; i++)
+		if (str_eq(vars[i].group, group) && getenv(vars[i].name))
+			return true;
+	return false;
+}
+
+/* What of the record the shell leaves open, for *ret. Whether it has set anything otherwise. */
+static bool compare(struct arena *a, const struct variable *vars, size_t n,
+		    const struct strmap *kept, struct strmap *ret)
+{
+	bool differs = false;
+
+	for (size_t i = 0; i < n; i++) {
+		const char *value = strmap_get(kept, vars[i].name), *shell = getenv(vars[i].name);
+
+		differs |= shell && !str_eq(shell, value ? value : "");
+		if (value && !shell_has(vars, n, vars[i].group))
+			strmap_set(a, ret, vars[i].name, value);
+	}
+	return differs;
+}
+
+void boot_take_environment(struct cli *cli)
+{
+	autoarena struct arena *a = arena_new_empty();
+	autoclose int root = -1;
+	struct strmap open = { 0 };
+	struct strv taken = { 0 };
+	struct record rec;
+	struct err ignored;
+
+	if (cli->root || cli->install_unit || io_open_root("/", &root, &ignored) < 0 ||
+	    load_record(a, root, &rec) <= 0)
+		return;
+	/* a person's own key goes before the role of the instance */
+	cli->shell_differs = getenv("AWS_ACCESS_KEY_ID") != NULL;
+	cli->shell_differs |=
+		compare(a, unit_variables, ARRAY_LEN(unit_variables), &rec.environment, &open);
+	cli->shell_differs |=
+		compare(a, own_variables, ARRAY_LEN(own_variables), &rec.proxy_environment, &open);
+	for (size_t i = 0; i < open.n; i++)
+		if (setenv(open.v[i].key, open.v[i].value, 1) == 0)
+			strv_add(a, &taken, open.v[i].key);
+	if (taken.n)
+		log_info("as the boot unit has it: %s", strv_join(a, &taken, ", "));
 }

@@ -43,6 +43,7 @@ struct cli {
 	bool offline, strict, install_unit, dryrun, wait, diff, all, verify, prune, gzip, help,
 		version;
 	bool runs, full, units;
+	bool shell_differs; /* it has set a way to the documents that our unit has otherwise */
 	int64_t wait_ns, deadline_ns, retries, verbosity, cache_max;
 	bool retries_set;
 	struct strv rewrites, mime, ignore, confs; /* confs: of a command that takes several */

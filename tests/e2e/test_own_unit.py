@@ -232,6 +232,14 @@ def test_a_dead_store_and_a_kept_copy_are_told_at_once(node):
     assert status == 0 and "documents kept " in said, said
 
 
+def test_a_way_of_the_shell_says_nothing_of_the_node(node):
+    """What the boot unit has on record leads to the documents; a person's own way does not."""
+    assert by_hand(node, "apply")[0] == 0 and by_hand(node, "status")[0] == 0
+    done = node.exec("env", "AWS_ENDPOINT_URL_S3=http://127.0.0.1:9", HAND, "apply", "--deadline=12s")
+    assert done.returncode == 0 and "documents are the persisted ones" in done.stderr, done
+    assert by_hand(node, "status")[0] == 0
+
+
 UNITS = ["docker.service", "kubelet.service"]
 
 
