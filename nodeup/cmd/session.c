@@ -13,6 +13,7 @@
 #include "nodeup/base/record.h"
 #include "nodeup/plan/host_checks.h"
 #include "nodeup/tasks/foreign.h"
+#include "nodeup/tasks/images.h"
 #include "nodeup/tasks/kinds.h"
 #include "nodeup/tasks/members.h"
 #include "nodeup/tasks/state.h"
@@ -288,6 +289,7 @@ static int open_effects(struct session *s, const struct session_req *req, struct
 	r = session_open_cache(s, req, e);
 	if (r < 0)
 		return r;
+	s->ctx.images = images_new();
 	s->ctx.members = members_new(&s->ctx, (const struct task *const *)s->plan.tasks, s->plan.n);
 	if (req->for_apply || s->ctx.verify)
 		r = workers_new(&s->workers, e);
@@ -437,6 +439,7 @@ void session_close(struct session *s)
 	s3_session_free(s->s3);
 	imds_free(s->imds);
 	bus_close(s->ctx.bus);
+	images_free(s->ctx.images);
 	members_free(s->ctx.members);
 	cache_free(s->ctx.cache);
 	state_close(s->ctx.state);

@@ -11,12 +11,14 @@
 #include "nodeup/host/answers.h"
 #include "nodeup/host/containers.h"
 #include "nodeup/tasks/image_archive.h"
-#include "nodeup/tasks/image_ctr.h"
+#include "nodeup/tasks/images.h"
 
 static const char record_dir[] = OWN_IMAGES_DIR;
 
 #define ASK_NS (30 * DUR_SEC)
 #define LOAD_NS (600 * DUR_SEC)
+/* how often it is looked whether another archive may be loaded */
+#define TURN_NS (250 * DUR_MS)
 
 enum {
 	ANSWER_MAX = 1 << 20,
@@ -97,7 +99,7 @@ static int check_recorded(struct task_ctx *ctx, const char *line, struct task_di
 
 	if (words.n != 2)
 		return TASK_EQUAL;
-	r = image_ctr_id(ctx, words.v[0], id, &why);
+	r = images_id(ctx, words.v[0], id, &why);
 	if (r == -ENOENT)
 		return task_missing(diff, "%s is not in the runtime", words.v[0]);
 	if (r < 0)
@@ -139,7 +141,8 @@ static int image_check(const struct task *t, struct task_ctx *ctx, struct task_d
 		return task_differs(diff, "the runtime does not answer");
 	if (t->image.is_unnamed)
 		return check_unnamed(&t->image, ctx, diff);
-	r = image_id(ctx, &t->image, id, &why);
+	r = t->image.in_containerd ? images_id(ctx, t->image.name, id, &why)
+				   : docker_id(ctx, t->image.name, id, &why);
 	if (r == -ENOENT)
 		return task_missing(diff, "not in the runtime");
 	if (r < 0)
@@ -243,8 +246,7 @@ static int record_unnamed(const struct task_image *im, struct task_ctx *ctx,
 			    arena_printf(a, "%s\n", strv_join(a, &lines, "\n")), e);
 }
 
-static int image_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
-		       struct err *e)
+static int load(const struct task *t, struct task_ctx *ctx, struct task_run *run, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
 	struct strv names = { 0 };
@@ -278,6 +280,20 @@ static int image_apply(const struct task *t, struct task_ctx *ctx, struct task_r
 		return r;
 	return record_write(ctx->root_fd, record_path(a, t->image.name), 0644,
 			    record_text(a, &t->image, id), e);
+}
+
+/* Each load is a program that unpacks: all at once would take longer, and have all of them in memory. */
+static int image_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
+		       struct err *e)
+{
+	int r;
+
+	if (!images_take_turn(ctx))
+		return task_wait(run, dur_now() + TURN_NS, "two others are being loaded");
+	r = load(t, ctx, run, e);
+	images_changed(ctx);
+	images_end_turn(ctx);
+	return r;
 }
 
 static int image_compare(const struct task *t, const struct task *was, struct task_ctx *ctx,

@@ -8,7 +8,7 @@
 #define ASK_NS (30 * DUR_SEC)
 #define LOAD_NS (600 * DUR_SEC)
 
-enum { OUTPUT_MAX = 256 << 10, DIGEST_COLUMN = 2 };
+enum { OUTPUT_MAX = 256 << 10, LIST_MAX = 4 << 20, DIGEST_COLUMN = 2 };
 
 /* A first part that has a dot or a port is a registry. */
 static bool has_registry(const char *image)
@@ -45,15 +45,15 @@ static struct strv columns(struct arena *a, const char *line)
 	return out;
 }
 
-int image_ctr_id(struct task_ctx *ctx, const char *image, char id[static IMAGE_ID_MAX],
-		 struct err *e)
+int image_ctr_list(struct task_ctx *ctx, struct arena *a, const char *name, struct map *ret,
+		   struct err *e)
 {
-	autoarena struct arena *a = arena_new_empty();
-	const char *name = image_ctr_name(a, image);
 	const char *const argv[] = {
-		"ctr", "-n", "k8s.io", "images", "ls", arena_printf(a, "name==%s", name), NULL,
+		"ctr",    "-n", "k8s.io",
+		"images", "ls", name ? arena_printf(a, "name==%s", name) : NULL,
+		NULL,
 	};
-	autobuf struct buf out = BUF_INIT(OUTPUT_MAX);
+	autobuf struct buf out = BUF_INIT(LIST_MAX);
 	struct strv lines;
 	int r = task_run_program(ctx, argv, -1, ASK_NS, &out, e);
 
@@ -63,12 +63,32 @@ int image_ctr_id(struct task_ctx *ctx, const char *image, char id[static IMAGE_I
 	for (size_t i = 0; i < lines.n; i++) {
 		const struct strv v = columns(a, lines.v[i]);
 
-		if (v.n > DIGEST_COLUMN && strcmp(v.v[0], name) == 0) {
-			(void)print_to(id, IMAGE_ID_MAX, "%s", v.v[DIGEST_COLUMN]);
-			return 0;
-		}
+		if (v.n > DIGEST_COLUMN)
+			(void)map_put(a, ret, v.v[0], (void *)(uintptr_t)v.v[DIGEST_COLUMN]);
 	}
-	return err_fail(e, ERR_SYSTEM, ENOENT, "containerd has no image '%s'", name);
+	return 0;
+}
+
+int image_ctr_find(const struct map *all, const char *image, char id[static IMAGE_ID_MAX],
+		   struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	const char *name = image_ctr_name(a, image), *digest = map_get(all, name);
+
+	if (!digest)
+		return err_fail(e, ERR_SYSTEM, ENOENT, "containerd has no image '%s'", name);
+	(void)print_to(id, IMAGE_ID_MAX, "%s", digest);
+	return 0;
+}
+
+int image_ctr_id(struct task_ctx *ctx, const char *image, char id[static IMAGE_ID_MAX],
+		 struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct map found = { 0 };
+	int r = image_ctr_list(ctx, a, image_ctr_name(a, image), &found, e);
+
+	return r < 0 ? r : image_ctr_find(&found, image, id, e);
 }
 
 /* What an archive is packed with, by its first bytes. ctr of old takes it plain only; from containerd 1.5 on it takes what

@@ -4,10 +4,18 @@
  * Threads: all functions. Source: ctr(8), containerd pkg/cri. */
 #pragma once
 
+#include "nodeup/base/map.h"
 #include "nodeup/tasks/task.h"
 
 enum { IMAGE_ID_MAX = 128 };
 
+/* Put the digest of each image under the name that containerd knows it by, or of the one of that name alone; NULL: of all. The
+ * texts are the arena's. */
+int image_ctr_list(struct task_ctx *ctx, struct arena *a, const char *name, struct map *ret,
+		   struct err *e) must_check;
+/* Find the digest of an image in such a list. */
+int image_ctr_find(const struct map *all, const char *image, char id[static IMAGE_ID_MAX],
+		   struct err *e) must_check;
 /* The digest of the image that has this name. */
 int image_ctr_id(struct task_ctx *ctx, const char *image, char id[static IMAGE_ID_MAX],
 		 struct err *e) must_check;

@@ -1,7 +1,7 @@
 #include "nodeup/tasks/kinds.h"
 
 #include "nodeup/host/answers.h"
-#include "nodeup/tasks/image_ctr.h"
+#include "nodeup/tasks/images.h"
 
 /* What is there is not pulled again, whatever its registry has by now under that name. */
 static int pull_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
@@ -16,7 +16,7 @@ static int pull_check(const struct task *t, struct task_ctx *ctx, struct task_di
 		return TASK_EQUAL;
 	r = answers_demand(ctx->root_fd, "containerd.service", &why);
 	if (r == 0)
-		r = image_ctr_id(ctx, t->name, id, &why);
+		r = images_id(ctx, t->name, id, &why);
 	if (r == -ENOENT)
 		return task_missing(diff, "not in the runtime");
 	return r < 0 ? task_differs(diff, "the runtime does not answer") : TASK_EQUAL;
@@ -31,6 +31,7 @@ static int pull_apply(const struct task *t, struct task_ctx *ctx, struct task_ru
 	if (r < 0)
 		return r;
 	r = image_ctr_pull(ctx, t->name, t->pull.hosts, e);
+	images_changed(ctx);
 	if (r >= 0)
 		return TASK_DONE;
 	/* a registry may answer later */

@@ -60,6 +60,7 @@ struct task {
 	size_t n_serves;
 };
 
+struct images;
 struct members;
 struct state;
 struct task_before;
@@ -77,6 +78,7 @@ struct task_ctx { /* what tasks work with: the seams that tests replace */
 	int cache_root_fd; /* what the cache's paths are below: an explicit --cache is the host's */
 	struct fetcher *fetcher;
 	struct members *members; /* of archives; NULL: none are taken */
+	struct images *images;   /* of containerd; NULL: it is asked for each by itself */
 	struct http *http;
 	struct flush *flush; /* what is flushed together; NULL: each file by itself */
 	struct bus *bus;     /* NULL in image mode and without a manager */
@@ -149,8 +151,7 @@ struct task_ops {
 	int (*check)(const struct task *, struct task_ctx *, struct task_diff *, struct err *);
 	/* TASK_DONE, or TASK_WAIT with run->waiting; called again after each wake-up. */
 	int (*apply)(const struct task *, struct task_ctx *, struct task_run *, struct err *);
-	/* Asked of each need of a unit at the moment the unit is to start: an error if it must not any
-	 * more. May be NULL. */
+	/* Asked of each need of a unit when the unit is to start: an error if it must not any more. May be NULL. */
 	int (*may_start)(const struct task *, const struct task *unit, struct task_ctx *,
 			 struct err *);
 	/* As check, where `was` is what the documents before wanted and got; NULL: no such. A NULL compare: see before.h. */
@@ -163,8 +164,7 @@ struct task_ops {
 	void (*cancel)(const struct task *, struct task_ctx *);
 	/* What a person should know of it beside what is done, as a warning; NULL: nothing. May be NULL. */
 	const char *(*remark)(const struct task *, struct task_ctx *, struct arena *);
-	/* Whether another task has done this one's work in this run, with diff->why: then it is told as
-	 * changed, as a plan says it would be. May be NULL. */
+	/* Whether another task has done this one's work in this run: it is changed then, as diff->why says. May be NULL. */
 	bool (*in_passing)(const struct task *, struct task_ctx *, struct task_diff *);
 };
 

@@ -5,6 +5,7 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -15,7 +16,7 @@
 #include "nodeup/base/io.h"
 #include "nodeup/base/print.h"
 #include "nodeup/base/proc.h"
-#include "nodeup/tasks/image_ctr.h"
+#include "nodeup/tasks/images.h"
 #include "nodeup/tasks/kinds.h"
 #include "tests/unit/lib/scratch.h"
 #include "tests/unit/lib/tar.h"
@@ -24,10 +25,11 @@
 static const char fake_ctr[] =
 	"#!/bin/sh\n"
 	"[ \"$1 $2 $3\" = '-n k8s.io images' ] || exit 9\n"
-	"[ ! -e $SCRATCH/down ] || { echo 'ctr: failed to dial'; exit 1; }\n"
+	"[ ! -e $SCRATCH/down ] || { echo x >>$SCRATCH/asked; echo 'ctr: failed to dial'; exit 1; }\n"
 	"case $4 in\n"
-	"ls) echo 'REF TYPE DIGEST SIZE PLATFORMS LABELS'\n"
-	"  grep \"^${5#name==} \" $SCRATCH/images ;;\n"
+	"ls) echo x >>$SCRATCH/asked; echo 'REF TYPE DIGEST SIZE PLATFORMS LABELS'\n"
+	"  case $5 in name==*) grep \"^${5#name==} \" $SCRATCH/images ;;\n"
+	"  *) cat $SCRATCH/images ;; esac ;;\n"
 	"pull) [ $5 != --hosts-dir ] || { [ $6 = /hosts ] || exit 1; shift 2; }\n"
 	"  echo $5 >>$SCRATCH/pulls; [ ! -e $SCRATCH/closed ] || exit 1\n"
 	"  echo \"$5 x sha256:33 1 KiB - -\" >>$SCRATCH/images ;;\n"
@@ -131,6 +133,81 @@ static void an_archive_of_another_image_is_told(void **state)
 	assert_true(w->task.ops->apply(&w->task, &w->ctx, &run, &w->e) < 0);
 	assert_int_equal(w->e.kind, ERR_INTEGRITY);
 	assert_non_null(strstr(w->e.msg, "holds no image 'b:1'"));
+}
+
+/* As often as that was written so far. */
+static size_t times_asked(const struct world *w)
+{
+	autofree char *asked = io_is_there(w->root.fd, "/asked") ? scratch_read(&w->root, "/asked")
+								 : NULL;
+
+	return asked ? strlen(asked) / strlen("x\n") : 0;
+}
+
+static void *check_all(void *arg)
+{
+	struct task_ctx *ctx = arg;
+	char id[IMAGE_ID_MAX];
+	struct err e;
+
+	for (int i = 0; i < 3; i++)
+		if (images_id(ctx, "a:1", id, &e) < 0 && e.errnum == ENOENT)
+			return arg;
+	return NULL;
+}
+
+/* Each task of an image has a thread. */
+static void the_runtime_is_asked_once_for_all(void **state)
+{
+	struct world *w = *state;
+	pthread_t threads[4];
+	char id[IMAGE_ID_MAX];
+
+	w->ctx.images = images_new();
+	scratch_write(&w->root, "/images", archive);
+	for (size_t i = 0; i < ARRAY_LEN(threads); i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, check_all, &w->ctx), 0);
+	for (size_t i = 0; i < ARRAY_LEN(threads); i++) {
+		void *missed;
+
+		assert_int_equal(pthread_join(threads[i], &missed), 0);
+		assert_null(missed);
+	}
+	assert_int_equal(images_id(&w->ctx, "b:1", id, &w->e), -ENOENT);
+	assert_int_equal(times_asked(w), 1);
+	/* what was loaded is seen */
+	scratch_write(&w->root, "/images", "");
+	assert_string_equal(check(w), "in the runtime, but not loaded by us");
+	apply(w);
+	assert_string_equal(check(w), "");
+	assert_int_equal(times_asked(w), 3);
+	/* and who waited for an answer in vain does not wait again */
+	images_changed(&w->ctx);
+	scratch_write(&w->root, "/down", "");
+	assert_string_equal(check(w), "the runtime does not answer");
+	assert_string_equal(check(w), "the runtime does not answer");
+	assert_int_equal(times_asked(w), 4);
+	images_free(w->ctx.images);
+}
+
+static void two_archives_are_loaded_at_a_time(void **state)
+{
+	struct world *w = *state;
+	struct task_run run = { 0 };
+
+	w->ctx.images = images_new();
+	assert_true(images_take_turn(&w->ctx));
+	assert_true(images_take_turn(&w->ctx));
+	assert_int_equal(w->task.ops->apply(&w->task, &w->ctx, &run, &w->e), TASK_WAIT);
+	assert_string_equal(run.waiting, "two others are being loaded");
+	assert_true(run.next_ns > dur_now());
+	assert_false(io_is_there(w->root.fd, "/imports"));
+	images_end_turn(&w->ctx);
+	apply(w);
+	apply(w);
+	assert_true(images_take_turn(&w->ctx));
+	assert_false(images_take_turn(&w->ctx));
+	images_free(w->ctx.images);
 }
 
 static void a_runtime_that_is_down_is_no_image_missing(void **state)
@@ -433,6 +510,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(image_four_ways),
 		T(an_archive_of_another_image_is_told),
+		T(the_runtime_is_asked_once_for_all),
+		T(two_archives_are_loaded_at_a_time),
 		T(a_runtime_that_is_down_is_no_image_missing),
 		T(a_runtime_that_hangs_is_given_nothing_to_do),
 		T(packed_archives_are_unpacked_on_the_way),
