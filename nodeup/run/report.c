@@ -119,26 +119,71 @@ void report_outcome(const struct run_report *rep, const struct run_outcome *o, s
 	}
 }
 
+/* A task that is at work, or waits. */
+struct lasting {
+	bool works;
+	const char *reason;
+	int64_t since_ns;
+};
+
+static int64_t lasts_since(const struct run_outcome *o)
+{
+	if (o->state == RUN_WORKING)
+		return o->work_ns;
+	return o->run.since_ns ? o->run.since_ns : o->start_ns;
+}
+
+/* Whether it is for so long that it is told of. */
+static bool lasts(const struct run_outcome *o, int64_t now, struct lasting *ret)
+{
+	const bool works = o->state == RUN_WORKING;
+
+	if ((!works && o->state != RUN_WAITING) || progress_tells(o->task))
+		return false;
+	*ret = (struct lasting){
+		.works = works,
+		/* of a worker's outcome nothing else may be read */
+		.reason = works ? "" : o->run.waiting,
+		.since_ns = lasts_since(o),
+	};
+	return now - ret->since_ns >= PATIENCE_NS;
+}
+
+/* One line for all tasks of a kind that are at the same. */
+static void tell_together(const struct run_report *rep, const struct run_outcome *first,
+			  const struct lasting *l, int64_t now)
+{
+	autoarena struct arena *a = arena_new_empty();
+	const char *title = task_title(a, first->task);
+	int64_t since = l->since_ns;
+	size_t others = 0;
+
+	for (const struct run_outcome *o = first + 1; o < rep->outcomes + rep->n; o++) {
+		struct lasting other;
+
+		if (o->task->kind != first->task->kind || !lasts(o, now, &other) ||
+		    other.works != l->works || !str_eq(other.reason, l->reason))
+			continue;
+		others++;
+		since = other.since_ns < since ? other.since_ns : since;
+	}
+	if (others)
+		title = arena_printf(a, "%s and %zu more", title, others);
+	log_notice("%s %s: for %s%s%s", l->works ? "WORKING" : "WAITING", title,
+		   dur_human(a, now - since), l->works ? "" : ": ", l->reason);
+}
+
 void report_waiting(const struct run_report *rep, struct waits *waits)
 {
+	const int64_t now = dur_now();
+
 	for (size_t i = 0; i < rep->n; i++) {
 		const struct run_outcome *o = &rep->outcomes[i];
-		const bool works = o->state == RUN_WORKING;
-		/* of a worker's outcome nothing else may be read */
-		const char *reason = works ? "" : o->run.waiting, *title;
-		const int64_t since = works             ? o->work_ns
-				      : o->run.since_ns ? o->run.since_ns
-							: o->start_ns;
-		autoarena struct arena *a = NULL;
+		struct lasting l;
 
-		if ((!works && o->state != RUN_WAITING) || progress_tells(o->task) ||
-		    dur_now() - since < PATIENCE_NS)
-			continue;
-		a = arena_new_empty();
-		title = task_title(a, o->task);
-		if (waits_due(waits, title, reason, dur_now()))
-			log_notice("%s %s: for %s%s%s", works ? "WORKING" : "WAITING", title,
-				   dur_human(a, dur_now() - since), works ? "" : ": ", reason);
+		/* the first of them is due, and the others are no more then */
+		if (lasts(o, now, &l) && waits_due(waits, o->task->ops->kind, l.reason, now))
+			tell_together(rep, o, &l, now);
 	}
 }
 

@@ -15,8 +15,8 @@ const char *report_why(const struct run_outcome *o);
 /* One line for a task that was settled or started to wait, and for one that will be retried if it is due.
  * A cause is told in full of the first task that it hits. */
 void report_outcome(const struct run_report *rep, const struct run_outcome *o, struct waits *waits);
-/* The lines that are due for what waits or works and has for ten seconds, but for what progress.h tells;
- * call it often. */
+/* The lines that are due for what waits or works and has for ten seconds, but for what progress.h tells: one a minute for
+ * tasks of a kind that are at the same. Call it often. */
 void report_waiting(const struct run_report *rep, struct waits *waits);
 /* "12 of 60 tasks; waiting for asset kubelet: 3 of 110 bytes from ..." */
 char *report_progress(struct arena *a, const struct run_report *rep);

@@ -224,6 +224,36 @@ static void nothing_waits_or_works_in_silence(void **state)
 	assert_string_equal(logged.text, "");
 }
 
+static void what_is_waited_for_together_is_one_line(void **state)
+{
+	struct sample s;
+
+	(void)state;
+	sample(&s);
+	for (size_t i = 0; i < 3; i++)
+		s.outcomes[i].state = RUN_WORKING;
+	s.outcomes[1].work_ns -= 10 * DUR_SEC;
+	s.outcomes[2].work_ns = dur_now();
+	report_waiting(&s.rep, *state);
+	says("WORKING file /srv/key and 1 more: for 30.");
+	says("WAITING file /etc/c: for 15.");
+	assert_null(strstr(logged.text, "/etc/a"));
+	forget();
+	/* which of them is the first, and how many they are, is no news */
+	s.outcomes[0].state = RUN_CHANGED;
+	s.outcomes[2].work_ns -= 12 * DUR_SEC;
+	report_waiting(&s.rep, *state);
+	assert_string_equal(logged.text, "");
+	waits_over(*state);
+	s.outcomes[1].state = RUN_WAITING;
+	(void)task_wait(&s.outcomes[1].run, 0, "the moon");
+	s.outcomes[1].run.since_ns = dur_now() - 40 * DUR_SEC;
+	report_waiting(&s.rep, *state);
+	says("WAITING file /etc/a and 1 more: for 40.");
+	says("s: the moon");
+	says("WORKING file /etc/b: for 12.");
+}
+
 /* What no task says is the run's own error. */
 static void a_recap_has_the_error_of_the_run(void **state)
 {
@@ -353,6 +383,7 @@ int main(void)
 		cmocka_unit_test(each_kind_of_error_is_explained),
 		LOGGED_TEST(each_outcome_has_its_line),
 		LOGGED_TEST(nothing_waits_or_works_in_silence),
+		LOGGED_TEST(what_is_waited_for_together_is_one_line),
 		LOGGED_TEST(progress_and_summary),
 		LOGGED_TEST(a_recap_has_the_error_of_the_run),
 		LOGGED_TEST(the_status_file_says_it_all_but_no_secret),
