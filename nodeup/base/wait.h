@@ -14,6 +14,7 @@ struct wait {
 	int64_t since_ns, next_ns;
 	unsigned int attempt; /* 0: it has none */
 	bool expected;        /* a notice, not a warning */
+	bool works;           /* for what this machine does itself */
 };
 
 /* Told of each try that failed, before the next. */

@@ -240,7 +240,7 @@ static void on_wait(void *arg, const struct wait *w)
 	struct apply *ap = arg;
 
 	waits_tell(ap->waits, w);
-	notify_status("waiting for %s: %s", w->what, w->reason);
+	notify_status("%s%s: %s", w->works ? "" : "waiting for ", w->what, w->reason);
 	ap->status.waiting = w->reason;
 	ap->status.since_ns = w->since_ns;
 	ap->status.next_ns = w->next_ns;
@@ -256,9 +256,11 @@ static void on_store_wait(void *arg, const struct wait *w)
 	autoarena struct arena *a = arena_new_empty();
 	struct wait documents = *w;
 
-	/* the error names the location */
-	documents.what = "documents";
-	say_what_is_kept(arg, a);
+	if (!w->works) {
+		/* the error names the location */
+		documents.what = "documents";
+		say_what_is_kept(arg, a);
+	}
 	on_wait(arg, &documents);
 }
 

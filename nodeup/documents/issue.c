@@ -112,7 +112,7 @@ static int issue(struct loader *l, const struct node_issue *want, const struct n
 static int issue_all(struct loader *l, const struct node_wants *w, struct node_keypair *pairs,
 		     size_t n_new, struct err *e)
 {
-	int r = n_new ? join_keys_new(n_new, &l->b->keys, e) : 0;
+	int r = n_new ? loader_begin_keys(l, n_new, e) : 0;
 
 	for (size_t i = 0; i < w->n_issues && r == 0; i++)
 		if (pairs[i].unmade) {

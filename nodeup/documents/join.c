@@ -12,6 +12,8 @@
 
 /* how long what else is wrong is asked for, of a run that ends in any case */
 #define AGAIN_NS (2 * DUR_SEC)
+/* how long keys are made in silence, as any other work */
+#define KEYS_SILENT_NS (10 * DUR_SEC)
 
 static const char documents_path[] = OWN_DOCUMENTS;
 static const char config_name[] = "nodeupconfig.yaml";
@@ -97,6 +99,15 @@ static int begin(struct loader *l, struct err *e)
 			&b->join, e);
 }
 
+int loader_begin_keys(struct loader *l, size_t n, struct err *e)
+{
+	const struct join_keys_told told = { .after_ns = KEYS_SILENT_NS,
+					     .fn = l->req->on_wait,
+					     .arg = l->req->wait_arg };
+
+	return join_keys_new(n, &told, &l->b->keys, e);
+}
+
 /* Most nodes want so many. */
 enum { KEYS = 3 };
 
@@ -105,7 +116,7 @@ static int begin_keys(struct loader *l, struct err *e)
 {
 	if (l->b->keys || l->req->only_looks || loader_kept_issue(l, "kubelet", "key"))
 		return 0;
-	return join_keys_new(KEYS, &l->b->keys, e);
+	return loader_begin_keys(l, KEYS, e);
 }
 
 static int ask_for_config(struct loader *l, const char *location, struct err *e)
@@ -299,7 +310,7 @@ static int ask_for_certificates(struct loader *l, const struct node_wants *w, st
 	int r = check_pinned(w, e);
 
 	if (r == 0 && !l->b->keys)
-		r = join_keys_new(w->n_issues, &l->b->keys, e);
+		r = loader_begin_keys(l, w->n_issues, e);
 	for (size_t i = 0; i < w->n_issues && r == 0; i++) {
 		const struct node_issue *want = &w->issues[i];
 		const char *mine, *theirs;

@@ -2,10 +2,15 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "nodeup/base/dur.h"
 #include "nodeup/base/pool.h"
+#include "nodeup/base/print.h"
 #include "nodeup/config/pem.h"
 
-enum { THREADS_MAX = 4 };
+/* how often it is looked how many there are */
+#define LOOK_NS DUR_SEC
+
+enum { THREADS_MAX = 4, REASON_MAX = 64 };
 
 struct made {
 	struct join_keys *keys;
@@ -20,6 +25,8 @@ struct join_keys {
 	struct pool *pool;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
+	struct join_keys_told told;
+	int64_t since_ns; /* they are waited for; 0: not yet */
 	size_t n, taken;
 	struct made v[];
 };
@@ -36,9 +43,11 @@ static void make_one(void *arg)
 	(void)pthread_mutex_unlock(&m->keys->lock);
 }
 
-int join_keys_new(size_t n, struct join_keys **ret, struct err *e)
+int join_keys_new(size_t n, const struct join_keys_told *told, struct join_keys **ret,
+		  struct err *e)
 {
 	struct join_keys *k = xcalloc(1, sizeof(*k) + n * sizeof(k->v[0]));
+	pthread_condattr_t monotonic;
 	int r = pool_new(1, THREADS_MAX, &k->pool, e);
 
 	if (r < 0) {
@@ -46,7 +55,11 @@ int join_keys_new(size_t n, struct join_keys **ret, struct err *e)
 		return r;
 	}
 	(void)pthread_mutex_init(&k->lock, NULL);
-	(void)pthread_cond_init(&k->changed, NULL);
+	(void)pthread_condattr_init(&monotonic);
+	(void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	(void)pthread_cond_init(&k->changed, &monotonic);
+	(void)pthread_condattr_destroy(&monotonic);
+	k->told = *told;
 	k->n = n;
 	for (size_t i = 0; i < n; i++) {
 		k->v[i] = (struct made){ .keys = k, .arena = arena_new_empty() };
@@ -56,6 +69,46 @@ int join_keys_new(size_t n, struct join_keys **ret, struct err *e)
 	return 0;
 }
 
+/* Under the lock, which is given away while it is told. */
+static void tell(struct join_keys *k)
+{
+	char reason[REASON_MAX];
+	const int64_t now = dur_now();
+	const struct wait w = { .what = "keys",
+				.reason = reason,
+				.since_ns = k->since_ns,
+				.next_ns = now + LOOK_NS,
+				.expected = true,
+				.works = true };
+	size_t made = 0;
+
+	if (!k->told.fn || now - k->since_ns < k->told.after_ns)
+		return;
+	for (size_t i = 0; i < k->n; i++)
+		made += k->v[i].done;
+	(void)print_to(reason, sizeof(reason), "%zu of %zu are made", made, k->n);
+	(void)pthread_mutex_unlock(&k->lock);
+	k->told.fn(k->told.arg, &w);
+	(void)pthread_mutex_lock(&k->lock);
+}
+
+static void await(struct join_keys *k, const struct made *m)
+{
+	if (!k->since_ns)
+		k->since_ns = dur_now();
+	(void)pthread_mutex_lock(&k->lock);
+	while (!m->done) {
+		const int64_t due_ns = dur_now() + LOOK_NS;
+		const struct timespec due = { .tv_sec = due_ns / DUR_SEC,
+					      .tv_nsec = due_ns % DUR_SEC };
+
+		tell(k);
+		if (!m->done)
+			(void)pthread_cond_timedwait(&k->changed, &k->lock, &due);
+	}
+	(void)pthread_mutex_unlock(&k->lock);
+}
+
 int join_keys_take(struct join_keys *k, struct arena *a, const char **ret_private,
 		   const char **ret_public, struct err *e)
 {
@@ -63,10 +116,7 @@ int join_keys_take(struct join_keys *k, struct arena *a, const char **ret_privat
 
 	if (!m)
 		return pem_new_key(a, ret_private, ret_public, e);
-	(void)pthread_mutex_lock(&k->lock);
-	while (!m->done)
-		(void)pthread_cond_wait(&k->changed, &k->lock);
-	(void)pthread_mutex_unlock(&k->lock);
+	await(k, m);
 	if (m->r < 0) {
 		*e = m->err;
 		return m->r;

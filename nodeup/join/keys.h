@@ -6,11 +6,20 @@
 #include <stddef.h>
 #include "nodeup/base/err.h"
 #include "nodeup/base/mem.h"
+#include "nodeup/base/wait.h"
 
 struct join_keys;
 
+/* Who is told how many there are, while one is waited for; from so long on. fn is NULL: nobody. */
+struct join_keys_told {
+	int64_t after_ns;
+	wait_fn *fn;
+	void *arg;
+};
+
 /* Begin to make n keys. */
-int join_keys_new(size_t n, struct join_keys **ret, struct err *e) must_check;
+int join_keys_new(size_t n, const struct join_keys_told *told, struct join_keys **ret,
+		  struct err *e) must_check;
 /* The next one, when it is made; beyond n it is made now. See pem_new_key. */
 int join_keys_take(struct join_keys *k, struct arena *a, const char **ret_private,
 		   const char **ret_public, struct err *e) must_check;

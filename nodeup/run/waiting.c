@@ -156,7 +156,8 @@ void waits_tell(struct waits *w, const struct wait *wait)
 	else if (lasts >= SOON_NS)
 		since = arena_printf(a, "for %s: ", dur_human(a, lasts));
 	if (waits_due(w, wait->what, wait->reason, now)) {
-		log_line(level, NULL, 0, "WAITING %s: %s%s", wait->what, since, wait->reason);
+		log_line(level, NULL, 0, "%s %s: %s%s", wait->works ? "WORKING" : "WAITING",
+			 wait->what, since, wait->reason);
 		for (size_t i = 0; wait->why && i < wait->why->nnotes; i++)
 			log_line(level, NULL, 0, "  %-9s %s", wait->why->notes[i].label,
 				 wait->why->notes[i].text);
