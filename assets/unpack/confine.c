@@ -18,6 +18,8 @@
 #define MEMORY_MAX (UINT64_C(160) << 20) /* a window of 128 MiB, little of which is touched */
 #define FDS_MAX 64
 
+enum { NOBODY = 65534 };
+
 static int set_limit(__rlimit_resource_t what, uint64_t value)
 {
 	struct rlimit now, l;
@@ -50,6 +52,11 @@ static int set_limits(uint64_t file_max, struct err *e)
 	return 0;
 }
 
+static int become(uid_t id)
+{
+	return setresgid(id, id, id) < 0 ? -1 : setresuid(id, id, id);
+}
+
 /* Root without capabilities still owns every file of root's, so take another uid. */
 static int leave_root(void)
 {
@@ -61,11 +68,12 @@ static int leave_root(void)
 	/* some containers forbid it: the other walls stand */
 	if (chroot(".") < 0 && errno != EPERM)
 		return -1;
-	if (setgroups(0, NULL) < 0 || setresgid(CONFINE_UID, CONFINE_UID, CONFINE_UID) < 0 ||
-	    setresuid(CONFINE_UID, CONFINE_UID, CONFINE_UID) < 0)
-		/* a user namespace may lack that uid */
-		return errno == EINVAL || errno == EPERM ? 0 : -1;
-	return 0;
+	/* who has our uid may stop or kill us */
+	if (setgroups(0, NULL) == 0 && (become(CONFINE_UIDS + (uid_t)getpid()) == 0 ||
+					(errno == EINVAL && become(NOBODY) == 0)))
+		return 0;
+	/* a user namespace may lack that one as well */
+	return errno == EINVAL || errno == EPERM ? 0 : -1;
 }
 
 static int drop_capabilities(void)

@@ -10,8 +10,10 @@
 #include <stdint.h>
 #include "nodeup/base/err.h"
 
-/* The uid of a confined process that root started: nobody's. */
-enum { CONFINE_UID = 65534 };
+/* A confined process that root started has a uid and a gid of its own: this and its pid, of a range that no user, service or
+ * container is given. In a user namespace that lacks it, it is nobody (65534).
+ * source: systemd docs/UIDS-GIDS.md: 1879048192 to 2147483647 are unused */
+enum { CONFINE_UIDS = 1879048192 };
 
 /* All of it. No file may become larger than file_max. */
 int confine(uint64_t file_max, struct err *e) must_check;

@@ -236,6 +236,11 @@ void extract_drain(struct extract *x, int fd)
 		;
 }
 
+void extract_end_at(int64_t due_ns)
+{
+	extract_watch_until(due_ns);
+}
+
 pid_t extract_pid(const struct extract *x)
 {
 	return x->watch.child.pid;
@@ -246,13 +251,18 @@ void extract_set_sample_ms(struct extract *x, int ms)
 	x->watch.sample_ms = ms;
 }
 
-/* Kill the child, which did nothing for too long. */
+/* Kill the child, which did nothing for too long, or has no more time. */
 static int give_up(struct extract *x, struct err *e)
 {
 	const int pid = (int)x->watch.child.pid;
 	const char state = x->watch.state;
 
 	extract_watch_kill(&x->watch);
+	if (extract_watch_is_late())
+		return err_fail(e, ERR_BUSY, ETIMEDOUT,
+				"archive '%s': deadline passed: the unpacker, process %d in state "
+				"%c, was killed",
+				x->name, pid, state);
 	return err_fail(e, ERR_SYSTEM, ETIMEDOUT,
 			"archive '%s': the unpacker, process %d in state %c, did nothing for %d s: "
 			"killed",

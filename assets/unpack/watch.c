@@ -4,14 +4,30 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include "nodeup/base/dur.h"
 #include "nodeup/base/io.h"
 #include "nodeup/base/print.h"
 
 /* a process that is killed needs no more, unless it cannot die */
 enum { KILL_SAMPLES = 5 };
+
+static _Atomic int64_t deadline_ns; /* 0: none */
+
+void extract_watch_until(int64_t due_ns)
+{
+	atomic_store(&deadline_ns, due_ns);
+}
+
+bool extract_watch_is_late(void)
+{
+	const int64_t due = atomic_load(&deadline_ns);
+
+	return due && dur_now() >= due;
+}
 
 int extract_watch_make(struct extract_watch *w, int *ret_child)
 {
@@ -45,13 +61,13 @@ static void sample_work(struct extract_watch *w)
 	w->work = work;
 }
 
-/* Whether fd is ready before `samples` of them in a row saw nothing done. */
+/* Whether fd is ready before `samples` of them in a row saw nothing done. A child that is killed is waited for after the deadline. */
 static bool wait_for(struct extract_watch *w, int fd, short events, unsigned int samples)
 {
 	struct pollfd p = { .fd = fd, .events = events };
 
 	w->idle = 0;
-	while (w->idle < samples) {
+	while (w->idle < samples && (samples == KILL_SAMPLES || !extract_watch_is_late())) {
 		const int r = poll(&p, 1, w->sample_ms);
 
 		if (r > 0)

@@ -18,6 +18,7 @@
 #include "assets/cache/dir.h"
 #include "assets/unpack/extract.h"
 #include "assets/unpack/watch.h"
+#include "nodeup/base/dur.h"
 #include "nodeup/base/walk.h"
 #include "tests/unit/lib/origin.h"
 #include "tests/unit/lib/tar.h"
@@ -154,6 +155,25 @@ static void test_stopped_at_the_end(void **state)
 	must_be_given_up(r, &e, pid);
 }
 
+/* However long it may take otherwise. */
+static void test_stopped_past_the_deadline(void **state)
+{
+	struct place *p = *state;
+	const pid_t pid = extract_pid(p->x);
+	const int64_t begun = dur_now();
+	struct err e;
+
+	stop(p);
+	extract_end_at(begun + 300 * DUR_MS);
+	extract_set_sample_ms(p->x, 100);
+	assert_true(extract_finish(TAKE(p->x), &e) < 0);
+	extract_end_at(0);
+	assert_int_equal(e.kind, ERR_BUSY);
+	assert_non_null(strstr(e.msg, "deadline passed: the unpacker, process "));
+	assert_true(dur_now() - begun >= 300 * DUR_MS && dur_now() - begun < 5 * DUR_SEC);
+	assert_true(waitpid(pid, NULL, 0) == pid || errno == ECHILD);
+}
+
 static void test_stopped_and_given_up(void **state)
 {
 	struct place *p = *state;
@@ -223,13 +243,10 @@ static void test_work_is_enough(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_stopped_while_it_is_fed),
-		TEST(test_stopped_at_the_end),
-		TEST(test_stopped_and_given_up),
-		TEST(test_stopped_for_a_while),
-		TEST(test_pages_of_a_file),
-		TEST(test_file_without_pages),
-		cmocka_unit_test(test_work_is_enough),
+		TEST(test_stopped_while_it_is_fed),   TEST(test_stopped_at_the_end),
+		TEST(test_stopped_past_the_deadline), TEST(test_stopped_and_given_up),
+		TEST(test_stopped_for_a_while),       TEST(test_pages_of_a_file),
+		TEST(test_file_without_pages),        cmocka_unit_test(test_work_is_enough),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
