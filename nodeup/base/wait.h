@@ -15,6 +15,7 @@ struct wait {
 	unsigned int attempt; /* 0: it has none */
 	bool expected;        /* a notice, not a warning */
 	bool works;           /* for what this machine does itself */
+	bool named;           /* by `what`, wherever it is met */
 };
 
 /* Told of each try that failed, before the next. */

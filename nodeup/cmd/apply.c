@@ -257,7 +257,7 @@ static void on_store_wait(void *arg, const struct wait *w)
 	autoarena struct arena *a = arena_new_empty();
 	struct wait documents = *w;
 
-	if (!w->works) {
+	if (!w->named) {
 		/* the error names the location */
 		documents.what = "documents";
 		say_what_is_kept(arg, a);
@@ -411,6 +411,7 @@ static int converge(struct apply *ap, struct err *e)
 		.on_wait = on_store_wait,
 		.on_volume_wait = on_wait,
 		.deadline_ns = volumes_deadline(ap),
+		.end_ns = ap->end.deadline_ns,
 		.wait_arg = ap,
 	};
 	struct run_report *rep;

@@ -116,6 +116,7 @@ static int load_documents(struct session *s, const struct session_req *req, stru
 		.may_replay = !req->bake && !req->documents_only,
 		.http = cli->offline ? NULL : s->http,
 		.patience_ns = req->patience_ns,
+		.deadline_ns = req->end_ns,
 		.pipe_ns = cli->deadline_ns,
 		.on_wait = req->on_wait,
 		.wait_arg = req->wait_arg,

@@ -63,6 +63,7 @@ struct session_req {
 	wait_fn *on_wait;
 	wait_fn *on_volume_wait; /* for what EC2 says of volumes */
 	int64_t deadline_ns;     /* of waiting for it; 0: none */
+	int64_t end_ns;          /* of the whole run; 0: none */
 	void *wait_arg;
 };
 

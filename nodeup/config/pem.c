@@ -390,7 +390,10 @@ static const char *fault_of_chain(X509 *cert, X509 *issuer, const struct pem_wan
 	    X509_STORE_CTX_init(ctx, store, cert, NULL) == 1) {
 		X509_VERIFY_PARAM *param = X509_STORE_CTX_get0_param(ctx);
 
-		X509_VERIFY_PARAM_set_time(param, (time_t)want->time);
+		if (want->time)
+			X509_VERIFY_PARAM_set_time(param, (time_t)want->time);
+		else
+			(void)X509_VERIFY_PARAM_set_flags(param, X509_V_FLAG_NO_CHECK_TIME);
 		(void)X509_VERIFY_PARAM_set_purpose(param, want->serves ? X509_PURPOSE_SSL_SERVER
 									: X509_PURPOSE_SSL_CLIENT);
 		fault = X509_verify_cert(ctx) == 1
@@ -618,11 +621,23 @@ static const char *fault_of_usage(X509 *cert, bool serves)
 	return NULL;
 }
 
-static int64_t until(const X509 *cert)
+static int64_t unix_of(const ASN1_TIME *time)
 {
-	struct tm end;
+	struct tm tm;
 
-	return ASN1_TIME_to_tm(X509_get0_notAfter(cert), &end) == 1 ? timegm(&end) : 0;
+	return ASN1_TIME_to_tm(time, &tm) == 1 ? timegm(&tm) : 0;
+}
+
+bool pem_life(const char *text, int64_t *ret_from, int64_t *ret_until)
+{
+	autocert *cert = read_first(text);
+
+	ERR_clear_error();
+	if (!cert)
+		return false;
+	*ret_from = unix_of(X509_get0_notBefore(cert));
+	*ret_until = unix_of(X509_get0_notAfter(cert));
+	return true;
 }
 
 static int check_made(X509 *cert, const struct pem_wanted *want, struct err *e)
@@ -660,7 +675,7 @@ int pem_check_issued(const char *text, const struct pem_wanted *want, int64_t *r
 	else
 		r = check_made(cert, want, e);
 	if (r == 0)
-		*ret_until = until(cert);
+		*ret_until = unix_of(X509_get0_notAfter(cert));
 	ERR_clear_error();
 	return r;
 }

@@ -34,7 +34,7 @@ struct pem_wanted {
 	 * one is none. hosts NULL: none must be there; others NULL: any may */
 	const char *const *hosts, *const *others;
 	bool serves;  /* for a server, else for a client */
-	int64_t time; /* seconds since 1970 */
+	int64_t time; /* seconds since 1970; 0: its dates and its CA's are not looked at */
 	bool fresh;   /* more than a third of its life is left */
 };
 
@@ -42,6 +42,8 @@ struct pem_wanted {
  * EADDRNOTAVAIL where nothing but a name beyond others is wrong. */
 int pem_check_issued(const char *text, const struct pem_wanted *want, int64_t *ret_until,
 		     struct err *e) must_check;
+/* Say between which times, in seconds since 1970, the first certificate of a text is valid. False: it cannot be read. */
+bool pem_life(const char *text, int64_t *ret_from, int64_t *ret_until);
 /* What a certificate is made of. Its usage is a server's or a client's, and its serial number has 128 random bits. */
 struct pem_order {
 	const char *key;                 /* the private key that it is for */

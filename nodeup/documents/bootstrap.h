@@ -24,6 +24,7 @@ struct bootstrap_req {
 	struct http *http;               /* NULL when offline */
 	int64_t pipe_ns;     /* how long a document that is a pipe may take; 0: IO_PIPE_NS */
 	int64_t patience_ns; /* for the store, see store_set_patience */
+	int64_t deadline_ns; /* of the wait for a clock; 0: none */
 	wait_fn *on_wait;
 	void *wait_arg;
 	void (*meanwhile)(

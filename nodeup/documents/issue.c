@@ -13,6 +13,10 @@
 #define PAST (48 * HOUR)
 enum { LIFE_SPREAD_HOURS = 30 * 24 };
 
+/* for so long another program may take to set the clock after boot, as where a server's certificate is not valid yet */
+#define CLOCK_PATIENCE_NS (600 * DUR_SEC)
+#define CLOCK_LOOK_NS DUR_SEC
+
 /* Go's hash/fnv New32, which is FNV-1. */
 static uint32_t hash_of(const struct strv *texts)
 {
@@ -29,8 +33,55 @@ static int64_t life(const struct strv *addresses)
 	return LIFE + hash_of(addresses) % LIFE_SPREAD_HOURS * HOUR;
 }
 
+static char *date_of(struct loader *l, int64_t seconds)
+{
+	const int64_t last = INT64_MAX / DUR_SEC;
+
+	return dur_date(l->arena, (seconds < last ? seconds : last) * DUR_SEC);
+}
+
+/* Whether the CA is valid now, as what it signs has to be. BUSY: this machine's clock may be set yet. */
+static int check_clock(struct loader *l, const struct node_keypair *ca, struct err *e)
+{
+	const int64_t now = dur_wall() / DUR_SEC;
+	int64_t from, until;
+
+	if (!pem_life(ca->cert, &from, &until) || (now >= from && now <= until))
+		return 0;
+	if (now > until && store_clock_agrees(l->b->store))
+		return err_config(e, "the CA %s has ended on %s", ca->name, date_of(l, until));
+	return err_fail(e, ERR_BUSY, ETIME,
+			"this machine's clock says %s, and the CA %s is valid from %s to %s",
+			date_of(l, now), ca->name, date_of(l, from), date_of(l, until));
+}
+
+/* Until the CA is valid, or nobody has set the clock for too long. */
+static int await_clock(struct loader *l, const struct node_keypair *ca, struct err *e)
+{
+	const struct bootstrap_req *req = l->req;
+	const int64_t since = dur_now();
+	int64_t end = since + CLOCK_PATIENCE_NS;
+	int r;
+
+	if (req->deadline_ns && req->deadline_ns < end)
+		end = req->deadline_ns;
+	while ((r = check_clock(l, ca, e)) < 0 && e->kind == ERR_BUSY && dur_now() < end) {
+		const struct wait w = { .what = "the clock",
+					.reason = e->msg,
+					.since_ns = since,
+					.next_ns = dur_now() + CLOCK_LOOK_NS,
+					.named = true };
+
+		if (req->on_wait)
+			req->on_wait(req->wait_arg, &w);
+		wait_until(w.next_ns < end ? w.next_ns : end);
+	}
+	return r;
+}
+
+/* any_time: the clock is wrong, so dates say nothing. */
 static int check(struct loader *l, const struct node_issue *want, const struct node_keypair *signer,
-		 struct node_keypair *pair, struct err *e)
+		 bool any_time, struct node_keypair *pair, struct err *e)
 {
 	const struct pem_wanted wanted = { .key = pair->key,
 					   .pool = signer->cert,
@@ -39,8 +90,8 @@ static int check(struct loader *l, const struct node_issue *want, const struct n
 					   .hosts = loader_list(l, &want->hosts),
 					   .others = loader_list(l, &want->others),
 					   .serves = want->serves,
-					   .fresh = true,
-					   .time = dur_wall() / DUR_SEC };
+					   .fresh = !any_time,
+					   .time = any_time ? 0 : dur_wall() / DUR_SEC };
 	return pem_check_issued(pair->cert, &wanted, &pair->until, e);
 }
 
@@ -58,7 +109,8 @@ static const char none[] = "there is none yet";
 
 /* What an earlier run remembered; else what lies there, of a run that was killed or of kops. */
 static bool find_pair(struct loader *l, const struct node_issue *want,
-		      const struct node_keypair *signer, struct node_keypair *ret, const char **why)
+		      const struct node_keypair *signer, bool any_time, struct node_keypair *ret,
+		      const char **why)
 {
 	struct node_keypair pair = { .name = want->name,
 				     .cert = loader_kept_issue(l, want->name, "crt"),
@@ -71,7 +123,7 @@ static bool find_pair(struct loader *l, const struct node_issue *want,
 			break;
 		if (!pair.cert || !pair.key)
 			continue;
-		if (check(l, want, signer, &pair, &e) == 0) {
+		if (check(l, want, signer, any_time, &pair, &e) == 0) {
 			/* one that a server shows may have its CA behind it */
 			pair.cert = pem_first(l->arena, pair.cert);
 			pair.name = want->name;
@@ -139,6 +191,31 @@ static void tell(struct loader *l, const struct node_issue *want, const char *wh
 		  l->req->only_looks ? "would be issued anew" : "is issued anew", why, then);
 }
 
+static void warn_once(struct loader *l, const char *text)
+{
+	if (!strv_has(&l->b->warnings, text))
+		strv_add(l->arena, &l->b->warnings, text);
+}
+
+/* What the clock allows: what is right stays, else it is waited for, as what is issued now could never hold. *ret_found: it is
+ * there; else *why is the reason. */
+static int find_in_time(struct loader *l, const struct node_issue *want,
+			const struct node_keypair *signer, struct node_keypair *ret,
+			const char **why, bool *ret_found, struct err *e)
+{
+	struct err off;
+	const bool is_off = check_clock(l, signer, &off) < 0;
+
+	if (is_off && off.kind != ERR_BUSY) {
+		*e = off;
+		return err_code(e);
+	}
+	*ret_found = find_pair(l, want, signer, is_off, ret, why);
+	if (is_off && *ret_found)
+		warn_once(l, arena_printf(l->arena, "%s: its certificates stay", off.msg));
+	return !is_off || *ret_found || l->req->only_looks ? 0 : await_clock(l, signer, e);
+}
+
 int loader_issue_here(struct loader *l, const struct node_wants *w, struct err *e)
 {
 	struct node_keypair *pairs = arena_alloc(l->arena, (w->n_issues + 1) * sizeof(*pairs));
@@ -149,7 +226,8 @@ int loader_issue_here(struct loader *l, const struct node_wants *w, struct err *
 	for (size_t i = 0; i < w->n_issues; i++) {
 		const struct node_issue *want = &w->issues[i];
 		const struct node_keypair *signer = node_keypair(&l->b->node, want->signer);
-		const char *why;
+		const char *why = none;
+		bool found;
 
 		pairs[i] = (struct node_keypair){
 			.name = want->name, .cert = "", .key = "", .unmade = true
@@ -157,7 +235,10 @@ int loader_issue_here(struct loader *l, const struct node_wants *w, struct err *
 		if (!signer)
 			return err_config(e, "certificate %s: there is no keyset %s to sign it",
 					  want->name, want->signer);
-		if (!find_pair(l, want, signer, &pairs[i], &why)) {
+		r = find_in_time(l, want, signer, &pairs[i], &why, &found, e);
+		if (r < 0)
+			return r;
+		if (!found) {
 			n_new++;
 			pairs[i].why = why;
 			if (why != none)

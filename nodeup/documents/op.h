@@ -35,6 +35,7 @@ struct store {
 	const char *recalled; /* the name of the file of this machine that is answered from there */
 	const char *recalled_as; /* its location, as it is asked for */
 	int64_t patience_ns, pipe_ns;
+	bool clock_agrees; /* a server's last answer had the time that we have */
 	wait_fn *on_wait;
 	void *wait_arg;
 };

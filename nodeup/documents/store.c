@@ -54,6 +54,11 @@ const char *store_region(const struct store *s)
 	return s3_session_region(s->s3);
 }
 
+bool store_clock_agrees(const struct store *s)
+{
+	return s->clock_agrees;
+}
+
 int64_t store_clock_off(const struct store *s)
 {
 	return creds_clock_off(s3_session_creds(s->s3));

@@ -50,6 +50,9 @@ const char *store_region(const struct store *s);
 /* Seconds that S3's clock is ahead of ours, once it had to be followed to sign; else 0. */
 int64_t store_clock_off(const struct store *s);
 
+/* Whether the server that answered last has the time that this machine has. */
+bool store_clock_agrees(const struct store *s);
+
 /* Take the contents of all that was read into a digest. */
 void store_digest(const struct store *s, struct digest_ctx *c);
 

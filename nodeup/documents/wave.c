@@ -5,7 +5,7 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/base/print.h"
 
-enum { RUNNING_MAX = 12, PAGE_MAX = 4 * 1024 };
+enum { RUNNING_MAX = 12, PAGE_MAX = 4 * 1024, CLOCK_TOLERANCE_S = 300 };
 
 struct store_wave {
 	struct store *store;
@@ -179,12 +179,21 @@ static int settle_listing(struct store_wave *w, struct store_op *op)
 	return 0;
 }
 
+static void note_clock(struct store *s, const struct store_answer *answer)
+{
+	const int64_t date = dur_of_http_date(answer->date);
+
+	if (date >= 0)
+		s->clock_agrees = llabs(date - dur_wall() / DUR_SEC) <= CLOCK_TOLERANCE_S;
+}
+
 static int settle_op(struct store_wave *w, struct store_op *op, struct err *e)
 {
 	struct store_answer *answer = &op->answer;
 	int r = answer->r;
 
 	w->running--;
+	note_clock(w->store, answer);
 	if (r >= 0 && op->entry.listing)
 		r = answer->r = settle_listing(w, op);
 	if (r < 0)

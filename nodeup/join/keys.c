@@ -79,7 +79,8 @@ static void tell(struct join_keys *k)
 				.since_ns = k->since_ns,
 				.next_ns = now + LOOK_NS,
 				.expected = true,
-				.works = true };
+				.works = true,
+				.named = true };
 	size_t made = 0;
 
 	if (!k->told.fn || now - k->since_ns < k->told.after_ns)

@@ -17,6 +17,7 @@ import threading
 
 import yaml
 
+import certs
 from world import ENV, PROGRAM, ROOT, tar
 
 REGION, ID, SECRET, TOKEN = "us-test-1", "ASIAFAKE", "fakesecret", "faketoken"
@@ -240,6 +241,7 @@ class ControlPlane(Worker):
     def __init__(self, folder, role="ControlPlane", **config):
         super().__init__(folder, **config)
         self.role, self.asked, self.signed, self.status = role, [], set(), {}
+        self.date = None  # of its clock, where that is another
         self.base = self.folder / "state"
         server = Store(("127.0.0.1", 0), self.handler())
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -286,6 +288,9 @@ class ControlPlane(Worker):
             # an answer does not wait for the acknowledgement of its headers
             disable_nagle_algorithm = True
 
+            def date_time_string(self, timestamp=None):
+                return node.date or super().date_time_string(timestamp)
+
             def do_GET(self):
                 path = self.path.split("/", 2)[2]
                 file = node.base / path.replace("%3A", ":")
@@ -316,13 +321,26 @@ class ControlPlane(Worker):
             make_ca(name, serial, key, cert, "rsa:2048" if name == "kubernetes-ca" else "ec -pkeyopt ec_paramgen_curve:prime256v1")
             self.made[name, n] = serial, cert.read_text(), openssl("pkey", "-in", key, "-traditional")
         known.append(self.made[name, n])
-        serial = known[-1][0]
+        self.store_keyset(name)
+
+    def store_keyset(self, name):
+        known = self.generations[name]
         keys = [{"id": i, "publicMaterial": base64.b64encode(c.encode()).decode(), "privateMaterial": base64.b64encode(k.encode()).decode()}
                 for i, c, k in known]
         self.store(f"pki/private/{name}/keyset.yaml", yaml.safe_dump({
             "apiVersion": "kops.k8s.io/v1alpha2", "kind": "Keyset", "metadata": {"name": name}, "spec": {"keys": keys, "primaryId": known[0][0]}}))
-        self.config["KeypairIDs"][name] = serial
+        self.config["KeypairIDs"][name] = known[-1][0]
         self.config["CAs"][name] = "".join(c for _, c, _ in known)
+
+    def redate(self, name, start, end):
+        """The newest generation of a CA, with the same key, valid between other times."""
+        serial, _, key = self.generations[name][-1]
+        pki = self.folder / "dates"
+        pki.mkdir(exist_ok=True)
+        (pki / f"{name}.key").write_text(key)
+        cert = certs.signed(pki, name, None, certs.CA + "\nkeyUsage=critical,keyCertSign,cRLSign\nsubjectKeyIdentifier=hash", start, end)
+        self.generations[name][-1] = serial, cert.read_text(), key
+        self.store_keyset(name)
 
     def secret(self, name, text):
         self.store(f"secrets/{name}", json.dumps({"Data": base64.b64encode(text.encode()).decode()}))

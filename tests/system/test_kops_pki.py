@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from kops import AMAZON, CLUSTERS, DEBIAN, UBUNTU, ControlPlane, openssl
-from world import CONFIG, NET, OK, PENDING, REFUSED, SYSTEM
+from world import BUSY, CONFIG, NET, OK, PENDING, REFUSED, SYSTEM
 
 API, KCM, SCHEDULER = (f"/srv/kubernetes/kube-{name}" for name in ("apiserver", "controller-manager", "scheduler"))
 CONTROLLER, CHECK = "/etc/kubernetes/kops-controller", "/etc/kubernetes/kube-apiserver-healthcheck/secrets"
@@ -263,6 +263,47 @@ def test_a_rotated_ca_issues_anew_what_it_signs_and_nothing_else(master):
     assert {path for path in every if after[path] != before[path]} == {f"{API}/etcd-client.crt"}
     assert "OK" in openssl("verify", "-CAfile", master.ca("etcd-clients-ca"), pem_of(master, f"{API}/etcd-client.crt"))
     assert master.read(f"{API}/etcd-ca.crt") == master.config["CAs"]["etcd-clients-ca"]
+
+
+FUTURE, PAST = ("20700101000000Z", "20800101000000Z"), ("20200101000000Z", "20210101000000Z")
+
+
+@pytest.mark.parametrize("life, date", [(FUTURE, None), (PAST, "Wed, 01 Jul 2020 00:00:00 GMT")], ids=["before", "behind"])
+def test_a_clock_outside_a_cas_life_changes_nothing(life, date, master):
+    assert apply(master).returncode == OK
+    every = {**ISSUED, **OF_CONTROLLERS}
+    before = {path: serial(master, path) for path in every}
+    master.redate("kubernetes-ca", *life)
+    master.date = date
+    master.write()
+    for _ in range(2):
+        done = apply(master)
+        assert done.returncode == OK and {path: serial(master, path) for path in every} == before, done.stderr
+        said = re.findall(r"this machine's clock says (\S+ \S+), and the CA kubernetes-ca is valid from (\S+ \S+) to .*: its certificates stay", done.stderr)
+        assert said and {begin for _, begin in said} == {f"{life[0][:4]}-01-01 00:00:00"}, done.stderr
+    # what the clock says nothing of is done all the same
+    (master.root / "srv/kubernetes/kubelet-server.crt").unlink()
+    assert apply(master).returncode == OK and {path: serial(master, path) for path in every} == before
+
+
+def test_what_is_missing_waits_for_the_clock(master):
+    master.redate("kubernetes-ca", *FUTURE)
+    master.write()
+    done = master.apply("--deadline=3s")
+    assert done.returncode == BUSY and re.search("FAILED this machine's clock says 20.*, and the CA kubernetes-ca is valid from 2070-01-01 00:00:00 to "
+                                                 r"2080-01-01 00:00:00 \(75\)", done.stderr), done.stderr
+    assert "WAITING the clock: " in done.stderr and not list(master.root.rglob("*.key")), done.stderr
+
+
+def test_a_ca_that_has_ended_is_named(master):
+    """The store's server has the same time, so it is not the clock."""
+    assert apply(master).returncode == OK
+    before = master.tree()
+    master.redate("kubernetes-ca", *PAST)
+    master.write()
+    done = apply(master)
+    assert done.returncode == CONFIG and "FAILED the CA kubernetes-ca has ended on 2021-01-01 00:00:00 (78)" in done.stderr, done.stderr
+    assert master.tree() == before
 
 
 def test_other_names_issue_one_certificate_anew_and_say_who_has_the_one_before(master):
