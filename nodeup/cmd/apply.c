@@ -712,6 +712,7 @@ static int apply(struct cli *cli, const char *own_unit, const struct saved_plan 
 			return r;
 		}
 		ending_tell(cmd_ending_run, cli);
+		ap.status.number = history_last(root) + 1;
 		tell_beginning(&ap);
 	}
 	r = converge_with_retries(&ap, e);

@@ -316,9 +316,12 @@ static void add_past(struct arena *a, const struct tree *run, struct buf *b)
 {
 	const struct tree *changed = list_of(run, "changed"), *error = tree_get(run, "error");
 
-	add_line(b, "%s  %-11s %s in %s, %zu changed%s%s", told_date(a, run),
-		 tree_says(run, "state"), standing_maker(a, run), dur_human(a, took_in_all(run)),
-		 changed->n, error ? ": " : "", tree_says(error, "message"));
+	const char *number = tree_says(run, "number");
+
+	add_line(b, "%4s  %s  %-11s %s in %s, %zu changed%s%s", *number ? number : "-",
+		 told_date(a, run), tree_says(run, "state"), standing_maker(a, run),
+		 dur_human(a, took_in_all(run)), changed->n, error ? ": " : "",
+		 tree_says(error, "message"));
 }
 
 /* All that the run wrote, in the state that a reader finds it in. */

@@ -6,6 +6,7 @@
  * Owner: the arena. Errors: SYSTEM. Threads: one at a time; see ending_hold(). */
 #pragma once
 
+#include <stdint.h>
 #include "nodeup/base/tree.h"
 
 enum { HISTORY_MAX = 20 };
@@ -13,6 +14,8 @@ enum { HISTORY_MAX = 20 };
 /* Remember what status.json says of this process' run now, in the place of what it said before; what the process
  * changed before stays listed. The oldest run beyond HISTORY_MAX is forgotten. */
 int history_keep(int root_fd, struct err *e) must_check;
+/* The highest number that a remembered run has; 0: none has one. */
+int64_t history_last(int root_fd);
 /* Forget all runs: they are another machine's. */
 int history_forget(int root_fd, struct err *e) must_check;
 /* The runs that are remembered, the newest first, a map each. */

@@ -439,6 +439,8 @@ int status_write(int root_fd, const struct status *st, struct err *e)
 	tree_set_word(a, t, "waiting", st->waiting);
 	add_wait(a, t, st);
 	interrupted_identify(a, root_fd, t);
+	if (st->number)
+		tree_set_int(a, t, "number", st->number);
 	tree_set_int(a, t, "attempt", st->attempt);
 	tree_set_int(a, t, "startedUnix", st->started_wall_ns / DUR_SEC);
 	tree_set_int(a, t, "elapsedMs", (dur_wall() - st->started_wall_ns) / DUR_MS);

@@ -54,6 +54,7 @@ struct status {
 	bool renews;                  /* a run issues it anew in time; else it cannot be had anew */
 	int64_t next_run_wall_ns;     /* 0: none follows this one */
 	int64_t started_wall_ns;
+	int64_t number; /* of the process among those of this machine; 0: it is not known */
 	unsigned int attempt;
 	bool may_not_change; /* something is to be changed, and this host is not fit for it */
 	const struct tree

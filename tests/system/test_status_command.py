@@ -363,6 +363,7 @@ def test_runs_are_remembered(told, world, status):
     assert "  kops      1.8.1 (by protokubeImage.name)\n" in done.stdout and (first["kops"], first["kopsKnownBy"]) == ("1.8.1", "protokubeImage.name")
     assert "dir /etc/kubernetes" in str(first["changed"]) and first["failed"], first
     assert all(set(t) <= {"task", "why"} for t in first["changed"]), first
+    assert first["number"] == 1, first
     world.assets[KUBELET].urls = [world.url(KUBELET, f"gate={world.token}")]
     again = told()
     until(lambda: json.loads(status.path.read_text())["pid"] == again.process.pid, again.text)
@@ -375,6 +376,7 @@ def test_runs_are_remembered(told, world, status):
     assert done.returncode == NEVER and done.stdout.startswith("never ran since the machine started\n"), done
     lines = node.status("--runs").stdout.splitlines()
     assert len(lines) == 2 and "interrupted" in lines[0] and "failed" in lines[1], lines
+    assert [line.split()[0] for line in lines] == ["2", "1"], lines
 
 
 def test_a_ready_node_stays_ready_whatever_is_mistyped(told, world, status):

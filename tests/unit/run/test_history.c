@@ -25,8 +25,8 @@ static void write_status(const struct scratch *root, int pid, int began, const c
 	scratch_write(root, OWN_STATUS,
 		      arena_printf(a,
 				   "{\"schema\": 1, \"state\": \"ready\", \"pid\": %d, "
-				   "\"startedUnix\": %d, \"tasks\": [%s]}",
-				   pid, began, tasks));
+				   "\"number\": %lld, \"startedUnix\": %d, \"tasks\": [%s]}",
+				   pid, (long long)history_last(root->fd) + 1, began, tasks));
 }
 
 static void keep(const struct scratch *root, int began, const char *task)
@@ -85,6 +85,31 @@ static void the_newest_is_first_and_the_oldest_is_forgotten(void **state)
 	assert_string_equal(text_of_run(runs, 0, "startedUnix"), "1000000011");
 	assert_string_equal(text_of_run(runs, HISTORY_MAX - 1, "startedUnix"), "999999992");
 	assert_int_equal(scratch_count(&root, OWN_RUNS_DIR), HISTORY_MAX);
+	scratch_done(&root);
+}
+
+/* They are no places in the list: what is kept of a run is called by its number. */
+static void numbers_go_on(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct scratch root;
+	struct err e;
+
+	(void)state;
+	scratch_new(&root);
+	assert_int_equal(history_last(root.fd), 0);
+	keep(&root, 1000, NULL);
+	/* also while the clock is behind */
+	keep(&root, 500, NULL);
+	assert_int_equal(history_last(root.fd), 2);
+	for (int i = 0; i < HISTORY_MAX; i++)
+		keep(&root, 1001 + i, NULL);
+	/* an older nodeup gave none */
+	scratch_write(&root, OWN_RUNS_DIR "/000000002000-7.json", "{\"state\": \"ready\"}");
+	assert_int_equal(history_last(root.fd), HISTORY_MAX + 2);
+	assert_string_equal(text_of_run(list(a, &root), 1, "number"), "22");
+	assert_int_equal(history_forget(root.fd, &e), 0);
+	assert_int_equal(history_last(root.fd), 0);
 	scratch_done(&root);
 }
 
@@ -148,6 +173,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_machine_without_runs_has_an_empty_list),
 		cmocka_unit_test(the_newest_is_first_and_the_oldest_is_forgotten),
+		cmocka_unit_test(numbers_go_on),
 		cmocka_unit_test(what_is_broken_is_passed_over),
 		cmocka_unit_test(the_word_of_another_process_is_not_kept),
 		cmocka_unit_test(all_that_one_process_changed_stays_listed_once),
