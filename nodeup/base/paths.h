@@ -21,6 +21,8 @@
 #define OWN_UNMOVED_DIR OWN_LIB "/unmoved"
 #define OWN_VOLUMES_DIR OWN_LIB "/volumes"
 #define OWN_RUNS_DIR OWN_LIB "/runs"
+/* The documents of the last runs that ended well, a file each, named by the number of the run. */
+#define OWN_KEPT_DIR OWN_LIB "/kept"
 
 /* What belongs to this boot. */
 #define OWN_RUN "/run/nodeup"
@@ -49,5 +51,5 @@
 /* All directories that files are replaced in. */
 #define OWN_DIRS                                                                                \
 	OWN_LIB, OWN_IMAGES_DIR, OWN_MOVED_DIR, OWN_UNMOVED_DIR, OWN_VOLUMES_DIR, OWN_RUNS_DIR, \
-		OWN_RUN, OWN_STARTED_DIR, OWN_STOPPED_DIR, OWN_USERS_DIR, OWN_GRANTED_DIR,      \
-		OWN_SETTINGS_DIR
+		OWN_KEPT_DIR, OWN_RUN, OWN_STARTED_DIR, OWN_STOPPED_DIR, OWN_USERS_DIR,         \
+		OWN_GRANTED_DIR, OWN_SETTINGS_DIR

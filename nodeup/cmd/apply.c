@@ -13,6 +13,7 @@
 #include "nodeup/base/log.h"
 #include "nodeup/base/paths.h"
 #include "nodeup/base/show.h"
+#include "nodeup/documents/kept.h"
 #include "nodeup/documents/location.h"
 #include "nodeup/cmd/identity.h"
 #include "nodeup/cmd/last_good.h"
@@ -401,6 +402,12 @@ static void trim_cache(struct apply *ap, int r, const struct err *e)
 		session_trim_cache(&ap->session, NO_ROOM);
 }
 
+/* Of an image there are no runs. */
+static int64_t run_number(const struct apply *ap)
+{
+	return ap->status.number ? ap->status.number : kept_last(ap->session.root_fd) + 1;
+}
+
 static int converge(struct apply *ap, struct err *e)
 {
 	struct session *s = &ap->session;
@@ -424,7 +431,7 @@ static int converge(struct apply *ap, struct err *e)
 	waits_over(ap->waits);
 	if (r < 0)
 		return err_code(e);
-	ap->status.conf = location_shown(s->arena, s->boot.conf);
+	ap->status.conf = s->boot.is_chosen ? s->boot.set : location_shown(s->arena, s->boot.conf);
 	ap->status.kops = vintage_text(s->arena, &s->boot.documents.vintage);
 	ap->status.known_by = s->boot.documents.vintage.by;
 	ap->status.kept_why = s->boot.replay_why;
@@ -433,7 +440,7 @@ static int converge(struct apply *ap, struct err *e)
 	ap->status.expiring = s->boot.expiring;
 	ap->status.expiry = s->boot.expiry;
 	ap->status.renews = s->boot.renews;
-	if (s->boot.replayed)
+	if (s->boot.replayed && !s->boot.set)
 		log_warning("the state store cannot be reached: documents are the persisted ones, "
 			    "%s old",
 			    dur_human(s->arena, s->boot.replay_age_ns));
@@ -476,7 +483,7 @@ static int converge(struct apply *ap, struct err *e)
 	if (state_store(s->ctx.state, &late) < 0)
 		log_warning("applied state not kept: %s", late.msg);
 	if (r == 0 && bootstrap_is_current(&s->boot) &&
-	    bootstrap_persist(&s->boot, s->root_fd, &late) < 0)
+	    bootstrap_persist(&s->boot, s->root_fd, run_number(ap), &late) < 0)
 		log_warning("documents not kept: %s", late.msg);
 	/* a record of versions that attached volumes */
 	if (r == 0)
@@ -670,6 +677,14 @@ static int converge_with_retries(struct apply *ap, struct err *e)
 	}
 }
 
+/* One that is kept of an earlier run is not given again, though that is forgotten. */
+static int64_t next_number(int root_fd)
+{
+	const int64_t run = history_last(root_fd), kept = kept_last(root_fd);
+
+	return 1 + (run > kept ? run : kept);
+}
+
 static int apply(struct cli *cli, const char *own_unit, const struct saved_plan *plan,
 		 struct err *e)
 {
@@ -712,7 +727,7 @@ static int apply(struct cli *cli, const char *own_unit, const struct saved_plan 
 			return r;
 		}
 		ending_tell(cmd_ending_run, cli);
-		ap.status.number = history_last(root) + 1;
+		ap.status.number = next_number(root);
 		tell_beginning(&ap);
 	}
 	r = converge_with_retries(&ap, e);
@@ -764,6 +779,9 @@ int cmd_apply(struct cli *cli, struct err *e)
 		return err_fail(e, ERR_USAGE, EPERM, "must be root to %s",
 				cli->root ? "make files of an image: they belong to its root"
 					  : "change this machine");
+	if (cli->install_unit && cli->conf && location_is_kept(cli->conf))
+		return err_fail(e, ERR_USAGE, 0,
+				"%s is for one run: not with --install-systemd-unit", cli->conf);
 	if (cli->plan_file && (dry || cli->install_unit))
 		return err_fail(e, ERR_USAGE, 0, "--plan is for what is done now: not with %s",
 				dry ? "--dryrun" : "--install-systemd-unit");

@@ -129,9 +129,10 @@ static int look_at_store(struct checking *c, struct err *e)
 
 	if (r != CHECK_RIGHT || !c->s->boot.conf)
 		return r;
-	if (!c->s->boot.replayed)
+	if (!c->s->boot.replayed || c->s->boot.set)
 		return check_say(c, CHECK_RIGHT, "%s",
-				 location_shown(c->cli->arena, c->s->boot.conf));
+				 c->s->boot.set ? c->s->boot.set
+						: location_shown(c->cli->arena, c->s->boot.conf));
 	(void)err_fail(e, ERR_NET, 0, "it does not answer; documents are the kept ones, %s old",
 		       dur_human(c->cli->arena, c->s->boot.replay_age_ns));
 	return CHECK_ODD;

@@ -50,7 +50,8 @@ struct option {
 
 /* clang-format off */
 static const struct option options[] = {
-	ROW("conf", "PATH", VALUE_STRING, conf, DOCS, "kube_env.yaml: a path, or an " LOCATION_SCHEMES " URL"),
+	ROW("conf", "PATH", VALUE_STRING, conf, RUNS, "kube_env.yaml: a path, or an " LOCATION_SCHEMES " URL, or " LOCATION_KEPT "N: the documents of run N"),
+	ROW("conf", "PATH", VALUE_STRING, conf, CMD_USERDATA, "kube_env.yaml: a path, or an " LOCATION_SCHEMES " URL"),
 	ROW("conf", "PATH", VALUE_LIST, confs, CMD_BAKE | CMD_VALIDATE, "kube_env.yaml, as for apply; repeatable"),
 	ROW("root", "DIR", VALUE_STRING, root, FETCHES | CMD_VALIDATE | CMD_DIFF | CMD_UNINSTALL, "all effects below DIR: image mode"),
 	ROW("cache", "DIR", VALUE_STRING, cache, FETCHES, "asset cache (default " OWN_CACHE ")"),

@@ -3,6 +3,7 @@
 #include "nodeup/base/log.h"
 #include "nodeup/base/paths.h"
 #include "nodeup/base/record.h"
+#include "nodeup/documents/kept.h"
 #include "nodeup/run/history.h"
 
 enum { ID_MAX = 256 };
@@ -26,6 +27,8 @@ int identity_renew(const struct session *s, struct err *e)
 			"runs that are kept of that one are not used",
 			id, str_trim(s->arena, buf_str(&before)));
 		r = history_forget(s->root_fd, e);
+		if (r == 0)
+			r = kept_forget(s->root_fd, e);
 	}
 	return r < 0 ? r : record_keep(s->root_fd, OWN_IDENTITY, 0644, id, e);
 }

@@ -1,6 +1,6 @@
 /* identity.h - whose records these are: an image of a machine may be made of a node that ran
  * Documents and disks are bound to their instance where they are read. What is renewed here is what has no such
- * name: the remembered runs.
+ * name: the remembered runs, and with them what is kept by their numbers.
  * Owner: none. Errors: SYSTEM. Threads: one. */
 #pragma once
 

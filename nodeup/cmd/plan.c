@@ -475,7 +475,7 @@ static int show_plan(struct cli *cli, struct session *s, struct err *e)
 		r = session_open(s, &req, e);
 	if (r < 0)
 		return plan_say_root(e, e);
-	if (s->boot.replayed)
+	if (s->boot.replayed && !s->boot.set)
 		show_line(stderr, "documents are the persisted ones, %s old",
 			  dur_human(s->arena, s->boot.replay_age_ns));
 	if (!s->starts_at_boot && !s->image_mode)

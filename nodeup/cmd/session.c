@@ -114,6 +114,8 @@ static int load_documents(struct session *s, const struct session_req *req, stru
 		.only_looks = !req->for_apply,
 		.no_machine = is_of_no_machine(s, req),
 		.may_replay = !req->bake && !req->documents_only,
+		.may_mend = !cli->conf || str_eq(s->own_unit, boot_unit),
+		.at_boot = str_eq(s->own_unit, boot_unit),
 		.http = cli->offline ? NULL : s->http,
 		.patience_ns = req->patience_ns,
 		.deadline_ns = req->end_ns,
@@ -144,6 +146,18 @@ static bool has_file(void *arg, const char *path)
 	return io_is_there(s->root_fd, path);
 }
 
+static const struct plan_lost *put_back(struct session *s)
+{
+	struct plan_lost *v = arena_alloc(s->arena, (s->boot.n_lost + 1) * sizeof(*v));
+
+	for (size_t i = 0; i < s->boot.n_lost; i++) {
+		const struct bootstrap_lost *lost = &s->boot.lost[i];
+
+		v[i] = (struct plan_lost){ lost->path, lost->text, lost->n, lost->damaged };
+	}
+	return v;
+}
+
 static struct plan_req *request_plan(struct session *s, const struct session_req *req)
 {
 	struct plan_req *plan = arena_new(s->arena, struct plan_req);
@@ -159,10 +173,8 @@ static struct plan_req *request_plan(struct session *s, const struct session_req
 		.verify = req->cli->verify,
 		.only = req->bake ? "bake" : req->only,
 	};
-	if (s->boot.lost_conf) {
-		plan->lost_conf = location_path(location_absolute(s->arena, s->boot.conf));
-		plan->lost_text = s->boot.lost_conf;
-	}
+	plan->lost = put_back(s);
+	plan->n_lost = s->boot.n_lost;
 	/* a node has a container runtime, whatever the machine has that compares documents, and a distribution */
 	if (is_of_no_machine(s, req)) {
 		plan->runtime.unit = "docker.service";

@@ -11,6 +11,7 @@
 #include "nodeup/base/record.h"
 #include "nodeup/base/yaml.h"
 #include "nodeup/documents/dialects.h"
+#include "nodeup/documents/kept.h"
 #include "nodeup/documents/location.h"
 #include "nodeup/documents/loader.h"
 #include "nodeup/join/join.h"
@@ -37,21 +38,6 @@ static bool may_be_there(const char *conf)
 	       access(conf, F_OK) == 0;
 }
 
-/* Which configuration was applied last, whether or not it is still there; NULL: none was. */
-static int last_applied(struct arena *a, int root_fd, const char **ret, struct err *e)
-{
-	autobuf struct buf b = BUF_INIT(CONF_RECORD_MAX);
-	int r = io_read(root_fd, conf_path, &b, e);
-
-	*ret = NULL;
-	if (r < 0)
-		return r == -ENOENT || r == -ENOTDIR ? 0 : r;
-	*ret = str_trim(a, buf_str(&b));
-	if (!**ret)
-		*ret = NULL;
-	return 0;
-}
-
 static bool is_there(const char *path)
 {
 	return access(path, F_OK) == 0;
@@ -71,7 +57,7 @@ static int find_conf(struct loader *l, const char **ret, struct err *e)
 {
 	const struct bootstrap_req *req = l->req;
 	const char *last = NULL;
-	int r = req->conf ? 0 : last_applied(l->arena, req->root_fd, &last, e);
+	int r = req->conf ? 0 : loader_last_applied(l, &last, e);
 
 	*ret = req->conf ? req->conf : last;
 	if (r < 0 || req->conf || (last && may_be_there(last)))
@@ -87,61 +73,6 @@ static int find_conf(struct loader *l, const char **ret, struct err *e)
 	return err_fail(e, ERR_USAGE, 0,
 			"no --conf, nothing was applied yet, and none of %s is there",
 			usual_places(l->arena));
-}
-
-/* The name that a configuration is recorded and kept by; of one that is gone, what it was. */
-static const char *conf_name(struct arena *a, const char *conf)
-{
-	autofree char *path = location_path(conf) == conf ? realpath(conf, NULL) : NULL;
-	autofree char *dir = NULL, *real = NULL;
-	const char *absolute = location_absolute(a, conf);
-
-	if (path)
-		return arena_str(a, path);
-	if (location_path(conf) != conf)
-		return conf;
-	dir = xstrdup(absolute);
-	*strrchr(dir, '/') = '\0';
-	real = realpath(*dir ? dir : "/", NULL);
-	return real ? location_join(a, real, str_basename(absolute)) : absolute;
-}
-
-/* The last applied configuration is gone from this machine: its kept copy stands in, and is put back. */
-static int recall_conf(struct loader *l, struct err *e)
-{
-	struct bootstrap *b = l->b;
-	const char *last, *date, *instance;
-	struct store_kept kept = { .conf = b->conf };
-	struct err ignored;
-	int r;
-
-	if (!l->req->may_replay || l->req->image_mode || may_be_there(b->conf))
-		return 0;
-	kept.conf_name = conf_name(l->arena, b->conf);
-	if (last_applied(l->arena, l->req->root_fd, &last, &ignored) < 0 ||
-	    !str_eq(last, kept.conf_name))
-		return 0;
-	r = store_kept_of(l->arena, l->req->root_fd, documents_path, &date, &instance, &ignored);
-	if (r == 0) {
-		(void)!probe_host(l->arena, l->req->root_fd, true, &b->facts, &ignored);
-		r = loader_instance(l, e);
-		if (r < 0)
-			return err_wrap(e, "%s is gone, and a copy of %s is kept", last, instance);
-		if (!str_eq(instance, b->facts.instance_id))
-			return err_config(e,
-					  "%s is gone, the kept documents are of %s, and this "
-					  "is %s",
-					  last, instance, b->facts.instance_id);
-		r = store_recall(b->store, l->req->root_fd, documents_path, &kept, &b->lost_conf,
-				 &ignored);
-	}
-	if (r < 0)
-		return err_config(
-			e, "%s, which was applied last, is gone, and no copy of it is kept", last);
-	b->lost_why = arena_printf(l->arena,
-				   "%s is gone; its copy of %s, of %s, is used and put back", last,
-				   date, instance);
-	return 0;
 }
 
 static int load_conf(struct loader *l, struct dialect_opts *opts, struct err *e)
@@ -266,7 +197,7 @@ static bool kept_here(struct loader *l, struct store_texts *ret)
 /* Whether the last run kept this very document of --conf. It may have had fewer signs of a version than there are now. */
 static bool is_conf_kept(struct loader *l)
 {
-	const char *name = conf_name(l->arena, l->b->conf), *text;
+	const char *name = loader_conf_name(l->arena, l->b->conf), *text;
 	struct store_texts texts;
 	struct err ignored;
 	size_t n;
@@ -287,7 +218,7 @@ static bool is_kept(struct loader *l, const char *last, const char *minors)
 	struct err ignored;
 
 	if (!kept_here(l, &texts))
-		return str_eq(last, conf_name(l->arena, l->b->conf));
+		return str_eq(last, loader_conf_name(l->arena, l->b->conf));
 	for (size_t i = 0; i < texts.n; i++) {
 		const char *file = texts.v[i].location;
 		const struct user_data_file given = { file, texts.v[i].text, texts.v[i].n, 0 };
@@ -381,7 +312,7 @@ static bool was_applied(void *records, const struct vintage *v)
 	struct err ignored;
 
 	if (!(l->req->may_replay || l->req->checks_alone) ||
-	    last_applied(l->arena, root_fd, &last, &ignored) < 0 || !last ||
+	    loader_last_applied(l, &last, &ignored) < 0 || !last ||
 	    !record_read(root_fd, OWN_IDENTITY, &identity) || loader_instance(l, &ignored) < 0 ||
 	    !str_eq(str_trim(l->arena, buf_str(&identity)), l->b->facts.instance_id))
 		return false;
@@ -423,12 +354,14 @@ static int load_model(struct loader *l, struct err *e)
 
 	b->warnings = b->accepted = b->tolerated = (struct strv){ 0 };
 	b->texts = NULL;
-	b->n_texts = 0;
+	b->lost = NULL;
+	b->n_texts = b->n_lost = 0;
+	l->unparsed = NULL;
 	b->unknown = (struct field_unknowns){ .arena = l->arena };
 	b->outlived = NULL;
 	l->opts = &opts;
-	if (b->lost_why)
-		strv_add(l->arena, &b->warnings, b->lost_why);
+	if (b->set_why)
+		strv_add(l->arena, &b->warnings, b->set_why);
 	b->documents = (struct documents){ 0 };
 	b->node = (struct node){ 0 };
 	r = load_conf(l, &opts, e);
@@ -500,7 +433,7 @@ static int replay_documents(struct loader *l, struct err *e)
 
 	if (was_reached && !b->is_refused && !has_other)
 		return -EINVAL;
-	if (!l->req->may_replay)
+	if (!l->req->may_replay || b->set || loader_is_local(l))
 		return -EINVAL;
 	b->key = loader_key(l);
 	if (!b->key) {
@@ -532,6 +465,22 @@ static int replay_documents(struct loader *l, struct err *e)
 	return 0;
 }
 
+/* A boot goes on with what the last run that ended well had, where a document is not one any more. */
+static int serve_set(struct loader *l, struct err *e)
+{
+	struct bootstrap *b = l->b;
+	struct err why = *e;
+	int r;
+
+	if (loader_serve_set(l, e) < 0)
+		return -EINVAL;
+	r = load_model(l, e);
+	if (r < 0)
+		return err_wrap(e, "from the documents of %s", b->set);
+	b->replay_why = arena_str(l->arena, why.msg);
+	return 0;
+}
+
 /* A server whose answer says nothing is asked again, unless what is kept stands in for it. */
 static int load_or_replay(struct loader *l, struct err *e)
 {
@@ -541,7 +490,7 @@ static int load_or_replay(struct loader *l, struct err *e)
 
 	do {
 		r = load_model(l, e);
-		if (r < 0 && replay_documents(l, e) >= 0)
+		if (r < 0 && (serve_set(l, e) >= 0 || replay_documents(l, e) >= 0))
 			r = 0;
 	} while (r < 0 && e->errnum == LOADER_HOLLOW && !l->b->replayed &&
 		 loader_wait_again(l, "documents", since, ++attempt, e));
@@ -571,8 +520,8 @@ static int prepare_store(struct loader *l, struct err *e)
 		return r;
 	store_set_patience(b->store, req->patience_ns);
 	store_on_wait(b->store, req->on_wait, req->wait_arg);
-	r = find_conf(l, &b->conf, e);
-	return r < 0 ? r : recall_conf(l, e);
+	return req->conf && location_is_kept(req->conf) ? loader_choose_set(l, e)
+							: find_conf(l, &b->conf, e);
 }
 
 /* Signing took the server's time; certificates and tokens of others will not. */
@@ -726,7 +675,7 @@ int bootstrap_instance(struct arena *a, const struct bootstrap_req *req, const c
 
 bool bootstrap_is_current(const struct bootstrap *b)
 {
-	return !b->replayed && b->node.kind != NODE_ADOPTED;
+	return (!b->replayed || b->is_chosen) && b->node.kind != NODE_ADOPTED;
 }
 
 const char *bootstrap_kept(struct arena *a, int root_fd)
@@ -790,22 +739,27 @@ int bootstrap_keep_told(struct bootstrap *b, int root_fd, struct err *e)
 	if (r < 0 || !b->is_given)
 		return r;
 	r = io_mkdirs(root_fd, OWN_LIB, 0755, e);
-	return r < 0 ? r : keep_documents(b, root_fd, conf_name(a, b->conf), e);
+	return r < 0 ? r : keep_documents(b, root_fd, loader_conf_name(a, b->conf), e);
 }
 
-int bootstrap_persist(struct bootstrap *b, int root_fd, struct err *e)
+int bootstrap_persist(struct bootstrap *b, int root_fd, int64_t number, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
-	const char *name = conf_name(a, b->conf);
+	const char *name = loader_conf_name(a, b->conf);
 	int r = b->imds_has_version1 ? record_version1(root_fd, e) : 0;
 
+	/* of another run's documents no more is kept than that this one ended well with them */
+	if (b->set)
+		return r < 0 ? r : kept_add(root_fd, b->set_path, number, e);
 	if (r >= 0)
 		r = record_vintage(b, root_fd, e);
 	if (r >= 0)
 		r = record_applied(b, root_fd, e);
 	if (r >= 0)
 		r = record_conf(name, root_fd, e);
-	return r < 0 ? r : keep_documents(b, root_fd, name, e);
+	if (r >= 0)
+		r = keep_documents(b, root_fd, name, e);
+	return r < 0 || !b->key ? r : kept_add(root_fd, documents_path, number, e);
 }
 
 void bootstrap_done(struct bootstrap *b)

@@ -20,6 +20,8 @@ struct bootstrap_req {
 	bool no_secrets;   /* validate, userdata: documents only */
 	bool no_machine;   /* diff: nothing of this machine counts, nor is it asked */
 	bool may_replay;   /* persisted documents may stand in when the store cannot be reached */
+	bool may_mend; /* documents are at their usual place: what is damaged there is put back */
+	bool at_boot;  /* nobody is there to correct a document that does not parse */
 	const struct settings *settings; /* of the machine; NULL: none */
 	struct http *http;               /* NULL when offline */
 	int64_t pipe_ns;     /* how long a document that is a pipe may take; 0: IO_PIPE_NS */
@@ -44,6 +46,13 @@ struct bootstrap_text {
 	size_t before; /* so many of n are empty lines that keep the others' numbers */
 };
 
+/* A document that is put back. */
+struct bootstrap_lost {
+	const char *path, *text;
+	size_t n;
+	bool damaged; /* what is there is set aside; else nothing is there */
+};
+
 struct bootstrap {
 	const char *conf; /* the one used */
 	struct documents documents;
@@ -56,8 +65,12 @@ struct bootstrap {
 	struct strv accepted; /* keys of documents that nodeup does not know and leaves alone */
 	struct strv
 		tolerated; /* values that a program refuses, and that it goes on with all the same */
-	const char *lost_why;  /* what people are told of it */
-	const char *lost_conf; /* text of conf, which is gone and is put back; else NULL */
+	struct bootstrap_lost *lost; /* what is kept of them is used */
+	size_t n_lost;
+	const char *set;      /* "kept:17", whose documents are used; else NULL */
+	const char *set_path; /* its file */
+	const char *set_why;  /* what people are told of it */
+	bool is_chosen;       /* --conf names it */
 	const char *
 		outlived; /* minors of a kops that is not spoken, of whose documents this node was made; else NULL */
 	bool is_given;   /* kops-controller gave certificates, and may not do it again */
@@ -103,12 +116,13 @@ int bootstrap_instance(struct arena *a, const struct bootstrap_req *req, const c
 /* When the documents that are kept for this instance were current, or NULL: none are, or it cannot be
  * said without asking for the instance. */
 const char *bootstrap_kept(struct arena *a, int root_fd);
-/* Whether its documents are those of this moment, and not what is kept or lies there. */
+/* Whether its documents are those of this moment, or those that a person chose, and not what stands in for them. */
 bool bootstrap_is_current(const struct bootstrap *b);
 /* Keep, before anything is made of it, what may not be told a second time: by instance metadata, for this boot, and by
  * kops-controller. Once kubelet runs, the node may be Ready, whether this run comes to its end or not. */
 int bootstrap_keep_told(struct bootstrap *b, int root_fd, struct err *e) must_check;
-/* Persist the documents below /var/lib/nodeup (0600), for a reboot with the store down. */
-int bootstrap_persist(struct bootstrap *b, int root_fd, struct err *e) must_check;
+/* Persist the documents below /var/lib/nodeup (0600), for a reboot with the store down, and as the set of this run, which ended
+ * well (kept.h). */
+int bootstrap_persist(struct bootstrap *b, int root_fd, int64_t number, struct err *e) must_check;
 /* Release what is not the arena's. */
 void bootstrap_done(struct bootstrap *b);

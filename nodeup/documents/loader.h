@@ -1,7 +1,7 @@
 /* loader.h - the steps of bootstrap_load that have files of their own
  * Facts and keys, each step reading through the store and leaving its result in the bootstrap. A
  * step can be run again after the store was told to replay what is kept.
- * Bodies: adopt.c, archive.c, facts.c, issue.c, join.c, keys.c, read.c, vintage.c.
+ * Bodies: adopt.c, applied.c, archive.c, facts.c, issue.c, join.c, keys.c, mend.c, read.c, vintage.c.
  * Owner: the arena. Errors: as bootstrap.h. Threads: one. */
 #pragma once
 
@@ -17,6 +17,7 @@ struct loader {
 	bool again; /* what was read is read once more, for all that is wrong in it, and what was not: it is asked for once */
 	bool is_given;              /* kops-controller has answered with NodeupConfig */
 	bool is_imds_silent;        /* for as long as it was waited for */
+	const char *unparsed;       /* a file of this machine that does not parse; NULL: all do */
 	struct user_data user_data; /* what --conf brings */
 	struct store_texts kept;    /* documents of an earlier run, once they were asked for */
 	bool kept_is_read;
@@ -24,6 +25,20 @@ struct loader {
 		names; /* of this instance, once the metadata service was asked for all of them */
 };
 
+/* Which configuration was applied last, whether or not it is still there; NULL: none was. */
+int loader_last_applied(struct loader *l, const char **ret, struct err *e) must_check;
+/* The name that a configuration is recorded and kept by; of one that is gone, what it was. */
+const char *loader_conf_name(struct arena *a, const char *conf);
+/* The name that a document is kept by: the same from whatever directory it was named. */
+const char *loader_kept_name(struct loader *l, const char *location);
+/* Where that file of this machine is damaged, or is the configuration that was applied last and is gone: have what is kept of it
+ * read in its place, and put back. */
+int loader_mend(struct loader *l, const char *location, struct err *e) must_check;
+/* Use the documents of the run that --conf names. */
+int loader_choose_set(struct loader *l, struct err *e) must_check;
+/* After the error of a document that does not parse: at boot use the newest set that fits this instance; by hand name it in the
+ * error, which stays. < 0: nothing is used. */
+int loader_serve_set(struct loader *l, struct err *e) must_check;
 /* The document at that location that the user data of --conf brings, whatever lies there; NULL: it brings none. */
 const struct user_data_file *loader_brought(struct loader *l, const char *location);
 /* Read and parse a document; `what` is its name for people. One that is not there is a configuration error, or with `warn` a
@@ -84,6 +99,8 @@ int loader_instance(struct loader *l, struct err *e) must_check;
  * they bring that very document. Only a metadata service that this command has heard is asked, and its silence changes
  * nothing. A version that is not spoken is an error, as it is elsewhere. */
 int loader_vintage(struct loader *l, const struct dialect_opts *o, struct err *e) must_check;
+/* Whether no server has any of the documents. */
+bool loader_is_local(const struct loader *l);
 /* What ties persisted documents to this node, or NULL when that cannot be said. */
 const char *loader_key(struct loader *l);
 /* Key pairs and secrets of the node, all of them present. */

@@ -11,11 +11,23 @@ bool location_is_imds(const char *location)
 	return str_eq(location, LOCATION_IMDS) || str_has_prefix(location, LOCATION_IMDS "/");
 }
 
+bool location_is_kept(const char *location)
+{
+	return str_has_prefix(location, LOCATION_KEPT);
+}
+
 const char *location_path(const char *location)
 {
 	if (str_has_prefix(location, file_scheme))
 		return location + strlen(file_scheme);
-	return strstr(location, "://") || location_is_imds(location) ? NULL : location;
+	return strstr(location, "://") || location_is_imds(location) || location_is_kept(location)
+		       ? NULL
+		       : location;
+}
+
+bool location_is_anywhere(const char *location)
+{
+	return *location == '/' || strstr(location, "://") || str_eq(location, LOCATION_IMDS);
 }
 
 bool location_is_remote(const char *location)

@@ -8,11 +8,18 @@
  * A file of that name is ./imds. */
 #define LOCATION_IMDS "imds"
 
+/* The documents of an earlier run, by the number that follows. A file of such a name is ./kept:1. */
+#define LOCATION_KEPT "kept:"
+
 /* For messages and help: what a location begins with that is not a path. */
 #define LOCATION_SCHEMES "s3://, https://, http://, file:// or " LOCATION_IMDS
 
 /* Whether it is there, or would be beside it. */
 bool location_is_imds(const char *location);
+/* Whether it is such documents. */
+bool location_is_kept(const char *location);
+/* Whether it means the same place from any directory. */
+bool location_is_anywhere(const char *location);
 /* The path of a file of this machine, or NULL when it is on another machine. */
 const char *location_path(const char *location);
 /* Whether a network is needed to read it. */

@@ -31,9 +31,7 @@ struct store {
 	struct store_entry *entries;
 	size_t n;
 	bool replaying;
-	const char *kept;     /* replaying: the file's date, for messages */
-	const char *recalled; /* the name of the file of this machine that is answered from there */
-	const char *recalled_as; /* its location, as it is asked for */
+	const char *kept; /* replaying: the file's date, for messages */
 	int64_t patience_ns, pipe_ns;
 	bool clock_agrees; /* a server's last answer had the time that we have */
 	wait_fn *on_wait;

@@ -25,6 +25,14 @@ const struct user_data_file *loader_brought(struct loader *l, const char *locati
 	return NULL;
 }
 
+/* Of what a server sends nobody here can say how it was. */
+static int not_parsed(struct loader *l, const char *location, int r)
+{
+	if (!location_is_remote(location))
+		l->unparsed = location;
+	return r;
+}
+
 /* The bytes of a document. One that is not there is a configuration error, or with `warn` a warning and no text; no
  * warning where documents are checked alone, and what was read is told. */
 static int read_bytes(struct loader *l, const char *what, const char *location, bool warn,
@@ -33,9 +41,11 @@ static int read_bytes(struct loader *l, const char *what, const char *location, 
 	const char *shown = location_shown(l->arena, location);
 	const struct user_data_file *other = loader_brought(l, location);
 	struct user_data_file f = { 0 };
-	int r = 0;
+	int r = other ? 0 : loader_mend(l, location, e);
 
 	*ret = (struct bootstrap_text){ 0 };
+	if (r < 0)
+		return r;
 	if (other)
 		f = *other;
 	else
@@ -55,7 +65,7 @@ static int read_bytes(struct loader *l, const char *what, const char *location, 
 		r = user_data_read(l->arena, shown, &f, location_is_imds(location), &l->user_data,
 				   e);
 		if (r < 0)
-			return kinds_explain(shown, f.text, e);
+			return not_parsed(l, location, kinds_explain(shown, f.text, e));
 		f = l->user_data.conf;
 	}
 	if (other || location == l->b->conf)
@@ -82,9 +92,10 @@ static int parse_bytes(struct loader *l, const char *location, const struct boot
 		r = kinds_parse(l->arena, text->name, text->text, text->n, ret, e);
 	else
 		r = yaml_parse(l->arena, text->name, text->text, text->n, ret, e);
-	if (r < 0 && location == l->b->conf && yaml_is_hollow(text->text, text->n))
-		return loader_hollow(l, location, e);
-	return r == 0 && tree_is_hollow(*ret) ? loader_hollow(l, location, e) : r;
+	if (r < 0 ? location == l->b->conf && yaml_is_hollow(text->text, text->n)
+		  : tree_is_hollow(*ret))
+		r = loader_hollow(l, location, e);
+	return r < 0 ? not_parsed(l, location, r) : 0;
 }
 
 int loader_read(struct loader *l, const char *what, const char *location, bool warn,

@@ -13,12 +13,19 @@ enum { SAVED_MAX = 64 << 20 };
 
 static const char version[] = "1";
 
-/* The name that a location is kept by; NULL: it is not kept. */
-static const char *kept_name(const struct store_kept *kept, const char *location)
+const char *store_kept_name(struct arena *a, const struct store_kept *kept, const char *location)
 {
-	if (location_is_remote(location))
+	const char *slash = kept->conf ? strrchr(kept->conf, '/') : NULL;
+	const size_t n = slash ? (size_t)(slash + 1 - kept->conf) : 0;
+
+	if (location_is_remote(location) || !kept->conf)
 		return location;
-	return str_eq(location, kept->conf) ? kept->conf_name : NULL;
+	if (str_eq(location, kept->conf))
+		return kept->conf_name;
+	/* what is beside conf is beside it wherever that really is */
+	if (strncmp(location, kept->conf, n) == 0 && (n || *location != '/'))
+		return location_beside(a, kept->conf_name, location + n);
+	return location_absolute(a, location);
 }
 
 static struct tree *build_saved(struct store *s, struct arena *a, const struct store_kept *kept)
@@ -28,10 +35,8 @@ static struct tree *build_saved(struct store *s, struct arena *a, const struct s
 
 	for (size_t i = 0; i < s->n; i++) {
 		const struct store_entry *entry = &s->entries[i];
-		const char *name = kept_name(kept, entry->location);
+		const char *name = store_kept_name(a, kept, entry->location);
 
-		if (!name)
-			continue;
 		if (entry->listing)
 			(void)tree_set(a, folders, name, tree_of_strv(a, &entry->names));
 		else if (entry->missing)
@@ -41,6 +46,7 @@ static struct tree *build_saved(struct store *s, struct arena *a, const struct s
 	}
 	(void)tree_set(a, t, "version", tree_plain(a, version));
 	tree_set_text(a, t, "key", kept->key);
+	tree_set_text(a, t, "conf", kept->conf_name);
 	(void)tree_set(a, t, "documents", documents);
 	(void)tree_set(a, t, "folders", folders);
 	return tree_set(a, t, "missing", missing);
@@ -119,17 +125,21 @@ static const char *kept_bytes(struct arena *a, const struct tree *kept, size_t *
 	return bytes;
 }
 
-static bool restore_documents(struct store *s, const struct tree *t)
+/* Which of the documents are answered from the record. */
+typedef bool is_wanted_fn(const char *location);
+
+static bool is_any(const char *location)
+{
+	return location;
+}
+
+static bool restore_documents(struct store *s, const struct tree *t, is_wanted_fn *is_wanted)
 {
 	for (size_t i = 0; t && i < t->n; i++) {
 		struct store_entry entry = { .location = t->items[i].key };
 
-		/* a file of this machine is read where it is, unless it is gone */
-		if (!location_is_remote(entry.location)) {
-			if (!str_eq(entry.location, s->recalled))
-				continue;
-			entry.location = s->recalled_as;
-		}
+		if (!is_wanted(entry.location))
+			continue;
 		entry.text = kept_bytes(s->arena, t->items[i].value, &entry.n);
 		if (!entry.text)
 			return false;
@@ -138,12 +148,14 @@ static bool restore_documents(struct store *s, const struct tree *t)
 	return true;
 }
 
-static void restore_folders(struct store *s, const struct tree *t)
+static void restore_folders(struct store *s, const struct tree *t, is_wanted_fn *is_wanted)
 {
 	for (size_t i = 0; t && i < t->n; i++) {
 		const struct tree *names = t->items[i].value;
 		struct store_entry entry = { .location = t->items[i].key, .listing = true };
 
+		if (!is_wanted(entry.location))
+			continue;
 		for (size_t k = 0; k < names->n; k++)
 			if (names->items[k].value->kind == TREE_SCALAR)
 				strv_add(s->arena, &entry.names, names->items[k].value->scalar);
@@ -151,13 +163,32 @@ static void restore_folders(struct store *s, const struct tree *t)
 	}
 }
 
-static void restore_missing(struct store *s, const struct tree *t)
+static void restore_missing(struct store *s, const struct tree *t, is_wanted_fn *is_wanted)
 {
-	for (size_t i = 0; t && i < t->n; i++)
-		if (t->items[i].value->kind == TREE_SCALAR)
-			store_remember(s,
-				       &(struct store_entry){ .location = t->items[i].value->scalar,
-							      .missing = true });
+	for (size_t i = 0; t && i < t->n; i++) {
+		const struct tree *name = t->items[i].value;
+
+		if (name->kind == TREE_SCALAR && is_wanted(name->scalar))
+			store_remember(s, &(struct store_entry){ .location = name->scalar,
+								 .missing = true });
+	}
+}
+
+/* Answer from the record alone. Documents that were read before the store went away may be newer than the rest: one
+ * state or the other. */
+static int restore(struct store *s, const struct tree *t, const char *path, int64_t seen_ns,
+		   is_wanted_fn *is_wanted, struct err *e)
+{
+	s->n = 0;
+	if (!restore_documents(s, tree_get(t, "documents"), is_wanted)) {
+		s->n = 0;
+		return err_fail(e, ERR_SYSTEM, ENOENT, "'%s' is damaged", path);
+	}
+	restore_folders(s, tree_get(t, "folders"), is_wanted);
+	restore_missing(s, tree_get(t, "missing"), is_wanted);
+	s->kept = arena_printf(s->arena, "%s UTC", dur_date(s->arena, seen_ns));
+	s->replaying = true;
+	return 0;
 }
 
 int store_kept_of(struct arena *a, int root_fd, const char *path, const char **ret_date,
@@ -174,28 +205,6 @@ int store_kept_of(struct arena *a, int root_fd, const char *path, const char **r
 	space = strrchr(key, ' ');
 	*ret_date = arena_printf(a, "%s UTC", dur_date(a, ns));
 	*ret_instance = space ? space + 1 : key;
-	return 0;
-}
-
-int store_recall(struct store *s, int root_fd, const char *path, const struct store_kept *kept,
-		 const char **ret_text, struct err *e)
-{
-	struct store_entry entry = { .location = arena_str(s->arena, kept->conf) };
-	struct tree *t;
-	int64_t ns;
-	int r = load_saved(s->arena, root_fd, path, kept->key, &t, &ns, e);
-
-	if (r < 0)
-		return r;
-	entry.text =
-		kept_bytes(s->arena, tree_get(tree_get(t, "documents"), kept->conf_name), &entry.n);
-	if (!entry.text)
-		return err_fail(e, ERR_SYSTEM, ENOENT, "'%s' has no copy of '%s'", path,
-				kept->conf_name);
-	store_remember(s, &entry);
-	s->recalled = arena_str(s->arena, kept->conf_name);
-	s->recalled_as = entry.location;
-	*ret_text = entry.text;
 	return 0;
 }
 
@@ -221,27 +230,42 @@ int store_kept_texts(struct arena *a, int root_fd, const char *path, const char 
 	return 0;
 }
 
+static int64_t age_of(int64_t seen_ns)
+{
+	const int64_t age_ns = dur_wall() - seen_ns;
+
+	return age_ns < 0 ? 0 : age_ns;
+}
+
 int store_replay(struct store *s, int root_fd, const char *path, const char *key,
 		 int64_t *ret_age_ns, struct err *e)
 {
-	int64_t seen_ns, age_ns;
+	int64_t seen_ns;
 	struct tree *t;
-	int r;
+	int r = load_saved(s->arena, root_fd, path, key, &t, &seen_ns, e);
 
-	r = load_saved(s->arena, root_fd, path, key, &t, &seen_ns, e);
+	/* a file of this machine is read where it is */
+	if (r >= 0)
+		r = restore(s, t, path, seen_ns, location_is_remote, e);
+	if (r >= 0)
+		*ret_age_ns = age_of(seen_ns);
+	return r;
+}
+
+int store_use(struct store *s, int root_fd, const char *path, const char **ret_conf,
+	      int64_t *ret_age_ns, struct err *e)
+{
+	int64_t seen_ns;
+	struct tree *t;
+	int r = load_saved(s->arena, root_fd, path, NULL, &t, &seen_ns, e);
+
+	if (r >= 0)
+		r = restore(s, t, path, seen_ns, is_any, e);
 	if (r < 0)
 		return r;
-	/* what was read before the store went away may be newer than the rest: one state or the other */
-	s->n = 0;
-	if (!restore_documents(s, tree_get(t, "documents"))) {
-		s->n = 0;
-		return err_fail(e, ERR_SYSTEM, ENOENT, "'%s' is damaged", path);
-	}
-	restore_folders(s, tree_get(t, "folders"));
-	restore_missing(s, tree_get(t, "missing"));
-	s->kept = arena_printf(s->arena, "%s UTC", dur_date(s->arena, seen_ns));
-	s->replaying = true;
-	age_ns = dur_wall() - seen_ns;
-	*ret_age_ns = age_ns < 0 ? 0 : age_ns;
-	return 0;
+	*ret_conf = tree_text(t, "conf");
+	*ret_age_ns = age_of(seen_ns);
+	return *ret_conf
+		       ? 0
+		       : err_fail(e, ERR_SYSTEM, ENOENT, "'%s' does not say which is --conf", path);
 }

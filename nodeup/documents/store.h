@@ -63,23 +63,20 @@ void store_set_patience(struct store *s, int64_t ns);
 
 /* What is kept of the documents of this node. */
 struct store_kept {
-	const char *key; /* what ties it to this node; its last word is the instance */
-	const char *
-		conf; /* location of the file of this machine that is kept too, and its name there */
+	const char *key;  /* what ties it to this node; its last word is the instance */
+	const char *conf; /* location of the configuration, and the name that it is kept by */
 	const char *conf_name;
 };
 
-/* Write all that was read to path below root_fd (0600). Of this machine's own files only conf is kept:
- * the others are there when the store is down. */
+/* The name that a location is kept by: the same from whatever directory it was named. */
+const char *store_kept_name(struct arena *a, const struct store_kept *kept, const char *location);
+/* Write all that was read to path below root_fd (0600). */
 int store_save(struct store *s, int root_fd, const char *path, const struct store_kept *kept,
 	       struct err *e) must_check;
 /* When what is kept at path was last known to be current ("2026-11-23 04:05:06 UTC"), and of which
  * instance it is. -ENOENT: none is there, or it is damaged. */
 int store_kept_of(struct arena *a, int root_fd, const char *path, const char **ret_date,
 		  const char **ret_instance, struct err *e) must_check;
-/* Answer conf, which is gone, from what is kept at path. -ENOENT: it is not kept there. */
-int store_recall(struct store *s, int root_fd, const char *path, const struct store_kept *kept,
-		 const char **ret_text, struct err *e) must_check;
 /* Kept documents: bytes as they were read, with a NUL beyond. */
 struct store_texts {
 	struct store_text {
@@ -92,6 +89,10 @@ struct store_texts {
 /* The documents that are kept at path. */
 int store_kept_texts(struct arena *a, int root_fd, const char *path, const char *key,
 		     struct store_texts *ret, struct err *e) must_check;
-/* Answer from such a file from now on. -ENOENT: none, or of another key. Gives its age. */
+/* Answer from such a file from now on; files of this machine are read as before. -ENOENT: none, or of another key. Gives its age. */
 int store_replay(struct store *s, int root_fd, const char *path, const char *key,
 		 int64_t *ret_age_ns, struct err *e) must_check;
+/* Answer all of that run's documents from such a file, also files of this machine. Gives the name of its configuration, and its
+ * age. */
+int store_use(struct store *s, int root_fd, const char *path, const char **ret_conf,
+	      int64_t *ret_age_ns, struct err *e) must_check;

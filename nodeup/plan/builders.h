@@ -23,7 +23,7 @@ typedef const char *plan_needs_fn(struct plan *p);
 #define PLAN_BUILDERS(X) \
 	X("release", build_kops_release, CONFIGURED) /* nothing: refuses a host that these nodes are not made on */ \
 	X("volumes", build_volumes, ALL) /* disks: file systems, mounts, and the services that wait for them */ \
-	X("documents", build_documents, ALL) /* the configuration that is gone from this machine, from its kept copy */ \
+	X("documents", build_documents, ALL) /* documents that are gone from this machine or damaged, from their kept copies */ \
 	X("directories", build_directories, DESCRIBED) /* directories that others drop files into */ \
 	X("assets", build_assets, ALL) /* every asset of the documents, and the unpacking of archives */ \
 	X("containeros", build_containeros, ALL) /* what Container-Optimized OS needs so that programs run at all */ \

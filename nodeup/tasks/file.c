@@ -1,6 +1,8 @@
 #include "nodeup/tasks/kinds.h"
 
 #include <string.h>
+#include "nodeup/base/aside.h"
+#include "nodeup/base/print.h"
 #include "nodeup/base/walk.h"
 #include "nodeup/tasks/before.h"
 #include "nodeup/tasks/owner.h"
@@ -195,6 +197,20 @@ static int file_check(const struct task *t, struct task_ctx *ctx, struct task_di
 	return r;
 }
 
+/* It is told, and not lost if the run ends here. */
+static int set_aside(const struct task *t, struct task_ctx *ctx, struct task_run *run,
+		     struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	const char *name;
+	int r = aside_link(a, ctx->root_fd, t->name, &name, e);
+
+	if (r == 0 && name)
+		(void)print_to(run->remark, sizeof(run->remark), "what was there is %s",
+			       str_basename(name));
+	return r;
+}
+
 static int write_file(const struct task *t, struct task_ctx *ctx, struct task_run *run,
 		      struct err *e)
 {
@@ -209,6 +225,8 @@ static int write_file(const struct task *t, struct task_ctx *ctx, struct task_ru
 			     : place_stage(ctx, t->name, &stage, e);
 	if (r >= 0)
 		r = io_write_fd(stage.fd, t->name, f->content, f->len, e);
+	if (r >= 0 && f->set_aside)
+		r = set_aside(t, ctx, run, e);
 	if (r < 0)
 		return r;
 	digest_of(DIGEST_SHA256, f->content, f->len, &content);

@@ -24,6 +24,7 @@ struct task_file {
 	size_t len;
 	struct io_attr attr;
 	bool if_absent; /* a file that is there is right, whatever it says */
+	bool set_aside; /* what is there stays beside it, see aside.h */
 	const char *
 		other; /* of if_absent: what people are told where it says something else; or NULL */
 	const char *

@@ -9,7 +9,7 @@ CONFIG, READY, FAILED, DEGRADED = 78, 0, 1, 2
 RECORDS, MOTD = " ".join(f"/var/lib/nodeup/{name}" for name in ("last-good", "vintage", "applied")), "/run/motd.d/nodeup"
 # all but what a run says of itself
 LEFT_ALONE = nodechecks.MANAGED + " /opt/nodeup /var/lib/nodeup -path /var/lib/nodeup/runs -prune -o"
-BAD = "\nkey of no document: [\n"
+BAD = "key of no document: 1\n"
 
 
 def files(node):
@@ -22,9 +22,11 @@ def processes(node, units):
 
 @contextlib.contextmanager
 def bad_document(node, conf):
-    """What no nodeup ever took."""
+    """What no nodeup ever took, and parses: where it does not, kept documents serve."""
     with open(node.root + conf, "r+", encoding="utf-8") as f:
         text = f.read()
+        f.seek(0)
+        f.truncate()
         f.write(BAD)
     yield
     with open(node.root + conf, "w", encoding="utf-8") as f:

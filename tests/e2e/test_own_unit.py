@@ -209,6 +209,40 @@ def test_a_boot_without_kube_env_reaches_kubelet(node):
     node.sh("cp %s %s" % (HAND, nodechecks.NODEUP))
 
 
+def test_a_damaged_kube_env_is_put_back(node):
+    text, old = node.sh("cat " + CONF), CONF + ".nodeup-old"
+    node.sh(": >" + CONF)
+    status, said = by_hand(node, "repair", nodechecks.CONF)
+    assert status == 78 and "nodeup apply --conf=kept:" in said and not node.sh("cat " + CONF), said
+    for damage, set_aside in ((": >", old), ("truncate -s 100 ", old + "2")):
+        node.sh(damage + CONF)
+        what = node.sh("cat " + CONF)
+        status, said = by_hand(node, "repair")
+        assert status == 0 and "; its copy of " in said and "what was there is " + os.path.basename(set_aside) in said, said
+        assert (node.sh("cat " + CONF), node.sh("cat " + set_aside)) == (text, what)
+    assert by_hand(node, "plan")[0] == 0
+
+
+def test_a_boot_goes_on_with_kept_documents_where_an_edit_does_not_parse(node):
+    """The edit stays; a person is told the number of the documents that serve."""
+    node.sh("rm -f %s*; cp -p %s /root/right; echo 'Tags: [' >>%s" % (CONF + ".nodeup-old", CONF, CONF))
+    edited = node.sh("cat " + CONF)
+    status, said = by_hand(node, "repair")
+    chosen = re.search(r"nodeup apply (--conf=kept:\d+)", said)
+    assert status == 78 and chosen and re.search(re.escape(CONF) + r":\d+:\d+: ", said), said
+    reboot(node)
+    assert node.sh("cat " + CONF) == edited and node.sh("ls %s*" % CONF).split() == [CONF]
+    status, said = by_hand(node, "status")
+    assert status == 2 and CONF + ":" in said, said
+    status, said = by_hand(node, "apply", chosen[1])
+    assert status == 0 and "at the next boot %s counts again" % CONF in said and node.sh("cat " + CONF) == edited, said
+    assert by_hand(node, "status")[0] == 0
+    number = chosen[1].split(":")[1]
+    assert any(line.split()[0] == number for line in by_hand(node, "status", "--runs")[1].splitlines())
+    node.sh("mv /root/right " + CONF)
+    assert by_hand(node, "repair")[0] == 0 and by_hand(node, "plan")[0] == 0
+
+
 def test_kept_documents_of_another_instance_are_not_used(node):
     """As in an image that was made of a node."""
     node.sh("cp -p {0} /root/kept; rm {1}; sed -i -E 's/(\"key\":\"[^\"]* )i-[0-9a-f]+/\\1i-0ther/' {0}".format(

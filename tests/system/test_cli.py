@@ -136,7 +136,8 @@ def test_the_manual_page_names_every_command_and_flag():
 
 
 def test_the_schemes_of_conf_are_the_same_everywhere():
-    words = re.search(r"--conf=PATH +kube_env\.yaml: (a path, or an .* URL)$", nodeup("help", "apply").stdout, re.M)[1]
+    words = re.search(r"--conf=PATH +kube_env\.yaml: (a path, or an .* URL)$", nodeup("help", "userdata").stdout, re.M)[1]
+    assert f"kube_env.yaml: {words}, or kept:N: the documents of run N\n" in nodeup("help", "apply").stdout
     assert f"as {words}. Left out" in man().replace("\n", " ").replace(".I ", "")
     done = nodeup("validate", "--conf=ftp://x/kube_env.yaml")
     assert done.returncode == 78 and f"'ftp://x/kube_env.yaml': wanted {words}" in done.stderr, done

@@ -203,7 +203,7 @@ def test_a_reader_that_went_away(world):
 
 # All that files are replaced in, but for where a task puts one.
 OWN_DIRS = ["var/lib/nodeup", "var/lib/nodeup/images", "var/lib/nodeup/moved", "var/lib/nodeup/unmoved",
-            "var/lib/nodeup/volumes", "var/lib/nodeup/runs", "run/nodeup", "run/nodeup/started", "run/nodeup/stopped",
+            "var/lib/nodeup/volumes", "var/lib/nodeup/runs", "var/lib/nodeup/kept", "run/nodeup", "run/nodeup/started", "run/nodeup/stopped",
             "run/nodeup/users", "etc/nodeup/nodeup.d"]
 
 

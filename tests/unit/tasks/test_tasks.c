@@ -325,6 +325,30 @@ static void file_replaces_a_link(void **state)
 	assert_string_equal(other, "someone else's");
 }
 
+static void what_a_file_replaces_is_set_aside(void **state)
+{
+	static const char *const names[] = { "/etc/x.nodeup-old", "/etc/x.nodeup-old2" };
+	struct world *w = *state;
+	struct task t = file_task("/etc/x", "A=1\n", 0600);
+	struct task_run run;
+
+	t.file.set_aside = true;
+	apply(w, &t);
+	assert_int_equal(scratch_count(&w->root, "/etc"), 1);
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		autofree char *text = NULL, *old = NULL;
+
+		scratch_write(&w->root, "/etc/x", names[i]);
+		run = (struct task_run){ 0 };
+		assert_int_equal(t.ops->apply(&t, &w->ctx, &run, &w->e), TASK_DONE);
+		assert_non_null(strstr(run.remark, str_basename(names[i])));
+		text = scratch_read(&w->root, "/etc/x");
+		assert_string_equal(text, "A=1\n");
+		old = scratch_read(&w->root, names[i]);
+		assert_string_equal(old, names[i]);
+	}
+}
+
 static void file_if_absent_is_never_touched(void **state)
 {
 	struct world *w = *state;
@@ -769,6 +793,7 @@ int main(void)
 		WORLD_TEST(a_persons_link_is_not_followed),
 		WORLD_TEST(unwanted_file_four_ways),
 		WORLD_TEST(file_replaces_a_link),
+		WORLD_TEST(what_a_file_replaces_is_set_aside),
 		WORLD_TEST(file_if_absent_is_never_touched),
 		WORLD_TEST(only_an_empty_directory_gives_way_to_a_file),
 		WORLD_TEST(record_trusts_only_an_untouched_file),

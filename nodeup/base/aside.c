@@ -1,0 +1,64 @@
+#include "nodeup/base/aside.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+#include "nodeup/base/str.h"
+
+enum { NAMES_MAX = 1000 };
+
+static int link_to(int dir, const char *from, const char *to)
+{
+	return linkat(dir, from, dir, to, 0);
+}
+
+static int move_to(int dir, const char *from, const char *to)
+{
+	int r = renameat2(dir, from, dir, to, RENAME_NOREPLACE);
+
+	/* of a file system that cannot say so the name is looked at before */
+	if (r == 0 || (errno != EINVAL && errno != ENOSYS))
+		return r;
+	if (faccessat(dir, to, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
+		errno = EEXIST;
+		return -1;
+	}
+	return renameat(dir, from, dir, to);
+}
+
+/* Under the first name that is free. */
+static int set_aside(struct arena *a, int root_fd, const char *path,
+		     int (*give)(int dir, const char *from, const char *to), const char **ret,
+		     struct err *e)
+{
+	autoclose int dir = -1;
+	const char *name, *to;
+	int r = io_open_parent(root_fd, path, &dir, &name, e);
+
+	*ret = NULL;
+	if (r < 0)
+		return r == -ENOENT || r == -ENOTDIR ? 0 : r;
+	for (int i = 1; i < NAMES_MAX; i++) {
+		to = i == 1 ? arena_printf(a, "%s.nodeup-old", name)
+			    : arena_printf(a, "%s.nodeup-old%d", name, i);
+		if (give(dir, name, to) == 0) {
+			*ret = arena_printf(a, "%.*s%s", (int)(name - path), path, to);
+			return 0;
+		}
+		if (errno == ENOENT)
+			return 0;
+		if (errno != EEXIST)
+			break;
+	}
+	return err_sys(e, "set '%s' aside", path);
+}
+
+int aside_link(struct arena *a, int root_fd, const char *path, const char **ret, struct err *e)
+{
+	return set_aside(a, root_fd, path, link_to, ret, e);
+}
+
+int aside_move(struct arena *a, int root_fd, const char *path, const char **ret, struct err *e)
+{
+	return set_aside(a, root_fd, path, move_to, ret, e);
+}

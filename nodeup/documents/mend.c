@@ -1,0 +1,224 @@
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "nodeup/base/io.h"
+#include "nodeup/base/paths.h"
+#include "nodeup/base/record.h"
+#include "nodeup/documents/kept.h"
+#include "nodeup/documents/loader.h"
+#include "nodeup/documents/location.h"
+#include "nodeup/documents/op.h"
+#include "nodeup/join/join.h"
+
+enum { APPLIED_MAX = 64 << 10 };
+
+/* begins a document that is packed */
+static const char packed[] = "\x1f\x8b";
+
+/* What is kept of one document. */
+struct copy {
+	struct store_text document;
+	const char *date, *instance;
+};
+
+static bool find_copy(struct loader *l, const char *name, struct copy *ret)
+{
+	const int root_fd = l->req->root_fd;
+	struct store_texts all;
+	struct err ignored;
+
+	if (store_kept_of(l->arena, root_fd, OWN_DOCUMENTS, &ret->date, &ret->instance, &ignored) <
+		    0 ||
+	    store_kept_texts(l->arena, root_fd, OWN_DOCUMENTS, NULL, &all, &ignored) < 0)
+		return false;
+	for (size_t i = 0; i < all.n; i++)
+		if (str_eq(all.v[i].location, name)) {
+			ret->document = all.v[i];
+			return true;
+		}
+	return false;
+}
+
+/* What a crash or a full disk did to a document; NULL: nothing, so what is in it somebody wrote. */
+static const char *damage_of(const char *text, size_t n, const struct store_text *kept)
+{
+	if (n == 0)
+		return "is empty";
+	/* what is packed may hold any byte */
+	if (memchr(text, '\0', n) && !str_has_prefix(text, packed))
+		return "holds NUL bytes";
+	return n < kept->n && memcmp(text, kept->text, n) == 0 ? "is cut short" : NULL;
+}
+
+/* Which instance this is, asked for before the documents have said anything. */
+static int know_instance(struct loader *l, struct err *e)
+{
+	struct err ignored;
+
+	(void)!probe_host(l->arena, l->req->root_fd, !l->req->image_mode, &l->b->facts, &ignored);
+	return loader_instance(l, e);
+}
+
+/* Whether the configuration that was applied last is not at its place any more. */
+static bool is_gone(struct loader *l, const char *location, const char *name)
+{
+	const char *last;
+	struct err ignored;
+
+	return location == l->b->conf && access(location_path(location), F_OK) < 0 &&
+	       loader_last_applied(l, &last, &ignored) == 0 && str_eq(last, name);
+}
+
+/* Whether the last run that ended well did not have these bytes. */
+static bool is_new(struct loader *l, const char *text, size_t n)
+{
+	autobuf struct buf applied = BUF_INIT(APPLIED_MAX);
+	char hex[DIGEST_TEXT_MAX];
+
+	return !record_read(l->req->root_fd, OWN_APPLIED, &applied) ||
+	       !strstr(buf_str(&applied), digest_sha256_hex(text, n, hex));
+}
+
+/* How a document is damaged, and what is kept of it; NULL: it is read as it is. */
+static const char *find_damage(struct loader *l, const char *location, const char *name,
+			       struct copy *ret)
+{
+	struct err ignored;
+	const char *text;
+	size_t n;
+
+	if (!l->req->may_mend || store_get(l->b->store, location, &text, &n, &ignored) < 0 ||
+	    !is_new(l, text, n) || !find_copy(l, name, ret) || know_instance(l, &ignored) < 0 ||
+	    !str_eq(ret->instance, l->b->facts.instance_id))
+		return NULL;
+	return damage_of(text, n, &ret->document);
+}
+
+static int find_lost(struct loader *l, const char *name, struct copy *ret, struct err *e)
+{
+	if (!find_copy(l, name, ret))
+		return err_config(
+			e, "%s, which was applied last, is gone, and no copy of it is kept", name);
+	if (know_instance(l, e) < 0)
+		return err_wrap(e, "%s is gone, and a copy of %s is kept", name, ret->instance);
+	if (!str_eq(ret->instance, l->b->facts.instance_id))
+		return err_config(e, "%s is gone, the kept documents are of %s, and this is %s",
+				  name, ret->instance, l->b->facts.instance_id);
+	return 0;
+}
+
+int loader_mend(struct loader *l, const char *location, struct err *e)
+{
+	struct bootstrap *b = l->b;
+	struct bootstrap_lost lost = { 0 };
+	const char *name, *damage = "is gone";
+	struct copy copy = { 0 };
+	int r = 0;
+
+	if (!l->req->may_replay || l->req->image_mode || b->set || location_is_remote(location))
+		return 0;
+	name = loader_kept_name(l, location);
+	lost.damaged = !is_gone(l, location, name);
+	if (lost.damaged)
+		damage = find_damage(l, location, name, &copy);
+	else
+		r = find_lost(l, name, &copy, e);
+	if (r < 0 || !damage)
+		return r;
+	lost.path = location_path(name);
+	lost.text = copy.document.text;
+	lost.n = copy.document.n;
+	store_forget(b->store, location);
+	store_remember(b->store, &(struct store_entry){
+					 .location = location, .text = lost.text, .n = lost.n });
+	arena_push(l->arena, b->lost, b->n_lost, lost);
+	strv_addf(l->arena, &b->warnings, "%s %s; its copy of %s, of %s, is used and put back%s",
+		  name, damage, copy.date, copy.instance,
+		  lost.damaged ? ", and what is there is set aside beside it" : "");
+	return 0;
+}
+
+/* From now on all documents are those of that set. */
+static int use_set(struct loader *l, const struct kept_set *set, struct err *e)
+{
+	struct bootstrap *b = l->b;
+	int r = store_use(b->store, l->req->root_fd, set->path, &b->conf, &b->replay_age_ns, e);
+
+	if (r < 0)
+		return r;
+	b->set = arena_printf(l->arena, LOCATION_KEPT "%lld", (long long)set->number);
+	b->set_path = set->path;
+	b->replayed = true;
+	join_free(b->join);
+	b->join = NULL;
+	return 0;
+}
+
+static int no_such_set(struct loader *l, const char *location, const struct kept_sets *sets,
+		       struct err *e)
+{
+	struct strv names = { 0 };
+
+	for (size_t i = 0; i < sets->n; i++)
+		strv_addf(l->arena, &names, LOCATION_KEPT "%lld, of %s",
+			  (long long)sets->v[i].number, sets->v[i].date);
+	(void)err_config(e, "%s: no documents of such a run are kept on this instance", location);
+	err_note(e, "there is", "%s", names.n ? strv_join(l->arena, &names, "; ") : "none");
+	return err_code(e);
+}
+
+int loader_choose_set(struct loader *l, struct err *e)
+{
+	const char *location = l->req->conf;
+	struct bootstrap *b = l->b;
+	struct kept_sets sets;
+	int r;
+
+	if (!l->req->may_replay)
+		return err_fail(e, ERR_USAGE, 0, "%s: this command takes no kept documents",
+				location);
+	r = know_instance(l, e);
+	if (r < 0)
+		return err_wrap(e, "%s", location);
+	sets = kept_of(l->arena, l->req->root_fd, b->facts.instance_id);
+	for (size_t i = 0; i < sets.n; i++) {
+		const struct kept_set *set = &sets.v[i];
+
+		if (!str_eq(location,
+			    arena_printf(l->arena, LOCATION_KEPT "%lld", (long long)set->number)))
+			continue;
+		r = use_set(l, set, e);
+		b->is_chosen = r >= 0;
+		b->set_why = arena_printf(
+			l->arena,
+			"documents of %s are used, of %s; at the next boot %s counts again",
+			location, set->date, r < 0 ? "" : location_shown(l->arena, b->conf));
+		return r;
+	}
+	return no_such_set(l, location, &sets, e);
+}
+
+int loader_serve_set(struct loader *l, struct err *e)
+{
+	struct bootstrap *b = l->b;
+	const char *edited = l->unparsed;
+	struct kept_sets sets;
+	struct err ignored;
+
+	if (!edited || b->set || !l->req->may_replay || know_instance(l, &ignored) < 0)
+		return -EINVAL;
+	sets = kept_of(l->arena, l->req->root_fd, b->facts.instance_id);
+	if (!sets.n)
+		return -EINVAL;
+	if (!l->req->at_boot) {
+		err_note(e, "do", "correct it, or nodeup apply --conf=" LOCATION_KEPT "%lld",
+			 (long long)sets.v[0].number);
+		return -EINVAL;
+	}
+	if (use_set(l, &sets.v[0], &ignored) < 0)
+		return -EINVAL;
+	b->set_why = arena_printf(l->arena,
+				  "%s; documents of %s are used, of %s, and %s stays as it is",
+				  e->msg, b->set, sets.v[0].date, edited);
+	return 0;
+}

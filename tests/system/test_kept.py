@@ -1,0 +1,65 @@
+"""The documents of earlier runs: those of the last three that ended well stay, and a run takes them by the number of theirs."""
+import stat
+import subprocess
+
+import pytest
+
+from kops import Worker
+from world import CONFIG, OK, PENDING, USAGE
+
+
+def run(worker, command, conf, *flags):
+    argv = worker.command(command, *flags)
+    argv[argv.index("--conf") + 1] = conf
+    return subprocess.run(argv, capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL, env=worker.environ())
+
+
+def kept(worker):
+    return sorted(int(path.stem) for path in (worker.root / "var/lib/nodeup/kept").iterdir())
+
+
+@pytest.fixture
+def worker(tmp_path):
+    """A node of whose four runs each had another kubelet, and to which nobody answers any more."""
+    node = Worker(tmp_path)
+    node.trees = {}
+    with node.controller():
+        for number in (1, 2, 3, 4):
+            node.config["KubeletConfig"]["logLevel"] = number
+            node.write()
+            for _ in range(2):
+                done = node.apply()
+                assert done.returncode == OK, done.stderr
+            node.trees[number] = node.tree()
+    return node
+
+
+def test_a_node_goes_back_to_what_it_had(worker):
+    assert kept(worker) == [2, 3, 4]
+    assert all(stat.S_IMODE(path.stat().st_mode) == 0o600 for path in (worker.root / "var/lib/nodeup/kept").iterdir())
+    planned = run(worker, "plan", "kept:2", "--diff")
+    assert planned.returncode == PENDING and "--v=2" in planned.stdout, planned.stdout + planned.stderr
+    assert worker.tree() == worker.trees[4] and kept(worker) == [2, 3, 4]
+    done = run(worker, "apply", "kept:2")
+    assert done.returncode == OK and worker.tree() == worker.trees[2], done.stderr
+    assert f"at the next boot {worker.folder}/documents/kube_env.yaml counts again" in done.stderr, done.stderr
+    assert "state store" not in done.stderr, done.stderr
+    assert kept(worker) == [3, 4, 5]
+    done = run(worker, "apply", "kept:2")
+    assert done.returncode == CONFIG and all(f"kept:{n}, of " in done.stderr for n in (3, 4, 5)) and worker.tree() == worker.trees[2], done.stderr
+    # that it was chosen is no word on what the usual place has
+    done = worker.apply("--deadline=2s")
+    assert done.returncode == OK and "documents kept" in done.stderr and worker.tree() == worker.trees[4], done.stderr
+
+
+def test_only_a_run_takes_them(worker):
+    for command, flags in (("apply", ["--install-systemd-unit"]), ("bake", [])):
+        done = run(worker, command, "kept:4", *flags)
+        assert done.returncode == USAGE and "kept:4" in done.stderr, (command, done.stderr)
+
+
+def test_an_image_of_the_node_has_none_of_them(worker):
+    worker.facts["instanceID"] = "i-0fedcba9876543210"
+    worker.write()
+    done = run(worker, "apply", "kept:4")
+    assert done.returncode == CONFIG and "no documents of such a run are kept on this instance" in done.stderr, done.stderr
