@@ -1,5 +1,6 @@
 #include "nodeup/cmd/session_cache.h"
 #include "nodeup/cmd/boot.h"
+#include "nodeup/cmd/records.h"
 #include "nodeup/documents/location.h"
 #include "nodeup/cmd/session_cache.h"
 #include "nodeup/cmd/session_disks.h"
@@ -393,6 +394,8 @@ int session_open(struct session *s, const struct session_req *req, struct err *e
 	r = io_open_root(s->image_mode ? req->cli->root : "/", &s->root_fd, e);
 	if (r < 0)
 		return r;
+	if (!req->documents_only && !req->bake && !req->only)
+		records_look(s->root_fd, req->for_apply);
 	if (!is_of_no_machine(s, req))
 		r = settings_load(s->arena, s->root_fd, req->cli->strict, &s->remarks, &s->settings,
 				  e);

@@ -70,6 +70,11 @@ static bool parse_record(struct arena *a, const char *line, struct record *r)
 	return true;
 }
 
+bool state_is_whole(const char *text, size_t n)
+{
+	return str_has_prefix(text, header) && text[n - 1] == '\n' && !memchr(text, '\0', n);
+}
+
 static void parse_state(struct state *s, char *text)
 {
 	char *line = text, *end;

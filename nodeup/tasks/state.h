@@ -15,6 +15,8 @@
 
 struct state;
 
+/* Whether a text is a state, of which no end is missing. */
+bool state_is_whole(const char *text, size_t n);
 /* Read the state below root; absent or damaged is empty. Nothing is written before state_store. */
 int state_open(int root_fd, struct state **ret, struct err *e) must_check;
 /* Release; NULL is fine. */

@@ -1,4 +1,5 @@
 """The documents of earlier runs: those of the last three that ended well stay, and a run takes them by the number of theirs."""
+import json
 import stat
 import subprocess
 
@@ -50,6 +51,32 @@ def test_a_node_goes_back_to_what_it_had(worker):
     # that it was chosen is no word on what the usual place has
     done = worker.apply("--deadline=2s")
     assert done.returncode == OK and "documents kept" in done.stderr and worker.tree() == worker.trees[4], done.stderr
+
+
+JUNK = {"conf": "junk\n", "state": "junk\n", "documents.json": '{"version": ', "vintage": "", "applied": "\0" * 64, "identity": "\0"}
+
+
+def test_records_that_do_not_parse_are_made_anew(worker):
+    folder = worker.root / "var/lib/nodeup"
+    before = {name: (folder / name).read_text() for name in JUNK}
+    for name, junk in JUNK.items():
+        (folder / name).write_text(junk)
+    with worker.controller():
+        planned, found = worker.run("plan"), {name: (folder / name).read_text() for name in JUNK}
+        done = worker.apply()
+    assert planned.returncode == OK and found == JUNK, planned.stderr
+    assert done.returncode == OK and worker.tree() == worker.trees[4] and "made of an image" not in done.stderr, done.stderr
+    for name, junk in JUNK.items():
+        path = f"/var/lib/nodeup/{name}"
+        assert f"'{path}' is damaged: the next run makes it anew" in planned.stderr, planned.stderr
+        assert f"'{path}' is damaged: it is made anew, and set aside as '{path}.nodeup-old'" in done.stderr, done.stderr
+        assert (folder / f"{name}.nodeup-old").read_text() == junk
+    # of "applied" the first line is a server's that has another port by now
+    after = {name: (folder / name).read_text() for name in JUNK}
+    assert all(after[name] == before[name] for name in ("conf", "vintage", "identity")), after
+    assert after["applied"].splitlines()[1:] == before["applied"].splitlines()[1:], after
+    assert json.loads((folder / "documents.json").read_text())["documents"]
+    assert "damaged" not in worker.run("plan").stderr
 
 
 def test_only_a_run_takes_them(worker):
