@@ -534,7 +534,7 @@ static bool go_on_as_before(struct apply *ap, struct err *e)
 	const struct last_good_req req = {
 		.patience_ns = ap->patience_ns,
 		.deadline_ns = ap->end.deadline_ns,
-		.offline = ap->cli->offline,
+		.no_metadata = ap->cli->no_metadata,
 		.on_wait = on_wait,
 		.watch = on_run_event,
 		.on_window = on_window_wait,

@@ -88,7 +88,7 @@ static int look_at_metadata(struct checking *c, struct err *e)
 	struct imds *m;
 	int r;
 
-	if (c->s->image_mode || c->cli->offline || !c->s->http)
+	if (c->s->image_mode || c->cli->no_metadata || !c->s->http)
 		return check_say(c, CHECK_SKIPPED, "not asked");
 	if (probe_host(c->cli->arena, c->s->root_fd, true, &f, &ignored) < 0 || !f.instance_id)
 		return check_say(c, CHECK_SKIPPED,

@@ -40,8 +40,8 @@ struct cli {
 	struct strv args;        /* what follows the flags */
 
 	const char *conf, *root, *cache, *facts, *target, *output, *nodeup_url, *rootfs, *plan_file;
-	bool offline, strict, install_unit, dryrun, wait, diff, all, verify, prune, gzip, help,
-		version;
+	bool offline, no_metadata, strict, install_unit, dryrun, wait, diff, all, verify, prune,
+		gzip, help, version;
 	bool runs, full, units;
 	bool shell_differs; /* it has set a way to the documents that our unit has otherwise */
 	int64_t wait_ns, deadline_ns, retries, verbosity, cache_max;

@@ -154,11 +154,11 @@ static int ask_instance(struct session *s, const struct last_good_req *req, int6
 		*ret = s->boot.facts.instance_id;
 		return 0;
 	}
-	if (!s->http && !req->offline)
+	if (!s->http && !req->no_metadata)
 		r = http_new(&plain, &s->http, e);
 	if (r < 0)
 		return r;
-	ask.http = req->offline ? NULL : s->http;
+	ask.http = req->no_metadata ? NULL : s->http;
 	return bootstrap_instance(s->arena, &ask, ret, e);
 }
 

@@ -15,7 +15,7 @@ int last_good_keep(const struct session *s, struct err *e) must_check;
 struct last_good_req {
 	int64_t patience_ns; /* for the metadata service, which says which instance this is */
 	int64_t deadline_ns; /* 0: none */
-	bool offline;
+	bool no_metadata;    /* it is not asked */
 	wait_fn *on_wait;
 	run_watch_fn *watch;
 	window_wait_fn *on_window;

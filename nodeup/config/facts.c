@@ -103,6 +103,12 @@ int facts_os_release(struct arena *a, const char *text, struct facts *f, struct 
 	return 0;
 }
 
+int facts_note(struct err *e, const char *fact)
+{
+	err_note(e, "do", "give it in the file of --facts: %s: VALUE", fact);
+	return err_code(e);
+}
+
 int facts_arch(const char *machine, struct facts *f, struct err *e)
 {
 	for (size_t i = 0; i < ARRAY_LEN(machines); i++)

@@ -154,6 +154,15 @@ static int load_specs(struct loader *l, struct err *e)
 		d->cluster = d->group = t;
 		return 0;
 	}
+	if (l->req->assets_alone && l->req->offline && in_store && location_is_remote(cluster) &&
+	    !d->of_instance) {
+		strv_addf(l->arena, &l->b->warnings,
+			  "%s is not read, we are offline: what it names beside the assets of %s "
+			  "is not looked for",
+			  cluster, location_shown(l->arena, l->b->conf));
+		d->cluster = d->group = t;
+		return 0;
+	}
 	if (!in_store) {
 		cluster = location_beside(l->arena, l->b->conf, d->dialect->cluster_name);
 		if (d->dialect->group_name)
@@ -324,7 +333,7 @@ static int find_facts(struct loader *l, struct dialect_opts *o, struct err *e)
 {
 	const int r = loader_facts(l, e);
 
-	if (r >= 0 || !l->again || e->kind != ERR_NET)
+	if (r >= 0 || !l->again || (e->kind != ERR_NET && e->errnum != LOADER_UNASKED))
 		return r;
 	o->no_host = true;
 	return 0;
@@ -497,6 +506,14 @@ static int load_or_replay(struct loader *l, struct err *e)
 	return r;
 }
 
+/* An image is built anywhere, documents are looked at anywhere, and facts that are given are of another machine. That one may
+ * ask its own for the right to read its documents. */
+static bool may_ask_metadata(const struct bootstrap_req *req)
+{
+	return req->http && !req->image_mode && !req->no_secrets && !req->no_metadata &&
+	       !(req->offline && req->facts_file);
+}
+
 static int prepare_store(struct loader *l, struct err *e)
 {
 	const struct bootstrap_req *req = l->req;
@@ -504,9 +521,8 @@ static int prepare_store(struct loader *l, struct err *e)
 	struct bootstrap *b = l->b;
 	int r;
 
-	/* an image is built anywhere, and documents are looked at anywhere */
-	if (http && !req->image_mode && !req->no_secrets)
-		b->imds = imds_new(http);
+	if (may_ask_metadata(req))
+		b->imds = imds_new(req->http);
 	r = loader_given_facts(l, e);
 	if (r < 0)
 		return r;

@@ -14,7 +14,10 @@ struct bootstrap_req {
 	const char *conf; /* path or URL; NULL: last applied, then the usual places */
 	const char *facts_file;
 	int root_fd;
-	bool image_mode, offline, strict;
+	bool image_mode, strict;
+	bool offline;     /* no server of documents is asked */
+	bool no_metadata; /* nor this instance's metadata service */
+	bool assets_alone; /* of documents that cannot be had none is wanted, where others name the assets */
 	bool checks_alone; /* of the documents: nothing is made of them */
 	bool only_looks;   /* no certificate is asked for */
 	bool no_secrets;   /* validate, userdata: documents only */
@@ -23,7 +26,7 @@ struct bootstrap_req {
 	bool may_mend; /* documents are at their usual place: what is damaged there is put back */
 	bool at_boot;  /* nobody is there to correct a document that does not parse */
 	const struct settings *settings; /* of the machine; NULL: none */
-	struct http *http;               /* NULL when offline */
+	struct http *http;               /* NULL: nothing is asked */
 	int64_t pipe_ns;     /* how long a document that is a pipe may take; 0: IO_PIPE_NS */
 	int64_t patience_ns; /* for the store, see store_set_patience */
 	int64_t deadline_ns; /* of the wait for a clock; 0: none */

@@ -113,14 +113,24 @@ static void take_files(struct loader *l)
 			      &n.files, &l->b->facts);
 }
 
-static int ask_if_online(struct loader *l, const char *fact, const char *why, struct err *e)
+/* Nothing that a wait brings. */
+static int not_asked(struct loader *l, const char *fact, struct err *e)
 {
-	int r;
+	const struct bootstrap_req *req = l->req;
 
-	if (l->b->imds)
-		r = loader_ask_fact(l, fact, e);
-	else
-		r = err_fail(e, ERR_NET, ENETDOWN, "fact %s: not asked for, we are offline", fact);
+	(void)err_fail(e, ERR_CONFIG, LOADER_UNASKED,
+		       "fact %s: not known, and the metadata service is not asked%s", fact,
+		       req->no_metadata  ? " (--no-metadata)"
+		       : req->facts_file ? " where --facts is given"
+					 : "");
+	return req->only_looks ? facts_note(e, fact) : err_code(e);
+}
+
+static int ask_for(struct loader *l, const char *fact, const char *why, struct err *e)
+{
+	const bool asks = l->b->imds && !l->req->facts_file;
+	int r = asks ? loader_ask_fact(l, fact, e) : not_asked(l, fact, e);
+
 	return r < 0 ? err_wrap(e, "%s", why) : 0;
 }
 
@@ -141,6 +151,15 @@ static int ask_for_store(struct loader *l, struct err *e)
 	return r < 0 ? err_wrap(e, "%s", key) : 0;
 }
 
+/* Which of the facts that no node of today goes without is not known; NULL: all are. */
+static const char *unknown_of(const struct facts *f)
+{
+	return !f->instance_id         ? "instanceID"
+	       : !f->region            ? "region"
+	       : !f->availability_zone ? "availabilityZone"
+				       : NULL;
+}
+
 /* What every node of today is made with. What the metadata service does not say now, it said before in this boot: a
  * file without it would be another one, and kubelet started anew for it. */
 static int ask_for_all(struct loader *l, struct err *e)
@@ -150,20 +169,20 @@ static int ask_for_all(struct loader *l, struct err *e)
 					     "localHostname", "localIPv4",
 					     "publicIPv4",    "ipv6",
 					     "mac",           "targetLifecycleState" };
-	const struct facts *f = &l->b->facts;
 	int r = 0;
 
-	if (!l->b->imds || l->is_imds_silent)
-		r = err_fail(e, ERR_NET, ENETDOWN, "what this instance is: %s",
-			     l->b->imds ? "instance metadata does not answer"
-					: "not asked for, we are offline");
-	for (size_t i = 0; i < ARRAY_LEN(facts) && r == 0; i++)
+	if (l->req->offline && !unknown_of(&l->b->facts))
+		return 0;
+	if (l->b->imds && l->is_imds_silent)
+		r = err_fail(e, ERR_NET, ENETDOWN,
+			     "what this instance is: instance metadata does not answer");
+	for (size_t i = 0; i < ARRAY_LEN(facts) && r == 0 && l->b->imds; i++)
 		r = loader_ask_fact(l, facts[i], e);
-	if (r == 0 || e->kind != ERR_NET)
+	if (r < 0 ? e->kind != ERR_NET : l->b->imds != NULL)
 		return r;
 	loader_kept_facts(l->arena, l->req->root_fd, &l->b->facts);
-	if (!f->instance_id || !f->region || !f->availability_zone)
-		return err_code(e);
+	if (unknown_of(&l->b->facts))
+		return r < 0 ? r : not_asked(l, unknown_of(&l->b->facts), e);
 	if (l->b->imds)
 		strv_addf(l->arena, &l->b->warnings, "%s; what it said before in this boot is used",
 			  e->msg);
@@ -191,9 +210,9 @@ static int find_own_facts(struct loader *l, struct err *e)
 	if (r == 0)
 		r = find_wanted(l, &wanted, e);
 	if (r == 0 && wanted.name && !f->local_hostname)
-		r = ask_if_online(l, "localHostname", "hostnameOverride '@aws'", e);
+		r = ask_for(l, "localHostname", "hostnameOverride '@aws'", e);
 	if (r == 0 && wanted.id && !f->instance_id)
-		r = ask_if_online(l, "instanceID", "volumes", e);
+		r = ask_for(l, "instanceID", "volumes", e);
 	return r;
 }
 
@@ -315,6 +334,9 @@ int loader_instance(struct loader *l, struct err *e)
 	struct facts *f = &l->b->facts;
 	int r = 0;
 
+	/* offline what this boot was told is not asked again */
+	if (!f->instance_id && l->req->offline)
+		loader_kept_facts(l->arena, l->req->root_fd, f);
 	if (!f->instance_id && l->b->imds)
 		r = probe_fact(l->arena, l->b->imds, "instanceID", f, e);
 	if (!f->instance_id)

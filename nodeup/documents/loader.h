@@ -60,7 +60,9 @@ int loader_given_facts(struct loader *l, struct err *e) must_check;
  * not ask; and fill from that what facts lack. */
 int loader_keep_facts(int root_fd, const struct facts *f, struct err *e) must_check;
 void loader_kept_facts(struct arena *a, int root_fd, struct facts *f);
-/* The rest: what this host says, and what the documents need of IMDS. */
+/* The rest: what this host says, and what the documents need of IMDS. CONFIG and this errnum: a fact is wanted, and nobody is
+ * asked for it. */
+enum { LOADER_UNASKED = ENETDOWN };
 int loader_facts(struct loader *l, struct err *e) must_check;
 /* The document that kops-controller gives, and secrets with it; its name for messages. EALREADY: it gives none any more. */
 int loader_join(struct loader *l, const char **ret_location, struct err *e) must_check;

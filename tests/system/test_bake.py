@@ -68,6 +68,17 @@ def test_offline_says_what_is_missing(world):
     assert world.requests() == asked and "success" not in done.out
 
 
+def test_offline_it_does_not_want_what_it_cannot_have(world):
+    """The check of an image is made where it was baked, and not where its cluster is."""
+    world.assets[KUBELET].urls = [world.url(KUBELET, base=f"{world.origin.base}/v1.8.7")]
+    assert bake(world).code == OK
+    world.config_base = "s3://elsewhere/abc.joshdurbin.net"
+    done = bake(world, "--offline")
+    assert done.code == OK and f"{world.config_base}/cluster.spec is not read, we are offline" in done.err, done
+    world.entry(KUBELET).unlink()
+    assert bake(world, "--offline").code == CONFIG
+
+
 def test_several_documents(world, make_world):
     other = make_world("other")
     other.assets[KUBELET] = other.serve(KUBELET, b"another kubelet\n")

@@ -37,11 +37,12 @@ static int find_name(struct arena *a, const struct kops_config *c, const struct 
 	struct in_addr ignored;
 
 	*ret = "";
-	if (!f->instance_id)
-		return no_host ? 0
-			       : err_config(
-					 e,
-					 "the node's name: which instance this is, is not known");
+	if (!f->instance_id && no_host)
+		return 0;
+	if (!f->instance_id) {
+		(void)err_config(e, "the node's name: which instance this is, is not known");
+		return facts_note(e, "instanceID");
+	}
 	*ret = f->instance_id;
 	if (!c->use_ip_based_node_names)
 		return 0;
@@ -73,10 +74,12 @@ static int fill_names(struct kops_config *c, const char *name, const struct fact
 		return 0;
 	proxy->hostname_override = name;
 	if (str_eq(proxy->bind_address, "@aws")) {
-		if (!f->local_ipv4 && !no_host)
-			return err_config(
+		if (!f->local_ipv4 && !no_host) {
+			(void)err_config(
 				e,
 				"KubeProxy.bindAddress '@aws': this instance's address is not known");
+			return facts_note(e, "localIPv4");
+		}
 		proxy->bind_address = f->local_ipv4;
 	} else if (!str_is_empty(proxy->bind_address) &&
 		   inet_pton(strchr(proxy->bind_address, ':') ? AF_INET6 : AF_INET,

@@ -71,11 +71,13 @@ static int settle_hostname(struct kops18_build *b, const char *section, const ch
 	if (strcasecmp(text, "@aws") != 0 || b->opts->no_host)
 		return 0;
 	fact = fact ? str_trim(b->arena, fact) : "";
-	if (*fact == '\0')
-		return err_config(b->err,
-				  "%s%s.hostnameOverride is '%s', but the fact localHostname is "
-				  "not known",
-				  tree_place(b->arena, b->cluster_spec, section), section, text);
+	if (*fact == '\0') {
+		(void)err_config(b->err,
+				 "%s%s.hostnameOverride is '%s', but the fact localHostname is "
+				 "not known",
+				 tree_place(b->arena, b->cluster_spec, section), section, text);
+		return facts_note(b->err, "localHostname");
+	}
 	*name = arena_strn(b->arena, fact, strcspn(fact, " \t\r\n"));
 	return 0;
 }

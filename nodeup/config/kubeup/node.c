@@ -114,12 +114,13 @@ static int find_host(struct build *b, struct kubeup_host *ret)
 		ret->name = arena_strn(b->arena, name, strcspn(name, " \t\r\n"));
 	else if (b->opts->no_host)
 		ret->name = any_host;
-	else
-		return err_config(b->err,
-				  "%s: the node's name is that of its VPC, but the fact "
-				  "localHostname is not known",
-				  tree_where(b->arena, &b->env->tree->pos));
-	return 0;
+	if (ret->name)
+		return 0;
+	(void)err_config(b->err,
+			 "%s: the node's name is that of its VPC, but the fact localHostname is "
+			 "not known",
+			 tree_where(b->arena, &b->env->tree->pos));
+	return facts_note(b->err, "localHostname");
 }
 
 /* Whether a file has something of the document that is not to be shown. */

@@ -94,7 +94,7 @@ static const char *note(const struct world *w, size_t i)
 
 static bool start(struct world *w)
 {
-	const struct last_good_req req = { .offline = true };
+	const struct last_good_req req = { .no_metadata = true };
 
 	(void)err_config(&w->e, "refused");
 	w->bus.calls[0] = '\0';
