@@ -4,7 +4,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "nodeup/base/aside.h"
 #include "nodeup/base/flush.h"
+#include "nodeup/base/log.h"
 
 /* The directory that a path is in, which is made if need be. */
 static int open_parent(struct task_ctx *ctx, const char *path, int *ret_dir, const char **ret_name,
@@ -21,6 +23,20 @@ static int open_parent(struct task_ctx *ctx, const char *path, int *ret_dir, con
 	return r < 0 ? r : io_open_parent(ctx->root_fd, path, ret_dir, ret_name, e);
 }
 
+/* A person finds it beside its place. A mount point stays. */
+static int set_aside(struct task_ctx *ctx, const char *path, struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	const char *name;
+
+	if (aside_move(a, ctx->root_fd, path, &name, e) < 0)
+		return err_wrap(e, "'%s' is in the way: a directory", path);
+	if (name)
+		log_warning("'%s' is a directory in the place of a file: it is set aside as '%s'",
+			    path, name);
+	return 0;
+}
+
 int place_open(struct task_ctx *ctx, const char *path, int *ret_dir, const char **ret_name,
 	       struct err *e)
 {
@@ -33,7 +49,9 @@ int place_open(struct task_ctx *ctx, const char *path, int *ret_dir, const char 
 	/* a runtime that was to mount a file that was not there made an empty directory of it */
 	if (fstatat(dir, *ret_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode) &&
 	    unlinkat(dir, *ret_name, AT_REMOVEDIR) < 0)
-		return err_sys(e, "'%s' is in the way: a directory", path);
+		r = set_aside(ctx, path, e);
+	if (r < 0)
+		return r;
 	*ret_dir = TAKE_FD(dir);
 	return 0;
 }

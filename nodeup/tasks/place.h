@@ -1,5 +1,5 @@
 /* place.h - where a task writes a file or a link: the directory is there, and nothing is in the way
- * Invariant: what is in a directory in the way stays; only an empty one is removed.
+ * Invariant: what is in a directory in the way stays: it is set aside, see aside.h, and only an empty one is removed.
  * Owner: the caller has the descriptor or the stage. Errors: SYSTEM. Threads: any. */
 #pragma once
 

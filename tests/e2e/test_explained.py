@@ -180,9 +180,6 @@ FAILURES = {
         "rm -rf {0} /var/cache/nodeup".format(KUBELET), ":", None,
         ("--rewrite=https://storage.googleapis.com/=http://127.0.0.1:9/", "--rewrite=https://slow.mirror.test/=http://127.0.0.1:9/"), 69,
         (r"asset kubelet", r"127\.0\.0\.1:9", r"refused", r"^  do +look at the port, security groups, routes and a proxy; or name a mirror")),
-    "a directory in the place of a file": (
-        "rm {0}; mkdir -p {0}/x".format(FLAGS), "rm -r " + FLAGS, None, (), 71,
-        (r"FAILED file {0}: '{0}' is in the way: a directory".format(FLAGS), r"^  held +unit kubelet\.service", r"^  do +")),
     "a mount point in the place of a file": (
         "sed -i s/--v=2// {0}; mount --bind {0} {0}".format(FLAGS), "umount " + FLAGS, None, (), 71,
         (r"FAILED file {0}: ".format(FLAGS), r"^  do +umount {0}: it is a mount point".format(FLAGS))),

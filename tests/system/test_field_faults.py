@@ -45,10 +45,6 @@ def evil_archive(world):
     world.assets[CNI] = world.serve("cni-1.tar.gz", out.getvalue())
 
 
-def a_directory_full_of_files(world):
-    (world.root / "etc/sysconfig/kubelet/mine").mkdir(parents=True)
-
-
 def a_link_to_itself(world):
     (world.root / "etc/sysconfig").symlink_to("sysconfig")
 
@@ -85,8 +81,6 @@ FAULTS = {
     "36 an archive that leaves its directory": (
         evil_archive, INTEGRITY, r"FAILED .*: entry '\.\./\.\./etc/cron\.d/evil' refused: '\.\.' in the name \(65\)",
         r"held +install /opt/cni/bin/bridge"),
-    "39 a directory in the place of a file": (
-        a_directory_full_of_files, SYSTEM, r"FAILED file /etc/sysconfig/kubelet: .*\(71\)", r"held +unit kubelet\.service"),
     "39 a link that leads to itself": (
         a_link_to_itself, SYSTEM, r"FAILED file /etc/sysconfig/\S+: .*Too many levels of symbolic links \(71\)", r"held +unit "),
 }

@@ -193,8 +193,13 @@ def test_repair_ends_with_a_recap(world):
     assert re.search(r" ok \d+ / changed 1 / failed 0\n.*   changed file /etc/sysconfig/kubelet: content differs.*\n$", result.err), result
     kubelet.unlink()
     kubelet.mkdir()
-    (kubelet / "full").write_text("")
+    (kubelet / "full").write_text("mine")
+    result = world.run("repair")
+    assert result.code == OK and kubelet.is_file() and (kubelet.parent / "kubelet.nodeup-old/full").read_text() == "mine", result
+    assert "'/etc/sysconfig/kubelet' is a directory in the place of a file: it is set aside as '/etc/sysconfig/kubelet.nodeup-old'" in result.err, result
+    kubelet.parent.rename(kubelet.parent.with_name("elsewhere"))
+    kubelet.parent.symlink_to("sysconfig")
     result = world.run("repair")
     assert result.code == SYSTEM, result
     assert re.search(r"ok \d+ / changed \d+ / failed [1-9]", result.err), result
-    assert re.search(r"  failed file /etc/sysconfig/kubelet: .*is in the way: a directory", result.err), result
+    assert re.search(r"  failed file /etc/sysconfig/kubelet: .*Too many levels of symbolic links", result.err), result

@@ -362,21 +362,34 @@ static void file_if_absent_is_never_touched(void **state)
 }
 
 /* Docker makes an empty directory of what it is to mount and does not find. */
-static void only_an_empty_directory_gives_way_to_a_file(void **state)
+static void a_directory_gives_way_to_a_file(void **state)
 {
+	static const char path[] = "/var/log/kube-proxy.log";
 	struct world *w = *state;
-	struct task t = file_task("/var/log/kube-proxy.log", "", 0400);
-	struct task_run run = { 0 };
+	struct task t = file_task(path, "", 0400);
 
 	t.file.if_absent = true;
-	scratch_write(&w->root, "/var/log/kube-proxy.log/x", "data");
-	assert_int_equal(check(w, &t), TASK_DIFFERS);
-	assert_int_equal(t.ops->apply(&t, &w->ctx, &run, &w->e), -ENOTEMPTY);
-	assert_int_equal(scratch_count(&w->root, "/var/log/kube-proxy.log"), 1);
-	assert_int_equal(unlinkat(w->root.fd, "var/log/kube-proxy.log/x", 0), 0);
-	apply(w, &t);
-	assert_int_equal(mode_of(w, "/var/log/kube-proxy.log"), 0400);
-	assert_int_equal(check(w, &t), TASK_EQUAL);
+	for (int i = 0; i < 3; i++) {
+		/* the last one is empty */
+		if (i)
+			assert_int_equal(unlinkat(w->root.fd, &path[1], 0), 0);
+		if (i < 2)
+			scratch_write(&w->root, "/var/log/kube-proxy.log/x", i ? "more" : "data");
+		else
+			assert_int_equal(mkdirat(w->root.fd, &path[1], 0755), 0);
+		assert_int_equal(check(w, &t), TASK_DIFFERS);
+		apply(w, &t);
+		assert_int_equal(mode_of(w, path), 0400);
+		assert_int_equal(check(w, &t), TASK_EQUAL);
+	}
+	assert_int_equal(scratch_count(&w->root, "/var/log"), 3);
+	for (int i = 0; i < 2; i++) {
+		autofree char *text =
+			scratch_read(&w->root, i ? "/var/log/kube-proxy.log.nodeup-old2/x"
+						 : "/var/log/kube-proxy.log.nodeup-old/x");
+
+		assert_string_equal(text, i ? "more" : "data");
+	}
 }
 
 /* The record saves reading; a file that changed behind its back is still noticed. */
@@ -795,7 +808,7 @@ int main(void)
 		WORLD_TEST(file_replaces_a_link),
 		WORLD_TEST(what_a_file_replaces_is_set_aside),
 		WORLD_TEST(file_if_absent_is_never_touched),
-		WORLD_TEST(only_an_empty_directory_gives_way_to_a_file),
+		WORLD_TEST(a_directory_gives_way_to_a_file),
 		WORLD_TEST(record_trusts_only_an_untouched_file),
 		WORLD_TEST(state_survives_and_a_damaged_one_is_empty),
 		WORLD_TEST(what_was_seen_is_of_its_time),
