@@ -7,6 +7,7 @@
 /* What probing found out about the container runtime of this machine. */
 struct runtime {
 	const char *unit;    /* "docker.service"; NULL: none found */
+	const char *masked;  /* the first of those that are masked; NULL: none is */
 	const char *version; /* "20.10.24"; NULL unknown */
 	bool is_ours;        /* its unit is the one that kops and we write, not a vendor's */
 	/* what docker's unit has to run so that $DOCKER_OPTS reach it; NULL: it reads them as it is */

@@ -489,9 +489,11 @@ struct tree *probe_instance(struct arena *a, const struct facts *f)
 	return t;
 }
 
+enum unit_place { UNIT_ABSENT, UNIT_MASKED, UNIT_FOUND };
+
 /* Whether systemd would find the unit here: the first folder that has it decides, and a link to
  * /dev/null there means that it is masked. */
-static bool has_unit(struct arena *a, int root_fd, const char *unit)
+static enum unit_place find_unit(struct arena *a, int root_fd, const char *unit)
 {
 	static const char *const folders[] = { "/etc/systemd/system", "/run/systemd/system",
 					       "/usr/lib/systemd/system", "/lib/systemd/system" };
@@ -506,11 +508,13 @@ static bool has_unit(struct arena *a, int root_fd, const char *unit)
 		if (io_stat(root_fd, path, &st, &ignored) < 0)
 			continue;
 		if (!S_ISLNK(st.st_mode))
-			return true;
-		return io_open_parent(root_fd, path, &dir_fd, &name, &ignored) >= 0 &&
-		       readlinkat(dir_fd, name, to, sizeof(to) - 1) > 0 && !str_eq(to, "/dev/null");
+			return UNIT_FOUND;
+		if (io_open_parent(root_fd, path, &dir_fd, &name, &ignored) < 0 ||
+		    readlinkat(dir_fd, name, to, sizeof(to) - 1) <= 0)
+			return UNIT_ABSENT;
+		return str_eq(to, "/dev/null") ? UNIT_MASKED : UNIT_FOUND;
 	}
-	return false;
+	return UNIT_ABSENT;
 }
 
 struct runtime probe_runtime(struct arena *a, int root_fd, bool running,
@@ -520,9 +524,14 @@ struct runtime probe_runtime(struct arena *a, int root_fd, bool running,
 	struct runtime found = { 0 };
 	const char *command = NULL;
 
-	for (size_t i = 0; i < ARRAY_LEN(units) && !found.unit; i++)
-		if (has_unit(a, root_fd, units[i]))
+	for (size_t i = 0; i < ARRAY_LEN(units) && !found.unit; i++) {
+		const enum unit_place place = find_unit(a, root_fd, units[i]);
+
+		if (place == UNIT_FOUND)
 			found.unit = units[i];
+		else if (place == UNIT_MASKED && !found.masked)
+			found.masked = units[i];
+	}
 	if (str_eq(found.unit, units[0]))
 		command = probe_docker(a, root_fd, &found);
 	if (running)

@@ -69,6 +69,7 @@ const char *plan_docker_needs(struct plan *p)
 static void fail_runtime(struct plan *p)
 {
 	const struct version *v = &p->req->node->kubernetes;
+	const bool is_masked = str_eq(p->req->runtime.masked, plan_docker_unit);
 	const char *found = p->req->runtime.unit;
 	const char *name = release_name(plan_release(p));
 	struct err *e = plan_error(p);
@@ -76,7 +77,13 @@ static void fail_runtime(struct plan *p)
 	(void)err_config(
 		e, "no container runtime: Kubernetes %d.%d.%d runs its pods by docker, and %s",
 		v->major, v->minor, v->patch,
-		found ? "this host has another one" : "this host has none");
+		is_masked ? "docker.service is masked"
+		: found   ? "this host has another one"
+			  : "this host has none");
+	if (is_masked) {
+		err_note(e, "do", "systemctl unmask %s, then nodeup repair", plan_docker_unit);
+		return;
+	}
 	err_note(e, "want", "%s", plan_docker_unit);
 	err_note(e, "got", "%s", found ? found : "neither docker.service nor containerd.service");
 	if (found)

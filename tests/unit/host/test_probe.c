@@ -293,10 +293,12 @@ static void test_runtime(void **state)
 	assert_string_equal(probe_runtime(fx->a, root->fd, false, NULL).unit, "containerd.service");
 	scratch_write(root, "/usr/lib/systemd/system/docker.service", "");
 	assert_string_equal(probe_runtime(fx->a, root->fd, false, NULL).unit, "docker.service");
+	assert_null(probe_runtime(fx->a, root->fd, false, NULL).masked);
 	scratch_write(root, "/etc/systemd/system/x", "");
 	/* masked */
 	assert_int_equal(symlinkat("/dev/null", root->fd, "etc/systemd/system/docker.service"), 0);
 	assert_string_equal(probe_runtime(fx->a, root->fd, false, NULL).unit, "containerd.service");
+	assert_string_equal(probe_runtime(fx->a, root->fd, false, NULL).masked, "docker.service");
 	assert_int_equal(unlinkat(root->fd, "etc/systemd/system/docker.service", 0), 0);
 	assert_int_equal(
 		symlinkat("/opt/docker.service", root->fd, "etc/systemd/system/docker.service"), 0);

@@ -334,6 +334,8 @@ static void a_host_without_docker_is_told(void **state)
 	assert_fails(a, &req, "no container runtime: Kubernetes 1.8.7");
 	req.runtime = (struct runtime){ .unit = "containerd.service" };
 	assert_fails(a, &req, "this host has another one");
+	req.runtime.masked = "docker.service";
+	assert_fails(a, &req, "docker.service is masked");
 	req.image_mode = true;
 	p = seed_plan(a, &req);
 	assert_false(plan_get(&p, TASK_UNIT, "docker.service")->unit.enable);
