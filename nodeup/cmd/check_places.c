@@ -13,6 +13,9 @@
  * files; more is not asked for where nobody knows how much comes, as the run says it where it is known. */
 enum { UNPACKED = 3, FILE_SYSTEMS_MAX = 8, ROOM_SPARE = 64 << 20, ROOM_LEAST = 256 << 10 };
 
+/* What we write beside a file, and records of our own. */
+enum { FILES_SPARE = 8 };
+
 /* A directory that is there, and its file system. */
 struct place {
 	const char *path;
@@ -22,6 +25,7 @@ struct place {
 
 struct room {
 	uint64_t device, wanted, spare, free;
+	uint64_t files, files_free; /* free: UINT64_MAX where they are not counted */
 	const char *path;
 };
 
@@ -138,10 +142,12 @@ static struct room *room_of(const struct place *p, struct room *v, size_t *n)
 		return NULL;
 	v[*n] = (struct room){ .device = p->st.st_dev,
 			       .free = (uint64_t)p->fs.f_bavail * p->fs.f_frsize,
+			       .files_free = p->fs.f_files ? p->fs.f_favail : UINT64_MAX,
 			       .path = p->path };
 	return &v[(*n)++];
 }
 
+/* Of what is fetched. */
 static uint64_t length_of(const struct checking *c, const struct asset *as)
 {
 	for (size_t i = 0; i < c->n_assets; i++)
@@ -150,14 +156,36 @@ static uint64_t length_of(const struct checking *c, const struct asset *as)
 	return 0;
 }
 
-/* The bytes that it brings, as far as they are known; false: it brings few. */
-static bool brings(const struct checking *c, const struct task *t, uint64_t *ret)
+/* Where the cache is. */
+static const struct place *find_cache(struct checking *c)
+{
+	return find_place(c, c->s->ctx.cache_root_fd,
+			  c->cli->cache ? session_cache_dir(c->cli) : OWN_CACHE);
+}
+
+/* Of a file that is an asset: fetched, or copied out of the cache. One that the cache gives away takes no room beside it. */
+static uint64_t length_of_file(struct checking *c, const struct task *t, uint64_t device)
+{
+	const struct asset *as = t->install.sources[0];
+	const uint64_t fetched = length_of(c, as);
+	const struct place *cache = find_cache(c);
+	struct err ignored;
+
+	if (installed_is_given(t, &c->s->ctx) && cache && cache->st.st_dev == device)
+		return 0;
+	return fetched ? fetched
+		       : cache_inspect(c->s->ctx.cache, &as->digest, CACHE_BY_RECORD, &ignored)
+				 .bytes;
+}
+
+/* The bytes that it brings to that file system, as far as they are known; false: it brings few. */
+static bool brings(struct checking *c, const struct task *t, uint64_t device, uint64_t *ret)
 {
 	*ret = 0;
 	if (t->kind == TASK_ASSET || t->kind == TASK_UNPACK)
 		*ret = length_of(c, t->asset.asset) * (t->kind == TASK_UNPACK ? UNPACKED : 1);
 	else if (t->kind == TASK_INSTALL && !t->install.member && t->install.n_sources)
-		*ret = installed_is_given(t, &c->s->ctx) ? 0 : length_of(c, t->install.sources[0]);
+		*ret = length_of_file(c, t, device);
 	else
 		return false;
 	return true;
@@ -177,12 +205,37 @@ static void add_wanted(struct checking *c, struct room *v, size_t *n)
 		at = room_of(find_place(c, root_fd, path), v, n);
 		if (!at)
 			continue;
-		if (brings(c, o->task, &bytes) && !c->before_change)
+		if (brings(c, o->task, at->device, &bytes) && !c->before_change)
 			at->spare = ROOM_SPARE;
 		else if (!at->spare)
 			at->spare = ROOM_LEAST;
 		at->wanted += bytes;
+		at->files++;
 	}
+}
+
+static int no_room(struct checking *c, const struct room *at, struct err *e)
+{
+	char wanted[STR_SIZE_MAX], room[STR_SIZE_MAX];
+	const struct place *cache = find_cache(c);
+
+	(void)err_fail(e, ERR_SYSTEM, ENOSPC, "no room on the file system of '%s'", at->path);
+	err_note(e, "want", "%s and a little more", str_size(wanted, at->wanted));
+	err_note(e, "got", "%s", str_size(room, at->free));
+	err_note(e, "do", "a larger disk%s",
+		 cache && cache->st.st_dev == at->device ? ", or nodeup's --cache on another one"
+							 : ", or remove what is not needed there");
+	return err_code(e);
+}
+
+static int no_files(const struct room *at, struct err *e)
+{
+	(void)err_fail(e, ERR_SYSTEM, ENOSPC, "no inodes on the file system of '%s'", at->path);
+	err_note(e, "want", "%llu files and some more", (unsigned long long)at->files);
+	err_note(e, "got", "%llu", (unsigned long long)at->files_free);
+	err_note(e, "do", "remove small files that are not needed there: df -i %s counts them",
+		 at->path);
+	return err_code(e);
 }
 
 int check_room(struct checking *c, struct err *e)
@@ -194,15 +247,12 @@ int check_room(struct checking *c, struct err *e)
 	if (c->opened < 0)
 		return check_say(c, CHECK_SKIPPED, "not looked at: the documents say what comes");
 	add_wanted(c, v, &n);
-	for (size_t i = 0; i < n; i++)
-		if (v[i].wanted + v[i].spare > v[i].free) {
-			(void)err_fail(e, ERR_SYSTEM, ENOSPC, "no room on the file system of '%s'",
-				       v[i].path);
-			err_note(e, "want", "%s and a little more", str_size(wanted, v[i].wanted));
-			err_note(e, "got", "%s", str_size(room, v[i].free));
-			err_note(e, "do", "a larger disk, or nodeup's --cache on another one");
-			return err_code(e);
-		}
+	for (size_t i = 0; i < n; i++) {
+		if (v[i].wanted + v[i].spare > v[i].free)
+			return no_room(c, &v[i], e);
+		if (v[i].files + FILES_SPARE > v[i].files_free)
+			return no_files(&v[i], e);
+	}
 	if (n == 0)
 		return CHECK_RIGHT;
 	return check_say(c, CHECK_RIGHT, "%s to come, %s free on the file system of '%s'",

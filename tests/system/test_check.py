@@ -224,6 +224,24 @@ def test_apply_is_refused_without_room(world, mounts):
     assert result.code == SYSTEM and "no room on the file system" not in result.err and (world.root / "etc/sysconfig").exists(), result
 
 
+def test_what_the_cache_has_takes_room_where_it_is_installed(world, mounts):
+    """And each file takes an inode."""
+    world.converge()
+    place = world.installed(KUBELET).parent
+    world.installed(KUBELET).unlink()
+    mounts.run("mount", "-t", "tmpfs", "-o", "size=512k,mode=755", "tmpfs", place)
+    result = world.apply(prefix=mounts.enter)
+    assert result.code == SYSTEM and "no room on the file system of '/usr/local/bin'" in result.failure, result
+    wanted = re.search(r"want +([0-9.]+) MiB and a little more", result.notes)
+    assert wanted and 1.8 < float(wanted[1]) < 2.1 and "--cache" not in result.notes, result
+    mounts.run("mount", "-t", "tmpfs", "-o", "nr_inodes=4,mode=755", "tmpfs", place)
+    result = world.apply(prefix=mounts.enter)
+    assert result.code == SYSTEM and "no inodes on the file system of '/usr/local/bin'" in result.failure, result
+    assert "df -i /usr/local/bin" in result.notes and world.requests_of_needed() <= 3, result
+    mounts.run("mount", "-t", "tmpfs", "-o", "nr_inodes=40,mode=755", "tmpfs", place)
+    world.converge(prefix=mounts.enter)
+
+
 def test_a_run_that_changes_nothing_asks_for_nothing(world, mounts):
     """Neither a place that can be written nor room."""
     world.cache.mkdir()
