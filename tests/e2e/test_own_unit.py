@@ -274,6 +274,28 @@ def test_a_way_of_the_shell_says_nothing_of_the_node(node):
     assert by_hand(node, "status")[0] == 0
 
 
+def test_what_was_baked_boots_with_nothing_but_its_metadata_service(node):
+    """As the manual says: the cache and all documents are on this disk."""
+    base = re.search(r"^ConfigBase: s3://(\S+)$", node.sh("cat " + CONF), re.M)[1]
+    shutil.copytree(os.path.join(node.state, base), node.root + "/root/local")
+    node.sh("cp {0} /root/local/kube_env.yaml; cd /root/local; sed -i s,s3://{1},/root/local, kube_env.yaml cluster.spec".format(CONF, base))
+    conf = "--conf=/root/local/kube_env.yaml"
+    assert by_hand(node, "bake", conf)[0] == 0
+    asked = node.requests(), node.s3_log()
+    assert by_hand(node, "bake", "--offline", conf)[0] == 0
+    assert by_hand(node, "apply", "--install-systemd-unit", "--wait=100s", "--offline", conf)[0] == 0
+    reboot(node)
+    nodechecks.check_stable(node)
+    assert node.show(OURS, "Result")["Result"] == "success" and by_hand(node, "status")[0] == 0
+    assert (node.requests(), node.s3_log()) == asked
+    # documents that all lie here are kept, too
+    node.sh(": >/root/local/cluster.spec")
+    status, said = by_hand(node, "repair")
+    assert status == 0 and "/root/local/cluster.spec is empty; its copy of " in said and node.sh("cat /root/local/cluster.spec"), said
+    assert by_hand(node, "apply", "--install-systemd-unit", "--wait=100s", "--v=8", nodechecks.CONF)[0] == 0
+    assert by_hand(node, "plan", nodechecks.CONF)[0] == 0
+
+
 UNITS = ["docker.service", "kubelet.service"]
 
 
