@@ -219,9 +219,12 @@ void boot_settle(struct session *s, const struct session_req *req, struct plan_r
 {
 	struct plan_boot *boot = arena_new(s->arena, struct plan_boot);
 	struct record rec = { 0 };
-	int found = req->bake || req->only ? 0 : load_record(s->arena, s->root_fd, &rec);
+	const int loaded = req->bake ? 0 : load_record(s->arena, s->root_fd, &rec);
+	const int found = req->only ? 0 : loaded;
 	bool installed = found > 0 || req->only;
 
+	if (req->only && loaded == -EINVAL)
+		log_warning("'%s' is damaged: it is made anew, and set aside", plan_boot_record);
 	if (req->only)
 		rec = record_of_run(s->arena, req->cli);
 	else if (found <= 0 && !req->bake)
@@ -238,6 +241,7 @@ void boot_settle(struct session *s, const struct session_req *req, struct plan_r
 	*boot = (struct plan_boot){
 		.flags = rec.flags.v,
 		.record = rec.flags.v ? render_record(s->arena, &rec) : NULL,
+		.damaged = loaded == -EINVAL,
 		.version = cli_version(),
 		.install = req->only,
 	};

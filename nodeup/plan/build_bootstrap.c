@@ -95,7 +95,8 @@ static void add_unit_file(struct plan *p)
 				    "WantedBy=multi-user.target\n",
 				    environment, command(p),
 				    systemd && systemd < SYSTEMD_INFINITY ? "0" : "infinity"));
-	plan_secret(p, plan_boot_record, 0600, p->req->boot->record);
+	plan_secret(p, plan_boot_record, 0600, p->req->boot->record)->file.set_aside =
+		p->req->boot->damaged;
 }
 
 static struct task *add_program(struct plan *p)

@@ -16,6 +16,7 @@
 struct plan_boot {
 	const char *const *flags; /* behind the program; NULL: the unit file is left as it is */
 	const char *record;       /* what the record of flags and environment is to say */
+	bool damaged;             /* the record that is there is set aside */
 	const char *version;      /* of the program that runs */
 	bool install;             /* the program that runs and its flags take the place of others */
 };

@@ -79,6 +79,23 @@ def test_records_that_do_not_parse_are_made_anew(worker):
     assert "damaged" not in worker.run("plan").stderr
 
 
+def test_the_record_of_the_boot_is_made_anew(tmp_path):
+    node = Worker(tmp_path)
+    node.write()
+    record = node.root / "var/lib/nodeup/boot.json"
+    assert node.apply("--install-systemd-unit").returncode == OK
+    right = record.read_text()
+    for junk, aside in (("junk", "boot.json.nodeup-old"), ('{"version": ', "boot.json.nodeup-old2")):
+        record.write_text(junk)
+        done = node.apply("--install-systemd-unit")
+        assert done.returncode == OK and record.read_text() == right, done.stderr
+        assert "'/var/lib/nodeup/boot.json' is damaged: it is made anew, and set aside\n" in done.stderr, done.stderr
+        assert record.with_name(aside).read_text() == junk
+    # one that is whole and says something else is somebody's earlier choice, and no damage
+    done = node.apply("--install-systemd-unit", "--v=3")
+    assert done.returncode == OK and record.read_text() != right and "nodeup-old" not in done.stderr, done.stderr
+
+
 def test_only_a_run_takes_them(worker):
     for command, flags in (("apply", ["--install-systemd-unit"]), ("bake", [])):
         done = run(worker, command, "kept:4", *flags)
