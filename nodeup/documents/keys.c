@@ -424,6 +424,28 @@ static int add_every_secret(struct loader *l, const struct node_wants *w, const 
 	return 0;
 }
 
+static int add_item(struct loader *l, const struct item *item, struct missing *m, struct err *e)
+{
+	if (item->folder)
+		return add_pair(l, item, m, e);
+	return item->want->id ? add_keyset(l, item, m, e) : add_secret(l, item, m, e);
+}
+
+/* Returns whether a file of it is damaged, and what is kept of that is read from now on. */
+static bool mend(struct loader *l, const struct item *item)
+{
+	const size_t before = l->b->n_lost;
+	struct strv files = item->others;
+	struct err ignored;
+
+	strv_add(l->arena, &files, item->cert);
+	if (item->key)
+		strv_add(l->arena, &files, item->key);
+	for (size_t i = 0; i < files.n; i++)
+		(void)!loader_mend(l, files.v[i], &ignored);
+	return l->b->n_lost > before;
+}
+
 static int add_items(struct loader *l, const struct items *items, struct missing *m, struct err *e)
 {
 	int r = 0;
@@ -431,12 +453,9 @@ static int add_items(struct loader *l, const struct items *items, struct missing
 	for (size_t i = 0; i < items->n && r >= 0; i++) {
 		if (!items->v[i].cert)
 			continue;
-		if (items->v[i].folder)
-			r = add_pair(l, &items->v[i], m, e);
-		else if (items->v[i].want->id)
-			r = add_keyset(l, &items->v[i], m, e);
-		else
-			r = add_secret(l, &items->v[i], m, e);
+		r = add_item(l, &items->v[i], m, e);
+		if (r < 0 && mend(l, &items->v[i]))
+			r = add_item(l, &items->v[i], m, e);
 		r = go_on(l, r, e);
 	}
 	return r;

@@ -16,6 +16,7 @@
 
 #define STATE "tests/data/seed-cluster/state/jdurbin-kops/abc.joshdurbin.net"
 
+static const char key_file[] = "/pki/private/kubelet/7710425790609754113396402942.key";
 static const char conf[] =
 	"ClusterName: abc.joshdurbin.net\n"
 	"Assets:\n"
@@ -216,6 +217,28 @@ static void a_damaged_document_is_put_back(void **state)
 	}
 }
 
+static void a_damaged_key_is_put_back(void **state)
+{
+	struct fixture *fx = *state;
+	const char *text = arena_str(fx->a, scratch_read(&fx->docs, key_file));
+
+	run(fx);
+	for (size_t i = 0; i < 2; i++) {
+		const size_t left = i * strlen(text) / 2;
+
+		assert_int_equal(truncate(at(fx, key_file + 1), (off_t)left), 0);
+		must_load(fx);
+		assert_int_equal(fx->b.n_lost, 1);
+		assert_string_equal(fx->b.lost[0].path, at(fx, key_file + 1));
+		assert_string_equal(fx->b.lost[0].text, text);
+		assert_true(fx->b.lost[0].damaged);
+		assert_non_null(warned(fx, i ? " is cut short; " : " is empty; "));
+		scratch_write(&fx->docs, key_file, text);
+	}
+	scratch_write(&fx->docs, key_file, "somebody's\n");
+	assert_true(load(fx) < 0);
+}
+
 /* What somebody wrote is read; so is what --conf names, and nothing of another instance goes before it. */
 static void what_is_no_damage_stays(void **state)
 {
@@ -334,9 +357,13 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(the_last_three_sets_stay),      T(a_damaged_document_is_put_back),
-		T(what_is_no_damage_stays),       T(an_edit_that_does_not_parse_is_served_at_boot),
-		T(a_set_is_chosen_by_its_number), T(what_was_applied_is_no_junk),
+		T(the_last_three_sets_stay),
+		T(a_damaged_document_is_put_back),
+		T(a_damaged_key_is_put_back),
+		T(what_is_no_damage_stays),
+		T(an_edit_that_does_not_parse_is_served_at_boot),
+		T(a_set_is_chosen_by_its_number),
+		T(what_was_applied_is_no_junk),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
