@@ -11,36 +11,70 @@
 #include "nodeup/base/io.h"
 #include "nodeup/base/print.h"
 #include "nodeup/base/str.h"
+#include "nodeup/host/kubelet.h"
 
 #define LIMIT_NS DUR_SEC
 
-#define BYTES(text) text, sizeof(text) - 1
+/* "HTTP/1.1 500" */
+enum { HEAD_MAX = 12, STATUS_AT = 9 };
+
+struct question {
+	const char *bytes;
+	size_t n;
+	bool has_status; /* an answer of 5xx is the program's own word that it is not well */
+};
+
+#define QUESTION(text, ...)                         \
+	{                                           \
+		text, sizeof(text) - 1, __VA_ARGS__ \
+	}
+
+/* It wants two ciphers and has no curve for them: an alert is an answer. */
+static const char client_hello[] = "\x16\x03\x01\x00\x2f\x01\x00\x00\x2b\x03\x03"
+				   "does this program answer to TLS?"
+				   "\x00\x00\x04\xc0\x2f\xc0\x2b\x01\x00";
 
 /* clang-format off */
 static const struct row {
 	const char *unit;
-	const char *socket; /* below the root; NULL: the port of this machine */
-	uint16_t port;
-	const char *bytes;
-	size_t n;
+	const char *socket; /* below the root; NULL: where kubelet says that it is well */
+	struct question question;
 } rows[] = {
-	{ "kubelet.service", NULL, 10248,
-	  BYTES("GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n") },
-	{ "docker.service", "/run/docker.sock", 0,
-	  BYTES("GET /_ping HTTP/1.1\r\nHost: docker\r\nConnection: close\r\n\r\n") },
+	{ "kubelet.service", NULL,
+	  QUESTION("GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n", true) },
+	{ "docker.service", "/run/docker.sock",
+	  QUESTION("GET /_ping HTTP/1.1\r\nHost: docker\r\nConnection: close\r\n\r\n", false) },
 	/* the preface of a client, and its settings: a frame without content */
-	{ "containerd.service", "/run/containerd/containerd.sock", 0,
-	  BYTES("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0") },
+	{ "containerd.service", "/run/containerd/containerd.sock",
+	  QUESTION("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0", false) },
+};
+
+/* Of what listens at a port. A server of TLS may close the connection of one that does not speak it. */
+static const struct question of_ports[] = {
+	QUESTION("GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n", false),
+	QUESTION(client_hello, false),
 };
 /* clang-format on */
 
-static const char *place_of(struct arena *a, const struct row *row)
+struct place {
+	int root_fd;
+	const char *socket; /* below the root; NULL: the port */
+	struct in_addr address;
+	uint16_t port;
+};
+
+static const char *name_of(struct arena *a, const struct place *p)
 {
-	return row->socket ? row->socket : arena_printf(a, "127.0.0.1:%d", row->port);
+	char text[INET_ADDRSTRLEN];
+
+	if (p->socket)
+		return p->socket;
+	return arena_printf(a, "%s:%d", inet_ntop(AF_INET, &p->address, text, sizeof(text)),
+			    p->port);
 }
 
 /* A socket below the root is reached through its descriptor. */
-static int begin(int root_fd, const struct row *row, int fd)
+static int begin(const struct place *p, int fd)
 {
 	union {
 		struct sockaddr any;
@@ -48,15 +82,15 @@ static int begin(int root_fd, const struct row *row, int fd)
 		struct sockaddr_in in;
 	} to = { 0 };
 
-	if (row->socket) {
+	if (p->socket) {
 		to.un.sun_family = AF_UNIX;
 		(void)print_to(to.un.sun_path, sizeof(to.un.sun_path), "/proc/self/fd/%d%s",
-			       root_fd, row->socket);
+			       p->root_fd, p->socket);
 		return connect(fd, &to.any, sizeof(to.un)) < 0 ? -errno : 0;
 	}
 	to.in.sin_family = AF_INET;
-	to.in.sin_port = htons(row->port);
-	to.in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	to.in.sin_port = htons(p->port);
+	to.in.sin_addr = p->address;
 	return connect(fd, &to.any, sizeof(to.in)) < 0 ? -errno : 0;
 }
 
@@ -75,32 +109,63 @@ static int limit(int fd, int64_t end_ns)
 		       : 0;
 }
 
-static int talk(int root_fd, const struct row *row, int fd)
+/* The beginning of what is said: one byte, or all of the head where it matters. */
+static int hear(int fd, size_t most, int64_t end_ns, char head[static HEAD_MAX])
 {
-	const int64_t end = dur_now() + LIMIT_NS;
-	char byte;
-	ssize_t n;
-	int r = limit(fd, end);
+	size_t n = 0;
+	ssize_t got = 1;
+	int r = 0;
 
-	if (r == 0)
-		r = begin(root_fd, row, fd);
-	if (r == 0)
-		r = limit(fd, end);
-	if (r == 0 && send(fd, row->bytes, row->n, MSG_NOSIGNAL) < 0)
-		r = -errno;
-	if (r < 0)
-		return r;
-	n = recv(fd, &byte, 1, 0);
-	return n < 0 ? -errno : n == 0 ? -ECONNRESET : 0;
+	while (n < most && got > 0 && (r = limit(fd, end_ns)) == 0) {
+		got = recv(fd, head + n, most - n, 0);
+		r = got < 0 ? -errno : -ECONNRESET;
+		n += got > 0 ? (size_t)got : 0;
+	}
+	return n ? 0 : r;
 }
 
-static int ask(int root_fd, const struct row *row)
+static int talk(const struct place *p, const struct question *q, int fd, int64_t end_ns,
+		char head[static HEAD_MAX])
 {
-	autoclose int fd = socket(row->socket ? AF_UNIX : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	const int r = fd < 0 ? -errno : talk(root_fd, row, fd);
+	int r = limit(fd, end_ns);
+
+	if (r == 0)
+		r = begin(p, fd);
+	if (r == 0)
+		r = limit(fd, end_ns);
+	if (r == 0 && send(fd, q->bytes, q->n, MSG_NOSIGNAL) < 0)
+		r = errno == EPIPE ? -ECONNRESET : -errno;
+	return r < 0 ? r : hear(fd, q->has_status ? HEAD_MAX : 1, end_ns, head);
+}
+
+static int ask(const struct place *p, const struct question *q, int64_t end_ns,
+	       char head[static HEAD_MAX])
+{
+	autoclose int fd = socket(p->socket ? AF_UNIX : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	const int r = fd < 0 ? -errno : talk(p, q, fd, end_ns, head);
 
 	/* as the kernel says that the time is over */
 	return r == -EAGAIN || r == -EINPROGRESS ? -ETIMEDOUT : r;
+}
+
+/* r is what ask() returned. */
+static enum answer judge(struct arena *a, const struct place *p, int r, const char **ret_why)
+{
+	const char *name = name_of(a, p);
+
+	if (r == 0)
+		return ANSWER_CAME;
+	if (r == -ETIMEDOUT) {
+		*ret_why = arena_printf(a, "it does not answer: %s says nothing for %s", name,
+					dur_human(a, LIMIT_NS));
+		return ANSWER_SILENT;
+	}
+	if (r == -EACCES || r == -EPERM) {
+		*ret_why = arena_printf(a, "%s: %s", name, strerror(-r));
+		return ANSWER_NOT_ASKED;
+	}
+	*ret_why = arena_printf(a, "it does not answer: %s: %s", name, strerror(-r));
+	return ANSWER_CLOSED;
 }
 
 static const struct row *find(const char *unit)
@@ -116,24 +181,49 @@ bool answers_has(const char *unit)
 	return find(unit) != NULL;
 }
 
-enum answer answers_ask(struct arena *a, int root_fd, const char *unit, const char **ret_why)
+bool answer_is_bad(enum answer came)
+{
+	return came == ANSWER_SILENT || came == ANSWER_CLOSED || came == ANSWER_UNWELL;
+}
+
+enum answer answers_ask(struct arena *a, int root_fd, const char *unit, uint32_t pid,
+			const char **ret_why)
 {
 	const struct row *row = find(unit);
-	int r;
+	struct place p = { .root_fd = root_fd };
+	char head[HEAD_MAX] = "";
+	enum answer came;
 
 	*ret_why = "it has no socket to ask";
 	if (!row)
 		return ANSWER_NOT_ASKED;
-	r = ask(root_fd, row);
-	if (r == 0)
-		return ANSWER_CAME;
-	if (r == -ETIMEDOUT) {
-		*ret_why = arena_printf(a, "%s says nothing for %s", place_of(a, row),
-					dur_human(a, LIMIT_NS));
-		return ANSWER_SILENT;
+	p.socket = row->socket;
+	if (!p.socket && !kubelet_healthz(a, root_fd, pid, &p.address, &p.port, ret_why))
+		return ANSWER_NOT_ASKED;
+	came = judge(a, &p, ask(&p, &row->question, dur_now() + LIMIT_NS, head), ret_why);
+	if (came != ANSWER_CAME || !row->question.has_status ||
+	    strncmp(head, "HTTP/1.", strlen("HTTP/1.")) != 0 || head[STATUS_AT] != '5')
+		return came;
+	*ret_why = arena_printf(a, "it says that it is not well: %s answers %.*s", name_of(a, &p),
+				HEAD_MAX, head);
+	return ANSWER_UNWELL;
+}
+
+enum answer answers_ask_port(struct arena *a, const char *address, uint16_t port,
+			     const char **ret_why)
+{
+	const int64_t end = dur_now() + LIMIT_NS;
+	struct place p = { .port = port };
+	char ignored[HEAD_MAX];
+	int r = -ECONNRESET;
+
+	if (inet_pton(AF_INET, address, &p.address) != 1) {
+		*ret_why = arena_printf(a, "it listens at %s", address);
+		return ANSWER_NOT_ASKED;
 	}
-	*ret_why = arena_printf(a, "%s: %s", place_of(a, row), strerror(-r));
-	return r == -EACCES || r == -EPERM ? ANSWER_NOT_ASKED : ANSWER_CLOSED;
+	for (size_t i = 0; r == -ECONNRESET && i < ARRAY_LEN(of_ports); i++)
+		r = ask(&p, &of_ports[i], end, ignored);
+	return judge(a, &p, r, ret_why);
 }
 
 int answers_demand(int root_fd, const char *unit, struct err *e)
@@ -142,9 +232,9 @@ int answers_demand(int root_fd, const char *unit, struct err *e)
 	const char *why;
 	int r;
 
-	if (answers_ask(a, root_fd, unit, &why) != ANSWER_SILENT)
+	if (answers_ask(a, root_fd, unit, 0, &why) != ANSWER_SILENT)
 		return 0;
-	r = err_fail(e, ERR_SYSTEM, ETIMEDOUT, "%s does not answer: %s", unit, why);
+	r = err_fail(e, ERR_SYSTEM, ETIMEDOUT, "%s: %s", unit, why);
 	err_note(e, "do", "nodeup repair, which restarts it after a minute of silence");
 	return r;
 }

@@ -1,9 +1,10 @@
 /* answers.h - whether a program that runs also answers
  * One request a program, and a second for it: a process that is stopped, or hangs, is active to systemd. Any answer is an answer,
- * also one that refuses. containerd is asked without ctr: a server of HTTP/2 begins with a frame.
+ * also one that refuses; but kubelet says itself when it is not well. containerd is asked without ctr: a server of HTTP/2 begins
+ * with a frame.
  * Invariant: no call takes longer than the second. Nothing is changed by asking.
  * Owner: the arena. Errors: SYSTEM. Units: ns. Threads: all functions.
- * Source: kubelet --healthz-port; docker's /_ping; RFC 9113 section 3.4. */
+ * Source: kubelet --healthz-port; docker's /_ping; RFC 9113 section 3.4; RFC 5246 section 7.4.1.2. */
 #pragma once
 
 #include <stdbool.h>
@@ -16,15 +17,23 @@
 
 enum answer {
 	ANSWER_CAME,
+	ANSWER_NOT_ASKED,
 	ANSWER_SILENT, /* nothing came in time */
 	ANSWER_CLOSED, /* nothing is there to ask, or it closed the connection */
-	ANSWER_NOT_ASKED,
+	ANSWER_UNWELL, /* it says so itself */
 };
 
+/* Whether the program was asked, and is not as it should be. */
+bool answer_is_bad(enum answer came);
 /* Whether the program of a unit has a socket to ask. */
 bool answers_has(const char *unit);
-/* Asks the program of a unit. Not asked: one that has no row here, or whose socket this user may not use. *ret_why is what is
- * to be said of one from which none came. Only a unit that is active is to be asked: systemd would start docker for it. */
-enum answer answers_ask(struct arena *a, int root_fd, const char *unit, const char **ret_why);
+/* Asks the program of a unit, whose main process is pid (0: not known). Not asked: one that has no row here, whose socket this user
+ * may not use, or which was told to have none. *ret_why is what is to be said of one from which no good answer came. Only a unit
+ * that is active is to be asked: systemd would start docker for it. */
+enum answer answers_ask(struct arena *a, int root_fd, const char *unit, uint32_t pid,
+			const char **ret_why);
+/* Asks what listens at a port of an IPv4 address, by HTTP and then by TLS. */
+enum answer answers_ask_port(struct arena *a, const char *address, uint16_t port,
+			     const char **ret_why);
 /* Fails if the program of a unit says nothing: what hangs is not given more to do. */
 int answers_demand(int root_fd, const char *unit, struct err *e) must_check;

@@ -96,7 +96,7 @@ void build_kubelet(struct plan *p)
 	add_socat(p);
 	plan_file(p, sysconfig, 0644, environment(p));
 	t = plan_service(p, "kubelet.service", unit_text(p, binary), false);
-	t->unit.health_url = "http://127.0.0.1:10248/healthz";
+	t->unit.must_answer = true;
 	strv_add_array(p->arena, &t->unit.inputs, inputs);
 	plan_checkpoints(p, t, NULL, NULL);
 }

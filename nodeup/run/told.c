@@ -295,10 +295,9 @@ static void ask_program(struct arena *a, int root_fd, struct told *t, const stru
 	if (!str_eq(u->active_state, "active") ||
 	    dur_now() - (int64_t)u->start_us * 1000 < ANSWERS_START_NS)
 		return;
-	came = answers_ask(a, root_fd, name, &why);
-	if (came == ANSWER_SILENT || came == ANSWER_CLOSED)
-		t->why = arena_printf(
-			a, "unit %s: active, but it does not answer: %s; nodeup repair", name, why);
+	came = answers_ask(a, root_fd, name, u->main_pid, &why);
+	if (answer_is_bad(came))
+		t->why = arena_printf(a, "unit %s: active, but %s; nodeup repair", name, why);
 	if (came == ANSWER_NOT_ASKED && answers_has(name))
 		strv_addf(a, &t->unasked, "%s: %s", name, why);
 }

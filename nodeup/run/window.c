@@ -3,6 +3,7 @@
 #include <string.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/wait.h"
+#include "nodeup/host/answers.h"
 #include "nodeup/tasks/foreign.h"
 #include "nodeup/tasks/kinds.h"
 #include "nodeup/tasks/unit_notes.h"
@@ -10,14 +11,14 @@
 #define WINDOW_NS (10 * DUR_SEC)
 /* a loaded node may take longer than the window until kubelet answers */
 #define HEALTH_NS (60 * DUR_SEC)
-#define ASK_NS (2 * DUR_SEC)
 
-enum { STEP_MS = 500, HEALTH_MAX = 64 << 10 };
+enum { STEP_MS = 500 };
 
 struct watched {
 	const struct task *task;
 	struct bus_unit first;
 	bool started, healthy, restarted;
+	const char *unwell; /* what is to be said of it while it is not healthy */
 };
 
 struct window {
@@ -62,33 +63,35 @@ static int look_at_unit(const struct window *w, const struct watched *u, struct 
 	return 0;
 }
 
+/* Whether it answers now as it should, or was told to answer nobody. */
 static int ask_health(const struct window *w, struct watched *u, struct err *e)
 {
-	autobuf struct buf answer = BUF_INIT(HEALTH_MAX);
-	const struct http_req req = {
-		.url = u->task->unit.health_url,
-		.no_proxy = true,
-		.timeout_ns = ASK_NS,
-	};
-	int r = http_get(w->req->ctx->http, &req, &answer, NULL, e);
+	const char *name = u->task->name;
+	struct bus_unit now;
+	int r = bus_get(w->req->ctx->bus, w->arena, name, &now, e);
 
-	u->healthy = r == 0;
-	return r;
+	if (r < 0)
+		return r;
+	u->healthy = !answer_is_bad(
+		answers_ask(w->arena, w->req->ctx->root_fd, name, now.main_pid, &u->unwell));
+	return 0;
 }
 
-/* What kept units from being fine in this step: the one whose URL is unanswered, or NULL. Fails at once
+/* What kept units from being fine in this step: the one that does not answer, or NULL. Fails at once
  * when a unit died; an answer may still come. */
-static int look_at_units(struct window *w, struct watched **ret_missing, struct err *unanswered,
-			 struct err *e)
+static int look_at_units(struct window *w, struct watched **ret_missing, struct err *e)
 {
 	*ret_missing = NULL;
 	for (size_t i = 0; i < w->n; i++) {
 		struct watched *u = &w->units[i];
+		const bool is_asked = u->task->unit.must_answer && !u->healthy;
 		int r = u->started ? look_at_unit(w, u, e) : 0;
 
+		if (r == 0 && is_asked)
+			r = ask_health(w, u, e);
 		if (r < 0)
 			return r;
-		if (u->task->unit.health_url && !u->healthy && ask_health(w, u, unanswered) < 0)
+		if (is_asked && !u->healthy)
 			*ret_missing = u;
 	}
 	return 0;
@@ -130,7 +133,7 @@ static int collect(struct window *w, const struct run_report *rep, struct err *e
 		if (r < 0)
 			return r;
 		start = fresh_start(o, &u->first);
-		if (!start && !o->task->unit.health_url)
+		if (!start && !o->task->unit.must_answer)
 			continue;
 		u->task = o->task;
 		u->started = start != 0;
@@ -183,11 +186,10 @@ static int restart(struct window *w, struct watched *u, int64_t deadline_ns, str
 	return 0;
 }
 
-static int not_healthy(const struct window *w, const struct watched *u, const struct err *why,
-		       int64_t since_ns, struct err *e)
+static int not_healthy(const struct window *w, const struct watched *u, int64_t since_ns,
+		       struct err *e)
 {
-	*e = *why;
-	e->kind = ERR_SYSTEM;
+	(void)err_fail(e, ERR_SYSTEM, ETIMEDOUT, "%s", u->unwell);
 	foreign_note(u->task, w->req->ctx->root_fd, e);
 	if (!u->started)
 		err_note(e, "do", "nodeup repair, which restarts it");
@@ -202,7 +204,6 @@ int window_watch(const struct run_req *req, const struct run_report *rep, window
 	struct window w = { .req = req, .arena = a };
 	int64_t start = dur_now();
 	int64_t deadline = req->deadline_ns ? req->deadline_ns : INT64_MAX;
-	struct err unanswered = { 0 };
 	int r;
 
 	if (req->ctx->image_mode)
@@ -212,7 +213,7 @@ int window_watch(const struct run_req *req, const struct run_report *rep, window
 		struct watched *missing;
 		const bool is_late = dur_now() >= deadline;
 
-		r = look_at_units(&w, &missing, &unanswered, e);
+		r = look_at_units(&w, &missing, e);
 		if (r < 0 || (!missing && dur_now() >= w.end_ns))
 			break;
 		if (!missing && is_late)
@@ -220,19 +221,16 @@ int window_watch(const struct run_req *req, const struct run_report *rep, window
 					"deadline passed: services have not been up for 10 s yet");
 		if (missing && !is_late && dur_now() >= start + HEALTH_NS &&
 		    may_restart(&w, missing)) {
-			wait(arg,
-			     arena_printf(a,
-					  "%s, which is restarted: %s has not answered for %lld s",
-					  missing->task->name, missing->task->unit.health_url,
-					  (long long)(HEALTH_NS / DUR_SEC)));
+			wait(arg, arena_printf(a, "%s, which is restarted: for %s %s",
+					       missing->task->name, dur_human(a, HEALTH_NS),
+					       missing->unwell));
 			r = restart(&w, missing, deadline, e);
 			start = dur_now();
 			continue;
 		}
 		if (missing && (is_late || dur_now() >= start + HEALTH_NS))
-			return not_healthy(&w, missing, &unanswered, start, e);
-		wait(arg,
-		     missing ? missing->task->unit.health_url : "services to stay up for 10 s");
+			return not_healthy(&w, missing, start, e);
+		wait(arg, missing ? missing->task->name : "services to stay up for 10 s");
 		wait_until(dur_now() + STEP_MS * DUR_MS);
 		r = bus_process(req->ctx->bus, e);
 	}

@@ -7,8 +7,7 @@
 #include "nodeup/base/io.h"
 #include "nodeup/base/json.h"
 #include "nodeup/base/print.h"
-#include "nodeup/base/walk.h"
-#include "nodeup/base/yaml.h"
+#include "nodeup/host/kubelet.h"
 #include "units/dropins.h"
 
 enum { FILE_MAX = 4 << 20, CPUS_MAX = 8192 };
@@ -83,37 +82,16 @@ struct given {
 	const char *policy, *by; /* and the file that has it; NULL: none has */
 };
 
-/* What the files of its drop-in directory say: of several the last. source: kubernetes cmd/kubelet/app/server.go
- * mergeKubeletConfigurations */
-static struct given policy_in_dir(struct arena *a, int root_fd, const char *dir, const char *key)
-{
-	struct given given = { 0 };
-	struct strv names = { 0 };
-	struct err ignored;
-
-	if (!dir || walk_names_at(a, root_fd, dir, &names, &ignored) < 0)
-		return given;
-	for (size_t i = 0; i < names.n; i++) {
-		const char *path = arena_printf(a, "%s/%s", dir, names.v[i]);
-		const char *text =
-			str_has_suffix(path, ".conf") ? io_text(a, root_fd, path, FILE_MAX) : NULL;
-		struct tree *t;
-
-		if (text && yaml_parse(a, path, text, strlen(text), &t, &ignored) == 0 &&
-		    t->kind == TREE_MAP && tree_text(t, key))
-			given = (struct given){ tree_text(t, key), path };
-	}
-	return given;
-}
-
 static struct given policy_given(struct arena *a, int root_fd, const char *unit, const char *key)
 {
 	const struct strmap texts = unit_dropin_texts(a, root_fd, unit);
+	struct given given = { 0 };
 	const char *dir = NULL;
 
 	for (size_t i = 0; i < texts.n; i++)
 		dir = config_dir_in(a, texts.v[i].value) ?: dir;
-	return policy_in_dir(a, root_fd, dir, key);
+	given.policy = kubelet_dropin(a, root_fd, dir, key, &given.by);
+	return given;
 }
 
 /* What is said of one that kubelet can read; NULL: nothing. */

@@ -143,7 +143,7 @@ struct task_unit {
 	struct strv inputs;   /* paths of the files and binaries whose change restarts it */
 	/* a folder where others put files that it is started with, and how their names end; or NULL */
 	const char *shared, *shared_ending;
-	const char *health_url; /* answers 200 when the service is well, or NULL */
+	bool must_answer; /* else a run does not end well: host/answers.h */
 	/* a mount or swap unit: where it mounts, as a normal path, and the name of the volume whose own it is */
 	const char *where, *volume;
 	/* mount points that have to be mounted before it starts */

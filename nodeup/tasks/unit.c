@@ -188,19 +188,15 @@ static int is_as_started(const struct task *t, struct task_ctx *ctx, const struc
 static bool is_silent(const struct task *t, struct task_ctx *ctx, const struct bus_unit *u,
 		      struct arena *a, const char **ret_why)
 {
-	enum answer came;
-
-	if (!str_eq(u->active_state, "active") ||
-	    dur_now() - (int64_t)start_of(u) * 1000 < ANSWERS_START_NS)
-		return false;
-	came = answers_ask(a, ctx->root_fd, t->name, ret_why);
-	return came == ANSWER_SILENT || came == ANSWER_CLOSED;
+	return str_eq(u->active_state, "active") &&
+	       dur_now() - (int64_t)start_of(u) * 1000 >= ANSWERS_START_NS &&
+	       answer_is_bad(answers_ask(a, ctx->root_fd, t->name, u->main_pid, ret_why));
 }
 
-/* Of kubelet, which has a URL, a run sees to it when all is done: see window.h. */
+/* A run sees to what must answer when all is done: see window.h. */
 static bool listens_here(const struct task *t, const struct task_ctx *ctx)
 {
-	return ctx->only_looks || (ctx->verify && !t->unit.health_url);
+	return ctx->only_looks || (ctx->verify && !t->unit.must_answer);
 }
 
 static int check_answer(const struct task *t, struct task_ctx *ctx, const struct bus_unit *u,
@@ -211,7 +207,7 @@ static int check_answer(const struct task *t, struct task_ctx *ctx, const struct
 
 	if (!listens_here(t, ctx) || !is_silent(t, ctx, u, a, &why))
 		return TASK_EQUAL;
-	(void)task_differs(diff, "active, but it does not answer: %s%s", why,
+	(void)task_differs(diff, "active, but %s%s", why,
 			   ctx->verify ? "" : "; nodeup repair restarts it");
 	diff->restarts = true;
 	return TASK_DIFFERS;
@@ -538,7 +534,7 @@ static int listen_to(const struct task *t, struct task_ctx *ctx, struct task_run
 	if (!run->since_ns || dur_now() - run->since_ns < SILENCE_NS)
 		return task_wait(run, dur_now() + ASK_AGAIN_NS,
 				 "an answer; silent for a minute it is restarted");
-	log_notice("restarting %s, which does not answer: %s; %s", t->name, why, fate_of_pods(t));
+	log_notice("restarting %s: %s; %s", t->name, why, fate_of_pods(t));
 	run->stage = STARTING;
 	r = enqueue(t, ctx, &u, &run->job, e);
 	return r < 0 ? r : task_wait(run, dur_now() + JOB_POLL_NS, "its restart job");

@@ -236,7 +236,7 @@ def test_a_runtime_that_is_dumb_is_seen_and_restarted_by_repair(node):
     try:
         check_silence(node, "docker.service", "/run/docker.sock says nothing for 1.0 s", "docker stops the containers of all pods")
         status, output = run(node, "repair")
-        assert status == 0 and output.count("restarting docker.service, which does not answer") == 1, output
+        assert status == 0 and output.count("restarting docker.service: ") == 1, output
         assert "docker stops the containers of all pods" in output and node.show("docker.service", "MainPID")["MainPID"] != pid, output
         assert node.healthz() == "ok"
     finally:

@@ -188,7 +188,7 @@ void build_kops_kubelet(struct plan *p)
 		return;
 	}
 	unit = plan_unit(p, kubelet_unit, true);
-	unit->unit.health_url = "http://127.0.0.1:10248/healthz";
+	unit->unit.must_answer = true;
 	strv_add_array(p->arena, &unit->unit.inputs, inputs);
 	plan_checkpoints(p, unit, settings.root_dir, settings.cpu_manager_policy);
 }

@@ -175,7 +175,7 @@ static void add_kubelet(struct plan *p)
 	static const char *const inputs[] = { kubelet, kubelet_options, kubeconfig };
 	struct task *t = plan_unit(p, "kubelet.service", false);
 
-	t->unit.health_url = "http://127.0.0.1:10248/healthz";
+	t->unit.must_answer = true;
 	strv_add_array(p->arena, &t->unit.inputs, inputs);
 }
 

@@ -224,7 +224,7 @@ static void the_worker_has_the_kubelet_of_kops(void **state)
 	assert_file(&p, "/etc/systemd/system/kubelet.service", 0644, kubelet_unit);
 	assert_false(unit->unit.enable);
 	assert_false(unit->unit.last);
-	assert_string_equal(unit->unit.health_url, "http://127.0.0.1:10248/healthz");
+	assert_true(unit->unit.must_answer);
 	assert_string_equal(strv_join(a, &unit->unit.inputs, " "),
 			    "/etc/systemd/system/kubelet.service.d/20-kops-proxy.conf "
 			    "/etc/systemd/system/kubelet.service /usr/local/bin/kubelet "

@@ -235,7 +235,7 @@ static void a_runtime_that_hangs_is_given_nothing_to_do(void **state)
 	assert_int_equal(listen(fd, 8), 0);
 	assert_string_equal(check(w), "the runtime does not answer");
 	assert_true(w->task.ops->apply(&w->task, &w->ctx, &run, &w->e) < 0);
-	assert_non_null(strstr(w->e.msg, "containerd.service does not answer"));
+	assert_non_null(strstr(w->e.msg, "containerd.service: it does not answer"));
 	assert_true(dur_now() - begun < 10 * DUR_SEC);
 	assert_false(io_is_there(w->root.fd, "/imports"));
 }
