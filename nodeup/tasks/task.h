@@ -123,7 +123,7 @@ struct task_run {
 	struct err *error; /* whose is the caller's */
 	bool last_call;    /* nothing else can go on: what is not there now will not come */
 	bool unsure;       /* check could not compare: apply does, before it changes anything */
-	bool equal;        /* set by apply of what is unsure: it was right, nothing was changed */
+	bool equal;        /* set by apply: it was right, or is so by itself; nothing was changed */
 	bool final;        /* set by apply: this error has had its retries */
 	bool detached;     /* set by apply: enqueued, but it starts only when we end */
 	char remark[64];   /* set by apply: how it was done, for the line that says so */

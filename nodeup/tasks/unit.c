@@ -479,7 +479,7 @@ static int begin_job(const struct task *t, struct task_ctx *ctx, struct task_run
 	autoarena struct arena *a = arena_new_empty();
 	struct task_diff diff = { 0 };
 	struct bus_unit u;
-	bool changed;
+	bool changed = false;
 	int r;
 
 	r = get_unit(t, ctx, a, &u, e);
@@ -492,6 +492,8 @@ static int begin_job(const struct task *t, struct task_ctx *ctx, struct task_run
 	}
 	if (needs_no_job(t, ctx, &u)) {
 		run->stage = listens_here(t, ctx) ? LISTENING : 0;
+		/* one that answers again by itself was not changed */
+		run->equal = run->stage && !changed;
 		return run->stage ? TASK_WAIT : TASK_DONE;
 	}
 	/* as long as it runs it may write one */
@@ -535,6 +537,7 @@ static int listen_to(const struct task *t, struct task_ctx *ctx, struct task_run
 		return task_wait(run, dur_now() + ASK_AGAIN_NS,
 				 "an answer; silent for a minute it is restarted");
 	log_notice("restarting %s: %s; %s", t->name, why, fate_of_pods(t));
+	run->equal = false;
 	run->stage = STARTING;
 	r = enqueue(t, ctx, &u, &run->job, e);
 	return r < 0 ? r : task_wait(run, dur_now() + JOB_POLL_NS, "its restart job");
