@@ -11,6 +11,7 @@
 #include "nodeup/cmd/plan_flags.h"
 #include "nodeup/cmd/saved_plan.h"
 #include "nodeup/documents/location.h"
+#include "nodeup/host/fate.h"
 #include "nodeup/run/footer.h"
 #include "nodeup/run/report.h"
 #include "nodeup/tasks/before.h"
@@ -256,25 +257,29 @@ static struct strv restarts(struct arena *a, const struct run_report *rep)
 	return names;
 }
 
-/* Whether docker leaves its containers alone while it is restarted. */
-static bool has_live_restore(const struct run_report *rep)
+/* What the restart of a unit does to pods. Of documents alone, without a machine, it is the usual. */
+static struct fate fate_by(struct arena *a, const struct session *s, const char *unit)
 {
-	for (size_t i = 0; i < rep->n; i++) {
-		const struct task *t = rep->outcomes[i].task;
+	struct bus_unit u = { 0 };
+	struct err ignored;
 
-		if (t->kind == TASK_FILE && t->file.content &&
-		    str_eq(t->name, "/etc/sysconfig/docker"))
-			return strstr(t->file.content, "--live-restore") &&
-			       !strstr(t->file.content, "--live-restore=false");
-	}
-	return false;
+	if (s->ctx.before)
+		return (struct fate){ .stop = str_eq(unit, "docker.service") };
+	if (s->ctx.bus && bus_get(s->ctx.bus, a, unit, &u, &ignored) < 0)
+		u.main_pid = 0;
+	return fate_of(a, s->root_fd, unit, u.main_pid);
 }
 
 /* What becomes of the pods meanwhile. */
-static const char *fate_of_pods(const struct run_report *rep, const struct strv *names)
+static const char *fate_of_pods(struct arena *a, const struct session *s,
+				const struct run_report *rep, const struct strv *names)
 {
-	if (strv_has(names, "docker.service") && !has_live_restore(rep))
-		return "docker stops the containers of all pods";
+	for (size_t i = 0; i < names->n; i++) {
+		const struct fate f = fate_by(a, s, names->v[i]);
+
+		if (f.stop)
+			return fate_text(a, &f);
+	}
 	for (size_t i = 0; i < rep->n; i++) {
 		const struct run_outcome *o = &rep->outcomes[i];
 
@@ -289,7 +294,7 @@ static const char *fate_of_pods(const struct run_report *rep, const struct strv 
 	return "pods stay";
 }
 
-static void print_end(struct arena *a, const struct run_report *rep)
+static void print_end(struct arena *a, const struct session *s, const struct run_report *rep)
 {
 	const size_t n = to_change(rep), unsure = rep->counts[RUN_UNSURE];
 	const struct strv names = restarts(a, rep);
@@ -302,7 +307,7 @@ static void print_end(struct arena *a, const struct run_report *rep)
 			  rep->n - n - unsure);
 	if (names.n)
 		show_line(stdout, "restarts: %s; %s", strv_join(a, &names, ", "),
-			  fate_of_pods(rep, &names));
+			  fate_of_pods(a, s, rep, &names));
 }
 
 static int print_text(const struct cli *cli, struct session *s, const struct run_report *rep,
@@ -332,7 +337,7 @@ static int print_text(const struct cli *cli, struct session *s, const struct run
 	for (size_t i = 0; r == 0 && before && i < before->left.n; i++)
 		print_signed(colours, "", '=', arena_printf(a, " %s", before->left.v[i]));
 	if (r == 0)
-		print_end(a, rep);
+		print_end(a, s, rep);
 	return r;
 }
 

@@ -1,6 +1,8 @@
 #include "nodeup/host/containers.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/enc.h"
 #include "nodeup/base/json.h"
@@ -13,7 +15,7 @@ enum { ANSWER_MAX = 8 << 20 };
 
 const char docker_socket[] = "/run/docker.sock";
 
-static const char filters[] = "{\"label\":[\"io.kubernetes.pod.namespace=%s\"]}";
+static const char filters[] = "{\"label\":[\"io.kubernetes.pod.namespace%s%s\"]}";
 
 /* The name of a container in its pod: what follows "/k8s_", up to a hash of kubelet's or the name of the pod. */
 static bool is_named(const struct tree *container, const char *name)
@@ -29,11 +31,29 @@ static bool is_named(const struct tree *container, const char *name)
 	return *in_pod && strcspn(in_pod, "._") == strlen(name) && str_has_prefix(in_pod, name);
 }
 
-int containers_of_docker(struct arena *a, const struct container_query *q, struct strv *ret,
+/* Of "1480000000", as docker has it. */
+static int64_t moment_of_seconds(const char *text)
+{
+	const long long seconds = text ? strtoll(text, NULL, 10) : 0;
+
+	return seconds > 0 && seconds < INT64_MAX / DUR_SEC ? seconds * DUR_SEC : 0;
+}
+
+/* Of "2026-11-27T10:00:00.123456789Z", as containerd has it. */
+static int64_t moment_of_date(const char *text)
+{
+	struct tm tm = { 0 };
+
+	return text && strptime(text, "%Y-%m-%dT%H:%M:%S", &tm) ? (int64_t)timegm(&tm) * DUR_SEC
+								: 0;
+}
+
+int containers_of_docker(struct arena *a, const struct container_query *q, struct containers *ret,
 			 struct err *e)
 {
 	autobuf struct buf answer = BUF_INIT(ANSWER_MAX);
-	const char *filter = arena_printf(a, filters, q->namespace_);
+	const char *filter = arena_printf(a, filters, q->namespace_ ? "=" : "",
+					  q->namespace_ ? q->namespace_ : "");
 	const struct http_req req = {
 		.url = arena_printf(a, "http://docker/containers/json?filters=%s",
 				    enc_url(a, filter, 0)),
@@ -54,8 +74,10 @@ int containers_of_docker(struct arena *a, const struct container_query *q, struc
 		const struct tree *c = list->items[i].value;
 		const char *pod = tree_text(tree_get(c, "Labels"), "io.kubernetes.pod.name");
 
-		if (pod && is_named(c, q->name))
-			strv_add(a, ret, pod);
+		if (pod && (!q->name || is_named(c, q->name)))
+			arena_push(a, ret->v, ret->n,
+				   (struct container){
+					   pod, moment_of_seconds(tree_text(c, "Created")) });
 	}
 	return 0;
 }
@@ -84,7 +106,7 @@ static bool is_running(struct arena *a, const char *tasks, const char *id)
 	return false;
 }
 
-static int add_pod(struct arena *a, const char *id, struct strv *ret, struct err *e)
+static int add_pod(struct arena *a, const char *id, struct containers *ret, struct err *e)
 {
 	const char *const argv[] = { "ctr", "-n", "k8s.io", "containers", "info", id, NULL };
 	const char *pod;
@@ -98,12 +120,13 @@ static int add_pod(struct arena *a, const char *id, struct strv *ret, struct err
 		return r;
 	pod = tree_text(tree_get(info, "Labels"), "io.kubernetes.pod.name");
 	if (pod)
-		strv_add(a, ret, pod);
+		arena_push(a, ret->v, ret->n,
+			   (struct container){ pod, moment_of_date(tree_text(info, "CreatedAt")) });
 	return 0;
 }
 
-int containers_of_containerd(struct arena *a, const struct container_query *q, struct strv *ret,
-			     struct err *e)
+int containers_of_containerd(struct arena *a, const struct container_query *q,
+			     struct containers *ret, struct err *e)
 {
 	const char *const list[] = {
 		"ctr",

@@ -11,13 +11,25 @@
 extern const char docker_socket[];
 
 struct container_query {
-	const char *namespace_; /* of its pod */
-	const char *name;       /* of the container in it */
+	const char *namespace_; /* of its pod; NULL: any */
+	const char *name;       /* of the container in it; NULL: any */
 	struct http *http;
 };
 
-/* The names of the pods that have a running container of this name, added to ret. */
-int containers_of_docker(struct arena *a, const struct container_query *q, struct strv *ret,
+/* One that runs. */
+struct container {
+	const char *pod;
+	int64_t began_ns; /* by CLOCK_REALTIME; 0: not known */
+};
+
+struct containers {
+	struct container *v;
+	size_t n;
+};
+
+/* The running containers of this name, added to ret. */
+int containers_of_docker(struct arena *a, const struct container_query *q, struct containers *ret,
 			 struct err *e) must_check;
-int containers_of_containerd(struct arena *a, const struct container_query *q, struct strv *ret,
-			     struct err *e) must_check;
+/* The same; wants a namespace and a name. */
+int containers_of_containerd(struct arena *a, const struct container_query *q,
+			     struct containers *ret, struct err *e) must_check;

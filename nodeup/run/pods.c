@@ -15,7 +15,7 @@ static const char manifests[] = "/etc/kubernetes/manifests";
 /* Who runs the containers of kubelet, by the unit that the run had. docker comes first: it has a containerd of its own. */
 static const struct runtime_row {
 	const char *unit, *look;
-	int (*pods)(struct arena *a, const struct container_query *q, struct strv *ret,
+	int (*list)(struct arena *a, const struct container_query *q, struct containers *ret,
 		    struct err *e);
 } runtimes[] = {
 	{ "docker.service", "docker ps -a", containers_of_docker },
@@ -105,16 +105,16 @@ static bool is_of(const struct asked *q, const struct own_pod *pod, const char *
 static int ask_container(struct asked *q, const struct own_pod *pod, const char *container,
 			 struct err *e)
 {
-	struct strv pods = { 0 };
+	struct containers found = { 0 };
 	int r;
 
 	q->query.namespace_ = pod->namespace_;
 	q->query.name = container;
-	r = q->runtime->pods(q->arena, &q->query, &pods, e);
+	r = q->runtime->list(q->arena, &q->query, &found, e);
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < pods.n; i++)
-		if (is_of(q, pod, pods.v[i]))
+	for (size_t i = 0; i < found.n; i++)
+		if (is_of(q, pod, found.v[i].pod))
 			return 0;
 	strv_addf(q->arena, &q->missing, "%s of pod %s", container, pod->name);
 	return 0;

@@ -5,6 +5,7 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/base/log.h"
 #include "nodeup/host/answers.h"
+#include "nodeup/host/fate.h"
 #include "nodeup/tasks/checkpoint.h"
 #include "nodeup/tasks/effect.h"
 #include "nodeup/tasks/foreign.h"
@@ -448,6 +449,16 @@ static int may_start(const struct task *t, struct task_ctx *ctx, struct err *e)
 	return r;
 }
 
+/* Which pods stop, before they do. */
+static void tell_fate(const struct task *t, const struct task_ctx *ctx, const struct bus_unit *u)
+{
+	autoarena struct arena *a = arena_new_empty();
+	const struct fate f = fate_of(a, ctx->root_fd, t->name, u->main_pid);
+
+	if (f.pods.n)
+		log_notice("restarting %s: %s", t->name, fate_text(a, &f));
+}
+
 static int enqueue(const struct task *t, struct task_ctx *ctx, const struct bus_unit *u,
 		   uint32_t *ret_job, struct err *e)
 {
@@ -469,6 +480,8 @@ static int enqueue(const struct task *t, struct task_ctx *ctx, const struct bus_
 		if (r < 0)
 			return r;
 	}
+	if (str_eq(verb, "restart"))
+		tell_fate(t, ctx, u);
 	return bus_job(ctx->bus, verb, t->name, ret_job, e);
 }
 
@@ -512,14 +525,6 @@ static int begin_job(const struct task *t, struct task_ctx *ctx, struct task_run
 	return TASK_WAIT;
 }
 
-/* What becomes of pods while a runtime is restarted. */
-static const char *fate_of_pods(const struct task *t)
-{
-	return str_eq(t->name, "docker.service")
-		       ? "docker stops the containers of all pods, but with live-restore"
-		       : "pods stay";
-}
-
 /* It answers in time, or it is restarted, once. */
 static int listen_to(const struct task *t, struct task_ctx *ctx, struct task_run *run,
 		     struct err *e)
@@ -536,7 +541,7 @@ static int listen_to(const struct task *t, struct task_ctx *ctx, struct task_run
 	if (!run->since_ns || dur_now() - run->since_ns < SILENCE_NS)
 		return task_wait(run, dur_now() + ASK_AGAIN_NS,
 				 "an answer; silent for a minute it is restarted");
-	log_notice("restarting %s: %s; %s", t->name, why, fate_of_pods(t));
+	log_notice("%s: %s", t->name, why);
 	run->equal = false;
 	run->stage = STARTING;
 	r = enqueue(t, ctx, &u, &run->job, e);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include "nodeup/base/dur.h"
 #include "nodeup/base/proc.h"
 #include "nodeup/host/containers.h"
 #include "tests/unit/lib/scratch.h"
@@ -34,7 +35,8 @@ static const char fake_ctr[] =
 	"'containers info')\n"
 	"  [ $# = 3 ] || exit 9\n"
 	"  while read -r id name space pod status; do\n"
-	"    [ $id = $3 ] && printf '{\"ID\": \"%s\", \"Labels\": {\"io.kubernetes.pod.name\": \"%s\"}}\\n' $id $pod\n"
+	"    [ $id = $3 ] && printf '{\"ID\": \"%s\", \"CreatedAt\": \"2026-11-27T10:02:03.5Z\", \"Labels\": "
+	"{\"io.kubernetes.pod.name\": \"%s\"}}\\n' $id $pod\n"
 	"  done <$SCRATCH/containers; exit 0 ;;\n"
 	"*) exit 9 ;;\n"
 	"esac\n";
@@ -42,7 +44,7 @@ static const char fake_ctr[] =
 struct world {
 	struct arena *arena;
 	struct scratch root;
-	struct strv pods;
+	struct containers found;
 	struct err e;
 };
 
@@ -73,8 +75,8 @@ static int ask(struct world *w)
 {
 	const struct container_query q = { .namespace_ = "kube-system", .name = "kube-proxy" };
 
-	w->pods.n = 0;
-	return containers_of_containerd(w->arena, &q, &w->pods, &w->e);
+	w->found.n = 0;
+	return containers_of_containerd(w->arena, &q, &w->found, &w->e);
 }
 
 static void pods_of_containerd_are_those_whose_task_runs(void **state)
@@ -82,14 +84,16 @@ static void pods_of_containerd_are_those_whose_task_runs(void **state)
 	struct world *w = *state;
 
 	assert_int_equal(ask(w), 0);
-	assert_int_equal(w->pods.n, 0);
+	assert_int_equal(w->found.n, 0);
 	scratch_write(&w->root, "/containers",
 		      "a1 kube-proxy kube-system kube-proxy-old STOPPED\n"
 		      "a1b kube-proxy kube-system kube-proxy-new RUNNING\n"
 		      "b kube-proxy default kube-proxy-mine RUNNING\n"
 		      "c dns kube-system dns-x RUNNING\n");
 	assert_int_equal(ask(w), 0);
-	assert_string_equal(strv_join(w->arena, &w->pods, " "), "kube-proxy-new");
+	assert_int_equal(w->found.n, 1);
+	assert_string_equal(w->found.v[0].pod, "kube-proxy-new");
+	assert_int_equal(w->found.v[0].began_ns / DUR_SEC, 1795773723);
 }
 
 static void a_containerd_that_is_down_is_an_error(void **state)

@@ -11,6 +11,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 #include "nodeup/base/dur.h"
+#include "nodeup/base/log.h"
 #include "nodeup/base/print.h"
 #include "nodeup/tasks/kinds.h"
 #include "nodeup/tasks/task.h"
@@ -48,6 +49,7 @@ static int world_new(void **state)
 
 	scratch_new(&w->root);
 	scratch_write(&w->root, "/run/x", "");
+	scratch_write(&w->root, "/etc/kubernetes/manifests/a", "metadata: {name: own}\n");
 	w->unit = (struct task){
 		.kind = TASK_UNIT,
 		.ops = &task_unit_ops,
@@ -86,6 +88,18 @@ static void *answer_one(void *arg)
 	return NULL;
 }
 
+static char last_line[256];
+
+static int keep_line(enum log_level level, const char *message, const struct log_field *fields,
+		     size_t n)
+{
+	(void)level;
+	(void)fields;
+	(void)n;
+	(void)print_to(last_line, sizeof(last_line), "%s", message);
+	return 0;
+}
+
 static int apply(struct world *w)
 {
 	return w->unit.ops->apply(&w->unit, &w->ctx, &w->run, &w->e);
@@ -115,7 +129,11 @@ static void what_is_silent_for_a_minute_is_restarted_and_changed(void **state)
 
 	assert_int_equal(apply(w), TASK_WAIT);
 	w->run.since_ns = dur_now() - 61 * DUR_SEC;
+	log_set_writer(keep_line);
 	assert_int_equal(apply(w), TASK_WAIT);
+	log_set_writer(NULL);
+	assert_string_equal(last_line, "restarting docker.service: docker stops the containers of "
+				       "all pods: own");
 	assert_string_equal(w->bus.calls, "restart docker.service, ");
 	assert_int_equal(apply(w), TASK_DONE);
 	assert_false(w->run.equal);

@@ -1,0 +1,113 @@
+#include "nodeup/host/fate.h"
+
+#include <string.h>
+#include "nodeup/base/io.h"
+#include "nodeup/base/json.h"
+#include "nodeup/base/walk.h"
+#include "nodeup/base/yaml.h"
+#include "nodeup/host/answers.h"
+#include "nodeup/host/containers.h"
+#include "nodeup/host/process.h"
+
+enum { FILE_MAX = 1 << 20 };
+
+static const char docker[] = "docker.service";
+static const char logs[] = "/var/log/containers";
+static const char manifests[] = "/etc/kubernetes/manifests";
+
+/* Its flag goes before its file. */
+static bool keeps_containers(struct arena *a, int root_fd, uint32_t pid)
+{
+	static const char file[] = "/etc/docker/daemon.json";
+	const char *flag = process_flag(a, root_fd, pid, "live-restore");
+	const char *text = flag ? NULL : io_text(a, root_fd, file, FILE_MAX);
+	struct err ignored;
+	struct tree *t;
+
+	if (flag)
+		return !str_eq(flag, "false");
+	return text && json_parse(a, file, text, strlen(text), &t, &ignored) == 0 &&
+	       str_eq(tree_text(t, "live-restore"), "true");
+}
+
+/* Whether docker named them. */
+static bool ask_docker(struct arena *a, int root_fd, struct strv *ret)
+{
+	struct container_query q = { .namespace_ = NULL };
+	struct containers found = { 0 };
+	struct err ignored;
+	int r = answers_demand(root_fd, docker, &ignored);
+
+	if (r == 0)
+		r = http_new(&(struct http_opts){ .root_fd = root_fd }, &q.http, &ignored);
+	if (r == 0)
+		r = containers_of_docker(a, &q, &found, &ignored);
+	http_free(q.http);
+	for (size_t i = 0; r == 0 && i < found.n; i++)
+		strv_add_once(a, ret, found.v[i].pod);
+	return r == 0;
+}
+
+/* "POD_NAMESPACE_CONTAINER-ID.log" */
+static void read_logs(struct arena *a, int root_fd, struct strv *ret)
+{
+	struct strv names = { 0 };
+	struct err ignored;
+
+	if (walk_names_at(a, root_fd, logs, &names, &ignored) < 0)
+		return;
+	for (size_t i = 0; i < names.n; i++)
+		if (strchr(names.v[i], '_'))
+			strv_add_once(a, ret, arena_strn(a, names.v[i], strcspn(names.v[i], "_")));
+}
+
+/* kubelet appends the name of the node to that of a static pod. */
+static bool has_log(const struct strv *pods, const char *name)
+{
+	for (size_t i = 0; i < pods->n; i++)
+		if (str_has_prefix(pods->v[i], name) && pods->v[i][strlen(name)] == '-')
+			return true;
+	return false;
+}
+
+static void read_manifests(struct arena *a, int root_fd, struct strv *ret)
+{
+	const struct strv logged = *ret;
+	struct strv names = { 0 };
+	struct err ignored;
+
+	if (walk_names_at(a, root_fd, manifests, &names, &ignored) < 0)
+		return;
+	for (size_t i = 0; i < names.n; i++) {
+		const char *path = arena_printf(a, "%s/%s", manifests, names.v[i]), *name;
+		const char *text = names.v[i][0] == '.' ? NULL
+							: io_text(a, root_fd, path, FILE_MAX);
+		struct tree *pod;
+
+		if (!text || yaml_parse(a, path, text, strlen(text), &pod, &ignored) < 0)
+			continue;
+		name = tree_text(tree_get(pod, "metadata"), "name");
+		if (name && !has_log(&logged, name))
+			strv_add_once(a, ret, name);
+	}
+}
+
+struct fate fate_of(struct arena *a, int root_fd, const char *unit, uint32_t pid)
+{
+	struct fate f = { .stop = str_eq(unit, docker) && !keeps_containers(a, root_fd, pid) };
+
+	if (f.stop && !ask_docker(a, root_fd, &f.pods)) {
+		read_logs(a, root_fd, &f.pods);
+		read_manifests(a, root_fd, &f.pods);
+	}
+	strv_sort(&f.pods);
+	return f;
+}
+
+const char *fate_text(struct arena *a, const struct fate *f)
+{
+	if (!f->stop)
+		return "pods stay";
+	return arena_printf(a, "docker stops the containers of all pods%s%s", f->pods.n ? ": " : "",
+			    strv_join(a, &f->pods, ", "));
+}
