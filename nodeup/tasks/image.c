@@ -8,7 +8,6 @@
 #include "nodeup/base/paths.h"
 #include "nodeup/base/print.h"
 #include "nodeup/base/record.h"
-#include "nodeup/host/answers.h"
 #include "nodeup/host/containers.h"
 #include "nodeup/tasks/image_archive.h"
 #include "nodeup/tasks/images.h"
@@ -137,7 +136,7 @@ static int image_check(const struct task *t, struct task_ctx *ctx, struct task_d
 	(void)e;
 	if (ctx->image_mode)
 		return TASK_EQUAL;
-	if (answers_demand(ctx->root_fd, runtime_of(&t->image), &why) < 0)
+	if (image_demand(ctx, runtime_of(&t->image), &why) < 0)
 		return task_differs(diff, "the runtime does not answer");
 	if (t->image.is_unnamed)
 		return check_unnamed(&t->image, ctx, diff);
@@ -255,7 +254,7 @@ static int load(const struct task *t, struct task_ctx *ctx, struct task_run *run
 	char id[ID_MAX];
 	int r = 0;
 
-	r = answers_demand(ctx->root_fd, runtime_of(&t->image), e);
+	r = image_demand(ctx, runtime_of(&t->image), e);
 	/* before it is loaded, as an archive that is refused is not loaded */
 	if (r == 0 && t->image.is_unnamed)
 		r = image_archive_names(t->image.asset, ctx, a, &names, e);

@@ -4,6 +4,7 @@
 #include <unistd.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/print.h"
+#include "nodeup/host/answers.h"
 
 #define ASK_NS (30 * DUR_SEC)
 #define LOAD_NS (600 * DUR_SEC)
@@ -43,6 +44,18 @@ static struct strv columns(struct arena *a, const char *line)
 		if (*all.v[i])
 			strv_add(a, &out, all.v[i]);
 	return out;
+}
+
+int image_demand(struct task_ctx *ctx, const char *unit, struct err *e)
+{
+	int r;
+
+	if (ctx->no_answer)
+		return err_fail(e, ERR_SYSTEM, ETIMEDOUT, "%s does not answer", unit);
+	r = answers_demand(ctx->root_fd, unit, e);
+	if (ctx->only_looks)
+		ctx->no_answer = r < 0;
+	return r;
 }
 
 int image_ctr_list(struct task_ctx *ctx, struct arena *a, const char *name, struct map *ret,

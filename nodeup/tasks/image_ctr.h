@@ -1,4 +1,4 @@
-/* image_ctr.h - images of containerd, in the namespace that kubelet looks at
+/* image_ctr.h - images of containerd, in the namespace that kubelet looks at, and whether it or docker answers
  * Through ctr, which comes with containerd: its own interface is gRPC.
  * Owner: the caller's storage. Errors: SYSTEM; -ENOENT where an image is not there.
  * Threads: all functions. Source: ctr(8), containerd pkg/cri. */
@@ -9,6 +9,8 @@
 
 enum { IMAGE_ID_MAX = 128 };
 
+/* Fails if the runtime of a unit says nothing. A plan asks such a one once. */
+int image_demand(struct task_ctx *ctx, const char *unit, struct err *e) must_check;
 /* Put the digest of each image under the name that containerd knows it by, or of the one of that name alone; NULL: of all. The
  * texts are the arena's. */
 int image_ctr_list(struct task_ctx *ctx, struct arena *a, const char *name, struct map *ret,

@@ -1,6 +1,6 @@
 #include "nodeup/tasks/kinds.h"
 
-#include "nodeup/host/answers.h"
+#include "nodeup/tasks/image_ctr.h"
 #include "nodeup/tasks/images.h"
 
 /* What is there is not pulled again, whatever its registry has by now under that name. */
@@ -14,7 +14,7 @@ static int pull_check(const struct task *t, struct task_ctx *ctx, struct task_di
 	(void)e;
 	if (ctx->image_mode)
 		return TASK_EQUAL;
-	r = answers_demand(ctx->root_fd, "containerd.service", &why);
+	r = image_demand(ctx, "containerd.service", &why);
 	if (r == 0)
 		r = images_id(ctx, t->name, id, &why);
 	if (r == -ENOENT)
@@ -25,7 +25,7 @@ static int pull_check(const struct task *t, struct task_ctx *ctx, struct task_di
 static int pull_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
 		      struct err *e)
 {
-	int r = answers_demand(ctx->root_fd, "containerd.service", e);
+	int r = image_demand(ctx, "containerd.service", e);
 
 	(void)run;
 	if (r < 0)

@@ -4,8 +4,7 @@
  * check said "differs". Both may be killed at any point: a re-run converges.
  * Owner: tasks live in the plan's arena and are const after planning; what changes during a run is
  * in struct task_run. Errors: by kind. Threads: kinds marked `on_main` run on the scheduler's thread
- * (they use the bus), all others on workers, several at once.
- * Source: kops upup/pkg/fi/nodeup/nodetasks. */
+ * (they use the bus), all others on workers, several at once. Source: kops upup/pkg/fi/nodeup/nodetasks. */
 #pragma once
 
 #include "assets/cache/cache.h"
@@ -74,6 +73,7 @@ struct task_ctx { /* what tasks work with: the seams that tests replace */
 	bool is_offline; /* no server outside is asked */
 	bool only_looks; /* a plan: nothing is applied, and no unit is watched afterwards */
 	bool gives_away; /* the cache keeps no second copy of a program */
+	bool no_answer;  /* a plan met a runtime that says nothing: it is asked no more */
 	struct cache *cache;
 	int cache_root_fd; /* what the cache's paths are below: an explicit --cache is the host's */
 	struct fetcher *fetcher;
