@@ -13,6 +13,7 @@
 #include "nodeup/base/paths.h"
 #include "nodeup/base/record.h"
 #include "nodeup/plan/host_checks.h"
+#include "nodeup/run/pods.h"
 #include "nodeup/tasks/foreign.h"
 #include "nodeup/tasks/images.h"
 #include "nodeup/tasks/kinds.h"
@@ -357,12 +358,17 @@ static void log_remarks(struct session *s)
 	}
 }
 
-/* Each boot's apply would say it anew of what an admin knows about: plan and repair are asked for. */
+/* Each boot's apply would say it anew of what an admin knows about: plan and repair are asked for. What does not answer in a
+ * static pod is said with it: no run restarts that. */
 static void log_foreign(struct session *s, const struct session_req *req)
 {
+	struct strv silent;
+
 	if (req->bake || req->only || (req->for_apply && !req->cli->verify))
 		return;
 	s->foreign = foreign_lines(s->arena, s->root_fd, s->plan.tasks, s->plan.n);
+	silent = pods_silent(s->arena, &s->ctx, s->plan.tasks, s->plan.n);
+	strv_add_all(s->arena, &s->foreign, &silent);
 	log_warnings(&s->foreign);
 }
 

@@ -95,6 +95,19 @@ static void add_change(struct arena *a, struct tree *map, const struct task *t,
 			      : "no run is remembered");
 }
 
+/* What the run would warn of. */
+static void add_warnings(struct arena *a, struct tree *map, const struct session *s,
+			 const struct task *t)
+{
+	const char *path = task_path(t);
+	struct tree *list = tree_seq(a);
+
+	for (size_t i = 0; path && i < s->foreign.n; i++)
+		if (str_has_prefix(s->foreign.v[i], arena_printf(a, "%s: ", path)))
+			(void)tree_add(a, list, tree_string(a, s->foreign.v[i] + strlen(path) + 2));
+	tree_set_some(a, map, "but", list);
+}
+
 static struct tree *explain(struct arena *a, const struct session *s, const struct run_outcome *o,
 			    const struct tree *runs)
 {
@@ -112,6 +125,7 @@ static struct tree *explain(struct arena *a, const struct session *s, const stru
 	tree_set_text(a, map, "task", task_title(a, t));
 	tree_set_text(a, map, "is",
 		      arena_printf(a, "%s%s%s", words[o->state], *why ? ": " : "", why));
+	add_warnings(a, map, s, t);
 	tree_set_text(a, map, "asked by",
 		      t->ops == &task_leftover_ops ? "no document any more"
 		      : t->asked                   ? t->asked

@@ -4,13 +4,16 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/base/io.h"
 #include "nodeup/base/yaml.h"
+#include "nodeup/host/answers.h"
 #include "nodeup/host/containers.h"
+#include "nodeup/run/listeners.h"
 
 #define START_NS (10 * 60 * DUR_SEC)
 
 enum { MANIFEST_MAX = 1 << 20 };
 
 static const char manifests[] = "/etc/kubernetes/manifests";
+static const char not_restarted[] = "nodeup restarts no container of a control plane";
 
 /* Who runs the containers of kubelet, by the unit that the run had. docker comes first: it has a containerd of its own. */
 static const struct runtime_row {
@@ -24,8 +27,9 @@ static const struct runtime_row {
 
 /* A pod that the run wrote. */
 struct own_pod {
-	const char *name, *namespace_;
+	const char *path, *name, *namespace_;
 	struct strv containers;
+	struct listeners listeners;
 };
 
 struct asked {
@@ -34,7 +38,8 @@ struct asked {
 	size_t n;
 	struct container_query query;
 	const struct runtime_row *runtime;
-	struct strv missing; /* "kube-proxy of pod kube-proxy" */
+	/* "kube-proxy of pod kube-proxy", and why of what is silent or was not asked */
+	struct strv missing, starting, silent, unasked;
 };
 
 static const struct runtime_row *find_runtime(const struct tree *tasks)
@@ -50,11 +55,13 @@ static const struct runtime_row *find_runtime(const struct tree *tasks)
 	return NULL;
 }
 
-static void add_pod(struct asked *q, const struct tree *document)
+static void add_pod(struct asked *q, const char *path, const struct tree *document)
 {
 	const struct tree *meta = tree_get(document, "metadata");
 	const struct tree *list = tree_get(tree_get(document, "spec"), "containers");
-	struct own_pod pod = { .name = tree_text(meta, "name") };
+	struct own_pod pod = { .path = path,
+			       .name = tree_text(meta, "name"),
+			       .listeners = listeners_of(q->arena, document) };
 
 	if (!pod.name || !list || list->kind != TREE_SEQ)
 		return;
@@ -70,21 +77,26 @@ static void add_pod(struct asked *q, const struct tree *document)
 	arena_push(q->arena, q->v, q->n, pod);
 }
 
-/* Those whose file is there: what is not, or cannot be read, is the plan's to say. */
+/* One whose file is there: what is not, or cannot be read, is the plan's to say. */
+static void read_pod(struct asked *q, int root_fd, const char *path)
+{
+	autobuf struct buf text = BUF_INIT(MANIFEST_MAX);
+	struct tree *document;
+	struct err ignored;
+
+	if (*path == '/' && str_is_within(path, manifests) &&
+	    io_read(root_fd, path, &text, &ignored) >= 0 &&
+	    yaml_parse(q->arena, path, buf_str(&text), text.len, &document, &ignored) == 0)
+		add_pod(q, path, document);
+}
+
 static void read_pods(struct asked *q, int root_fd, const struct tree *tasks)
 {
 	for (size_t i = 0; i < tasks->n; i++) {
 		const struct tree *t = tasks->items[i].value;
-		const char *path = str_eq(tree_text(t, "kind"), "file") ? tree_text(t, "name")
-									: NULL;
-		autobuf struct buf text = BUF_INIT(MANIFEST_MAX);
-		struct tree *document;
-		struct err ignored;
 
-		if (path && *path == '/' && str_is_within(path, manifests) &&
-		    io_read(root_fd, path, &text, &ignored) >= 0 &&
-		    yaml_parse(q->arena, path, buf_str(&text), text.len, &document, &ignored) == 0)
-			add_pod(q, document);
+		if (str_eq(tree_text(t, "kind"), "file"))
+			read_pod(q, root_fd, tree_says(t, "name"));
 	}
 }
 
@@ -102,21 +114,71 @@ static bool is_of(const struct asked *q, const struct own_pod *pod, const char *
 	return longest == strlen(pod->name) && str_has_prefix(name, pod->name);
 }
 
-static int ask_container(struct asked *q, const struct own_pod *pod, const char *container,
-			 struct err *e)
+/* What runs of it; *ret NULL: nothing. */
+static int find_container(struct asked *q, const struct own_pod *pod, const char *container,
+			  const struct container **ret, struct err *e)
 {
 	struct containers found = { 0 };
 	int r;
 
+	*ret = NULL;
 	q->query.namespace_ = pod->namespace_;
 	q->query.name = container;
 	r = q->runtime->list(q->arena, &q->query, &found, e);
+	for (size_t i = 0; r == 0 && i < found.n && !*ret; i++)
+		if (is_of(q, pod, found.v[i].pod))
+			*ret = &found.v[i];
+	return r;
+}
+
+static bool is_young(int64_t began_ns)
+{
+	return began_ns > 0 && dur_wall() - began_ns < START_NS;
+}
+
+static enum answer ask_listener(struct arena *a, const struct listener *l, const char **ret_why)
+{
+	if (l->port)
+		return answers_ask_port(a, l->address, l->port, ret_why);
+	*ret_why = "its manifest turns no port on";
+	return ANSWER_NOT_ASKED;
+}
+
+/* Of what runs since then. It may take minutes until it answers for the first time. */
+static void ask_listeners(struct asked *q, const struct own_pod *pod, const char *container,
+			  int64_t began_ns)
+{
+	for (size_t i = 0; i < pod->listeners.n; i++) {
+		const struct listener *l = &pod->listeners.v[i];
+		const char *why;
+		enum answer came;
+
+		if (!str_eq(l->container, container))
+			continue;
+		came = ask_listener(q->arena, l, &why);
+		if (came == ANSWER_NOT_ASKED)
+			strv_addf(q->arena, &q->unasked, "%s of pod %s: %s", container, pod->name,
+				  why);
+		else if (answer_is_bad(came) && is_young(began_ns))
+			strv_addf(q->arena, &q->starting, "%s of pod %s", container, pod->name);
+		else if (answer_is_bad(came))
+			strv_addf(q->arena, &q->silent, "container %s of pod %s runs, but %s",
+				  container, pod->name, why);
+	}
+}
+
+static int ask_container(struct asked *q, const struct own_pod *pod, const char *container,
+			 struct err *e)
+{
+	const struct container *c;
+	int r = find_container(q, pod, container, &c, e);
+
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < found.n; i++)
-		if (is_of(q, pod, found.v[i].pod))
-			return 0;
-	strv_addf(q->arena, &q->missing, "%s of pod %s", container, pod->name);
+	if (c)
+		ask_listeners(q, pod, container, c->began_ns);
+	else
+		strv_addf(q->arena, &q->missing, "%s of pod %s", container, pod->name);
 	return 0;
 }
 
@@ -130,11 +192,37 @@ static int ask_all(struct asked *q, struct err *e)
 	return r;
 }
 
+static int open_http(struct asked *q, int root_fd, struct err *e)
+{
+	return http_new(&(struct http_opts){ .root_fd = root_fd }, &q->query.http, e);
+}
+
+static void judge(struct asked *q, struct told *t)
+{
+	struct arena *a = q->arena;
+	const int64_t ended = told_since(t);
+	const bool is_new = ended >= 0 && dur_wall() - ended < START_NS;
+
+	if (is_new) {
+		strv_add_all(a, &q->starting, &q->missing);
+		q->missing.n = 0;
+	}
+	if (q->missing.n)
+		t->why = arena_printf(a, "no container runs: %s; see %s, and journalctl -u kubelet",
+				      strv_join(a, &q->missing, ", "), q->runtime->look);
+	else if (q->silent.n)
+		t->why = arena_printf(a, "%s; %s", strv_join(a, &q->silent, "; "), not_restarted);
+	if (t->why)
+		t->state = TOLD_DEGRADED;
+	else if (q->starting.n)
+		t->pods = arena_printf(a, "starting: %s", strv_join(a, &q->starting, ", "));
+	strv_add_all(a, &t->unasked, &q->unasked);
+}
+
 void pods_ask(struct arena *a, int root_fd, struct told *t)
 {
 	const struct tree *tasks = tree_get(t->word, "tasks");
 	struct asked q = { .arena = a };
-	const int64_t ended = told_since(t);
 	struct err e;
 
 	if (t->state != TOLD_READY || !tasks || tasks->kind != TREE_SEQ)
@@ -143,17 +231,70 @@ void pods_ask(struct arena *a, int root_fd, struct told *t)
 	read_pods(&q, root_fd, tasks);
 	if (!q.n || !q.runtime)
 		return;
-	if (http_new(&(struct http_opts){ .root_fd = root_fd }, &q.query.http, &e) < 0 ||
-	    ask_all(&q, &e) < 0)
+	if (open_http(&q, root_fd, &e) < 0 || ask_all(&q, &e) < 0)
 		t->pods = arena_printf(a, "not seen: %s", e.msg);
+	else
+		judge(&q, t);
 	http_free(q.query.http);
-	if (t->pods || !q.missing.n)
-		return;
-	if (ended >= 0 && dur_wall() - ended < START_NS) {
-		t->pods = arena_printf(a, "starting: %s", strv_join(a, &q.missing, ", "));
-		return;
+}
+
+/* The unit of a runtime that is up, so that it may be asked; systemd would start docker for it. */
+static const struct runtime_row *running_runtime(const struct task_ctx *ctx,
+						 struct task *const *tasks, size_t n)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct bus_unit u;
+	struct err ignored;
+
+	for (size_t i = 0; i < ARRAY_LEN(runtimes); i++)
+		for (size_t k = 0; k < n; k++)
+			if (tasks[k]->kind == TASK_UNIT &&
+			    str_eq(tasks[k]->name, runtimes[i].unit) &&
+			    bus_get(ctx->bus, a, tasks[k]->name, &u, &ignored) == 0 &&
+			    str_eq(u.active_state, "active") &&
+			    answers_demand(ctx->root_fd, tasks[k]->name, &ignored) == 0)
+				return &runtimes[i];
+	return NULL;
+}
+
+/* Whether the runtime has it, and for long. */
+static bool is_old(struct asked *q, int root_fd, const struct own_pod *pod, const char *container)
+{
+	const struct container *c;
+	struct err ignored;
+
+	return (q->query.http || open_http(q, root_fd, &ignored) == 0) &&
+	       find_container(q, pod, container, &c, &ignored) == 0 && c && !is_young(c->began_ns);
+}
+
+static void add_silent(struct asked *q, int root_fd, const struct own_pod *pod)
+{
+	for (size_t i = 0; i < pod->listeners.n; i++) {
+		const struct listener *l = &pod->listeners.v[i];
+		const char *why;
+
+		if (answer_is_bad(ask_listener(q->arena, l, &why)) &&
+		    is_old(q, root_fd, pod, l->container))
+			strv_addf(q->arena, &q->silent, "%s: container %s runs, but %s; %s",
+				  pod->path, l->container, why, not_restarted);
 	}
-	t->state = TOLD_DEGRADED;
-	t->why = arena_printf(a, "no container runs: %s; see %s, and journalctl -u kubelet",
-			      strv_join(a, &q.missing, ", "), q.runtime->look);
+}
+
+struct strv pods_silent(struct arena *a, const struct task_ctx *ctx, struct task *const *tasks,
+			size_t n)
+{
+	struct asked q = { .arena = a };
+	size_t n_listeners = 0;
+
+	for (size_t i = 0; ctx->bus && i < n; i++)
+		if (tasks[i]->kind == TASK_FILE && !tasks[i]->file.unwanted)
+			read_pod(&q, ctx->root_fd, tasks[i]->name);
+	for (size_t i = 0; i < q.n; i++)
+		n_listeners += q.v[i].listeners.n;
+	if (n_listeners)
+		q.runtime = running_runtime(ctx, tasks, n);
+	for (size_t i = 0; q.runtime && i < q.n; i++)
+		add_silent(&q, ctx->root_fd, &q.v[i]);
+	http_free(q.query.http);
+	return q.silent;
 }

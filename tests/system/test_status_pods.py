@@ -3,13 +3,16 @@
 import http.server
 import json
 import os
+import socket
 import socketserver
+import ssl
 import threading
 import time
 import urllib.parse
 
 import pytest
 
+import certs
 from test_status_command import DEGRADED, READY, Node
 
 MANIFESTS = "etc/kubernetes/manifests"
@@ -140,6 +143,81 @@ def test_pods_of_a_node_that_just_came_up_are_starting(node, docker):
 def test_a_pod_that_we_did_not_write_is_not_ours(node, docker):
     ran(node, PROXY, kind="stray")
     assert why(node, READY) == (None, None) and not docker.asked
+
+
+def api_server(node, docker, *flags, age=3600, probe=8080):
+    """One that runs for so long, with these flags."""
+    ran(node, ("kube-apiserver", ["kube-apiserver"], "kube-system"))
+    container = {"name": "kube-apiserver", "image": "x", "command": ["/bin/sh", "-c", " ".join(("/kube-apiserver", *flags, "| tee /log"))],
+                 "livenessProbe": {"httpGet": {"host": "127.0.0.1", "path": "/healthz", "port": probe}}}
+    (node.root / MANIFESTS / "kube-apiserver.manifest").write_text(json.dumps(
+        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "kube-apiserver", "namespace": "kube-system"},
+         "spec": {"hostNetwork": True, "containers": [container]}}))
+    docker.run("kube-apiserver-ip-10-0-0-1", "kube-apiserver")
+    docker.containers[-1]["Created"] = int(time.time()) - age
+
+
+@pytest.fixture
+def port():
+    """It listens, and nobody takes what comes: a process that is stopped."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server
+
+
+def number(server):
+    return server.getsockname()[1]
+
+
+def test_an_api_server_that_hangs(node, docker, port):
+    api_server(node, docker, f"--secure-port={number(port)}")
+    want = f"container kube-apiserver of pod kube-apiserver runs, but it does not answer: 127.0.0.1:{number(port)} says nothing for 1.0 s; nodeup restarts no container of a control plane"
+    assert why(node, DEGRADED) == (want, None)
+    assert f"  why       {want}\n" in node.status().stdout
+
+
+def test_an_api_server_is_starting_before_it_answers(node, docker, port):
+    api_server(node, docker, f"--secure-port={number(port)}", age=60)
+    assert why(node, READY) == (None, "starting: kube-apiserver of pod kube-apiserver")
+
+
+@pytest.mark.parametrize("flags", [[], ["--insecure-port=0", "--secure-port=0"]], ids=["its probe", "off"])
+def test_an_api_server_without_a_secure_port(node, docker, port, flags):
+    api_server(node, docker, *flags, probe=number(port))
+    done = node.status("-o", "json")
+    assert done.returncode == (READY if flags else DEGRADED), done
+    assert json.loads(done.stdout).get("notAsked", []) == ["kube-apiserver of pod kube-apiserver: its manifest turns no port on"] * bool(flags), done
+
+
+def serve_tls(server, pki):
+    """As etcd does, which closes a connection that does not begin by TLS."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certs.signed(pki, "x", None, certs.OURS), pki / "x.key")
+    while True:
+        client, _ = server.accept()
+        with client:
+            if client.recv(1, socket.MSG_PEEK) != b"\x16":
+                continue
+            try:
+                context.wrap_socket(client, server_side=True).close()
+            except OSError:
+                pass
+
+
+def serve_words(server, _):
+    while True:
+        client, _ = server.accept()
+        with client:
+            if client.recv(99):
+                client.sendall(b"HTTP/1.0 401 Unauthorized\r\n\r\n")
+
+
+@pytest.mark.parametrize("serve", [serve_tls, serve_words])
+def test_any_answer_of_an_api_server_is_one(node, docker, port, tmp_path, serve):
+    pki = tmp_path / "pki"
+    pki.mkdir()
+    threading.Thread(target=serve, args=(port, pki), daemon=True).start()
+    api_server(node, docker, f"--secure-port={number(port)}")
+    assert why(node, READY) == (None, None)
 
 
 def test_a_docker_that_is_not_there(node):

@@ -1,0 +1,103 @@
+#include "nodeup/run/listeners.h"
+
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PORT_MAX = 65535 };
+
+static const char here[] = "127.0.0.1";
+
+/* clang-format off */
+static const struct row {
+	const char *container;
+	const char *flag;  /* a port, or URLs of which each ends with one */
+	const char *bind;  /* the address that goes with it */
+	const char *plain; /* turns the port of its livenessProbe off where it is 0 */
+} rows[] = {
+	{ "kube-apiserver", "--secure-port", "--bind-address", "--insecure-port" },
+	{ "etcd-manager", "--client-urls", NULL, NULL },
+	{ "etcd-container", NULL, NULL, NULL },
+};
+/* clang-format on */
+
+static void add_words(struct arena *a, const struct tree *list, struct strv *words)
+{
+	for (size_t i = 0; list && list->kind == TREE_SEQ && i < list->n; i++)
+		if (list->items[i].value->kind == TREE_SCALAR)
+			strv_add(a, words, list->items[i].value->scalar);
+}
+
+/* All that the container is started with, as one text: a shell may get it as a word. */
+static const char *command_of(struct arena *a, const struct tree *container)
+{
+	struct strv words = { 0 };
+
+	add_words(a, tree_get(container, "command"), &words);
+	add_words(a, tree_get(container, "args"), &words);
+	return strv_join(a, &words, " ");
+}
+
+/* The last one of a flag; NULL: there is none. */
+static const char *value_of(struct arena *a, const char *command, const char *flag)
+{
+	const char *found = NULL;
+
+	while (flag && (command = strstr(command, flag))) {
+		command += strlen(flag);
+		if (*command && strchr("= ", *command))
+			found = arena_strn(a, command + 1, strcspn(command + 1, " \t\n\"'"));
+	}
+	return found;
+}
+
+/* "443", or of "https://x:4001" what is behind the last colon; 0: none. */
+static uint16_t port_in(const char *text)
+{
+	const char *colon = text ? strrchr(text, ':') : NULL;
+	const long n = text ? strtol(colon ? colon + 1 : text, NULL, 10) : 0;
+
+	return n > 0 && n <= PORT_MAX ? (uint16_t)n : 0;
+}
+
+static const char *address_in(const char *text)
+{
+	struct in_addr address;
+
+	return text && inet_pton(AF_INET, text, &address) == 1 && address.s_addr != INADDR_ANY
+		       ? text
+		       : here;
+}
+
+static struct listener find(struct arena *a, const struct row *row, const struct tree *container)
+{
+	const char *command = command_of(a, container);
+	const struct tree *probe = tree_get(container, "livenessProbe");
+	const struct tree *http = tree_get(probe, "httpGet"), *tcp = tree_get(probe, "tcpSocket");
+	struct listener l = { .container = row->container, .address = here };
+
+	l.port = port_in(value_of(a, command, row->flag));
+	if (l.port) {
+		l.address = address_in(value_of(a, command, row->bind));
+	} else if (!str_eq(value_of(a, command, row->plain), "0")) {
+		l.port = port_in(tree_text(http ? http : tcp, "port"));
+		l.address = address_in(tree_text(http ? http : tcp, "host"));
+	}
+	return l;
+}
+
+struct listeners listeners_of(struct arena *a, const struct tree *pod)
+{
+	const struct tree *spec = tree_get(pod, "spec");
+	const struct tree *list = tree_get(spec, "containers");
+	struct listeners found = { 0 };
+
+	if (!list || list->kind != TREE_SEQ || !str_eq(tree_text(spec, "hostNetwork"), "true"))
+		return found;
+	for (size_t i = 0; i < list->n; i++)
+		for (size_t k = 0; k < ARRAY_LEN(rows); k++)
+			if (str_eq(tree_text(list->items[i].value, "name"), rows[k].container))
+				arena_push(a, found.v, found.n,
+					   find(a, &rows[k], list->items[i].value));
+	return found;
+}
