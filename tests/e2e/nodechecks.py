@@ -167,6 +167,12 @@ def check_lost_units(node, mend):
     node.wait(lambda: node.sh(look) == before, 30, "units as before\n%s\nnot\n%s\n%s" % (before, node.sh(look), output))
 
 
+def settle(node, unit):
+    """What was started a moment ago may be on its way, and is not asked."""
+    age = "awk -v began=$(systemctl show -P ActiveEnterTimestampMonotonic %s) '{exit $1 < began / 1e6 + 61}' /proc/uptime" % unit
+    node.wait(lambda: node.exec("sh", "-c", age).returncode == 0, 90, unit + " to be up for a minute")
+
+
 def check_nothing_torn(node, assets):
     """Whatever was killed, nothing half-written has its final name."""
     digest = node.sh("sha1sum </usr/local/bin/kubelet", check=False).split(" ")[0]

@@ -187,12 +187,6 @@ def test_a_plan_names_the_units_that_it_would_restart(node):
     assert run(node, "plan")[0] == 0
 
 
-def settle(node, unit):
-    """What was started a moment ago may be on its way, and is not asked."""
-    age = "awk -v began=$(systemctl show -P ActiveEnterTimestampMonotonic %s) '{exit $1 < began / 1e6 + 61}' /proc/uptime" % unit
-    node.wait(lambda: node.exec("sh", "-c", age).returncode == 0, 90, unit + " to be up for a minute")
-
-
 def check_silence(node, unit, says, fate="pods stay"):
     """Each command names the unit, and none takes long over it."""
     status, ms, output = nodechecks.timed_nodeup(node, "status")
@@ -207,7 +201,7 @@ def check_silence(node, unit, says, fate="pods stay"):
 
 
 def test_a_frozen_kubelet_is_seen_and_restarted_by_repair_alone(node):
-    settle(node, "kubelet.service")
+    nodechecks.settle(node, "kubelet.service")
     pid = main_pid(node)
     node.sh("kill -STOP " + pid)
     try:
@@ -224,7 +218,7 @@ def test_a_frozen_kubelet_is_seen_and_restarted_by_repair_alone(node):
 
 def test_a_runtime_that_is_dumb_is_seen_and_restarted_by_repair(node):
     """Frozen, which systemd does not see; and asked through its path, so that a socket that was removed is found."""
-    settle(node, "docker.service")
+    nodechecks.settle(node, "docker.service")
     node.sh("mv /run/docker.sock /run/hidden.sock")
     try:
         check_silence(node, "docker.service", "/run/docker.sock: No such file or directory", "docker stops the containers of all pods")

@@ -115,7 +115,7 @@ def test_the_static_pod_of_the_documents_starts(worker):
     assert json.loads(m.cri("list")) == [{"name": "kube-proxy", "state": "running", "image": PROXY}]
     said = m.node.sh("cat /var/log/kube-proxy.log")
     assert said.startswith("/go-runner --log-file=/var/log/kube-proxy.log --also-stdout /usr/local/bin/kube-proxy ")
-    assert f"--hostname-override={m.instance}" in said and said.strip() in m.node.sh("cat /var/log/pods/kube-system_kube-proxy_*/kube-proxy/0.log")
+    assert f"--hostname-override={m.instance}" in said and said.strip() in m.node.sh("cat /var/log/pods/kube-system_kube-proxy-node_*/kube-proxy/0.log")
     before = m.tasks()
     for process in before.values():
         assert len(set(m.node.sh(f"readlink /proc/1/ns/net /proc/{process}/ns/net").split())) == 1, "it has the host's network"

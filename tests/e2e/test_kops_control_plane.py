@@ -12,6 +12,7 @@ import disknode
 import kopsdamage
 import kopsmaster
 import kopsnode
+import nodechecks
 from lab import Lab
 
 DAMAGES = int(os.environ.get("KOPS_DAMAGES", "8"))
@@ -100,6 +101,31 @@ def test_status_says_which_certificate_ends_first(master):
     assert abs(int(said["expiresUnix"]) - min(ends.values())) < 60 and said["expiring"], (said, ends)
     # source: kops' 455 days, and up to 30 more by the addresses
     assert 454 <= (int(said["expiresUnix"]) - time.time()) / 86400 <= 486
+
+
+def test_a_frozen_containerd_is_named_and_left_alone_when_it_answers_again(master):
+    """Its pods run on; no program of theirs listens, and they are young."""
+    m = master
+    nodechecks.settle(m.node, "containerd.service")
+    said = json.loads(m.nodeup("status", "-o", "json").stdout)
+    assert (said["state"], said["pods"]) == ("ready", "starting: kube-apiserver of pod kube-apiserver"), said
+    before, silence = m.pids(), "active, but it does not answer: /run/containerd/containerd.sock says nothing for 1.0 s"
+    began, pid = time.monotonic(), before[0]["MainPID"]
+    m.node.sh(f"kill -STOP {pid}")
+    try:
+        done = m.nodeup("status")
+        assert done.returncode == 2 and f"  why       unit containerd.service: {silence}; nodeup repair\n" in done.stdout, done
+        done = kopsdamage.nodeup(m, "plan")
+        assert done.returncode == 2 and f"~ unit containerd.service: {silence}; nodeup repair restarts it\n" in done.stdout, done
+        assert re.search("^restarts: .*containerd.service.*; pods stay$", done.stdout, re.M), done
+        done = kopsdamage.nodeup(m, "why", "containerd.service")
+        assert done.returncode == 2 and f"is         differs: {silence}" in done.stdout, done
+        assert time.monotonic() - began < 25, "none waits for long"
+        m.node.sh(f"(sleep 6; kill -CONT {pid}) >/dev/null 2>&1 &")
+        done = kopsdamage.nodeup(m, "repair", "--deadline=150s")
+        assert done.returncode == 0 and "changed unit" not in done.stderr and m.pids() == before, done
+    finally:
+        m.node.sh(f"kill -CONT {pid}")
 
 
 def test_what_is_damaged_is_undone(master):

@@ -109,26 +109,30 @@ def host_path(volume):
     return volume["hostPath"]["path"]
 
 
+def labels_of(meta, uid):
+    """By which kubelet knows all that is of a pod."""
+    return {"io.kubernetes.pod.name": meta["name"], "io.kubernetes.pod.namespace": meta.get("namespace", "default"), "io.kubernetes.pod.uid": uid}
+
+
 def sandbox_of(pod, uid, privileged):
     """PodSandboxConfig."""
     meta = pod["metadata"]
     name, space = meta["name"], meta.get("namespace", "default")
-    own = {"io.kubernetes.pod.name": name, "io.kubernetes.pod.namespace": space, "io.kubernetes.pod.uid": uid}
     network = NODE if pod["spec"].get("hostNetwork") else 0
     security = message((1, message((1, network))), (6, privileged))
     linux = message((1, f"kubepods-burstable-pod{uid}.slice"), (2, security))
     return message((1, message((1, name), (2, uid), (3, space))), (2, "" if network else name), (3, f"/var/log/pods/{space}_{name}_{uid}"),
-                   (6, {**meta.get("labels", {}), **own}), (8, linux))
+                   (6, {**meta.get("labels", {}), **labels_of(meta, uid)}), (8, linux))
 
 
-def container_of(c, paths, network, privileged):
+def container_of(c, labels, paths, network, privileged):
     """ContainerConfig."""
     known(f"container {c['name']}", c, CONTAINER | UNUSED | ({"ports"} if network == NODE else set()))
     mounts = [message((1, m["mountPath"]), (2, paths[m["name"]]), (3, m.get("readOnly", False))) for m in c.get("volumeMounts", [])]
     env = [message((1, e["name"]), (2, e["value"])) for e in c.get("env", [])]
     security = message((2, privileged), (3, message((1, network))))
     return message((1, message((1, c["name"]))), (2, message((1, c["image"]))), (3, c.get("command", [])), (4, c.get("args", [])), (6, env),
-                   (7, mounts), (9, {"io.kubernetes.container.name": c["name"]}), (11, f"{c['name']}/0.log"), (15, message((2, security))))
+                   (7, mounts), (9, {"io.kubernetes.container.name": c["name"], **labels}), (11, f"{c['name']}/0.log"), (15, message((2, security))))
 
 
 def start(runtime, manifest, drop):
@@ -136,6 +140,8 @@ def start(runtime, manifest, drop):
         text = f.read()
     pod, uid = yaml.safe_load(text), hashlib.sha256(text).hexdigest()[:32]
     known("pod", pod, POD)
+    if "/etc/kubernetes/manifests/" in manifest:  # as kubelet tells nodes' pods apart
+        pod["metadata"]["name"] += "-node"
     known("spec", pod["spec"], SPEC)
     containers = pod["spec"]["containers"]
     privileged = not drop and any(c.get("securityContext", {}).get("privileged") for c in containers)
@@ -147,7 +153,7 @@ def start(runtime, manifest, drop):
     sandbox = runtime.ask("RunPodSandbox", (1, config))[1][0]
     network = NODE if pod["spec"].get("hostNetwork") else 0
     for c in containers:
-        made = container_of(c, paths, network, privileged and bool(c.get("securityContext", {}).get("privileged")))
+        made = container_of(c, labels_of(pod["metadata"], uid), paths, network, privileged and bool(c.get("securityContext", {}).get("privileged")))
         started = runtime.ask("CreateContainer", (1, sandbox), (2, made), (3, config))[1][0]
         runtime.ask("StartContainer", (1, started))
     return {"sandbox": sandbox.decode(), "address": runtime.address(sandbox)}
