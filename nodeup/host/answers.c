@@ -14,6 +14,7 @@
 #include "nodeup/host/kubelet.h"
 
 #define LIMIT_NS DUR_SEC
+#define START_NS (60 * DUR_SEC)
 
 /* "HTTP/1.1 500" */
 enum { HEAD_MAX = 12, STATUS_AT = 9 };
@@ -176,11 +177,6 @@ static const struct row *find(const char *unit)
 	return NULL;
 }
 
-bool answers_has(const char *unit)
-{
-	return find(unit) != NULL;
-}
-
 bool answer_is_bad(enum answer came)
 {
 	return came == ANSWER_SILENT || came == ANSWER_CLOSED || came == ANSWER_UNWELL;
@@ -194,7 +190,7 @@ enum answer answers_ask(struct arena *a, int root_fd, const char *unit, uint32_t
 	char head[HEAD_MAX] = "";
 	enum answer came;
 
-	*ret_why = "it has no socket to ask";
+	*ret_why = NULL;
 	if (!row)
 		return ANSWER_NOT_ASKED;
 	p.socket = row->socket;
@@ -207,6 +203,17 @@ enum answer answers_ask(struct arena *a, int root_fd, const char *unit, uint32_t
 	*ret_why = arena_printf(a, "it says that it is not well: %s answers %.*s", name_of(a, &p),
 				HEAD_MAX, head);
 	return ANSWER_UNWELL;
+}
+
+enum answer answers_ask_unit(struct arena *a, int root_fd, const char *unit,
+			     const struct bus_unit *is, const char **ret_why)
+{
+	const uint64_t began_us = is->start_us ? is->start_us : is->active_enter_us;
+
+	*ret_why = NULL;
+	if (!str_eq(is->active_state, "active") || dur_now() - (int64_t)began_us * 1000 < START_NS)
+		return ANSWER_NOT_ASKED;
+	return answers_ask(a, root_fd, unit, is->main_pid, ret_why);
 }
 
 enum answer answers_ask_port(struct arena *a, const char *address, uint16_t port,

@@ -11,9 +11,7 @@
 #include <stdint.h>
 #include "nodeup/base/err.h"
 #include "nodeup/base/mem.h"
-
-/* One that was started for less is not asked: it may be on its way. */
-#define ANSWERS_START_NS INT64_C(60000000000)
+#include "units/bus.h"
 
 enum answer {
 	ANSWER_CAME,
@@ -25,13 +23,15 @@ enum answer {
 
 /* Whether the program was asked, and is not as it should be. */
 bool answer_is_bad(enum answer came);
-/* Whether the program of a unit has a socket to ask. */
-bool answers_has(const char *unit);
 /* Asks the program of a unit, whose main process is pid (0: not known). Not asked: one that has no row here, whose socket this user
- * may not use, or which was told to have none. *ret_why is what is to be said of one from which no good answer came. Only a unit
- * that is active is to be asked: systemd would start docker for it. */
+ * may not use, or which was told to have none. *ret_why is what is to be said of one from which no good answer came; NULL: nothing,
+ * it has no row. Only a unit that is active is to be asked: systemd would start docker for it. */
 enum answer answers_ask(struct arena *a, int root_fd, const char *unit, uint32_t pid,
 			const char **ret_why);
+/* Asks the program of a unit that is so now. Not asked either, with nothing to be said of it: one that is not active, or was started
+ * for less than a minute, which may be on its way. */
+enum answer answers_ask_unit(struct arena *a, int root_fd, const char *unit,
+			     const struct bus_unit *is, const char **ret_why);
 /* Asks what listens at a port of an IPv4 address, by HTTP and then by TLS. */
 enum answer answers_ask_port(struct arena *a, const char *address, uint16_t port,
 			     const char **ret_why);

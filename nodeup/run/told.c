@@ -290,15 +290,11 @@ static void ask_program(struct arena *a, int root_fd, struct told *t, const stru
 			const char *name)
 {
 	const char *why;
-	enum answer came;
+	const enum answer came = answers_ask_unit(a, root_fd, name, u, &why);
 
-	if (!str_eq(u->active_state, "active") ||
-	    dur_now() - (int64_t)u->start_us * 1000 < ANSWERS_START_NS)
-		return;
-	came = answers_ask(a, root_fd, name, u->main_pid, &why);
 	if (answer_is_bad(came))
 		t->why = arena_printf(a, "unit %s: active, but %s; nodeup repair", name, why);
-	if (came == ANSWER_NOT_ASKED && answers_has(name))
+	if (came == ANSWER_NOT_ASKED && why)
 		strv_addf(a, &t->unasked, "%s: %s", name, why);
 }
 

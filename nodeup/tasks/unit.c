@@ -185,15 +185,6 @@ static int is_as_started(const struct task *t, struct task_ctx *ctx, const struc
 	return r == TASK_EQUAL ? effect_check(t, ctx, diff) : r;
 }
 
-/* Whether it is active and dumb. What began a moment ago may be on its way. */
-static bool is_silent(const struct task *t, struct task_ctx *ctx, const struct bus_unit *u,
-		      struct arena *a, const char **ret_why)
-{
-	return str_eq(u->active_state, "active") &&
-	       dur_now() - (int64_t)start_of(u) * 1000 >= ANSWERS_START_NS &&
-	       answer_is_bad(answers_ask(a, ctx->root_fd, t->name, u->main_pid, ret_why));
-}
-
 /* A run sees to what must answer when all is done: see window.h. */
 static bool listens_here(const struct task *t, const struct task_ctx *ctx)
 {
@@ -206,7 +197,8 @@ static int check_answer(const struct task *t, struct task_ctx *ctx, const struct
 	autoarena struct arena *a = arena_new_empty();
 	const char *why;
 
-	if (!listens_here(t, ctx) || !is_silent(t, ctx, u, a, &why))
+	if (!listens_here(t, ctx) ||
+	    !answer_is_bad(answers_ask_unit(a, ctx->root_fd, t->name, u, &why)))
 		return TASK_EQUAL;
 	(void)task_differs(diff, "active, but %s%s", why,
 			   ctx->verify ? "" : "; nodeup repair restarts it");
@@ -536,7 +528,7 @@ static int listen_to(const struct task *t, struct task_ctx *ctx, struct task_run
 
 	if (r < 0)
 		return r;
-	if (!is_silent(t, ctx, &u, a, &why))
+	if (!answer_is_bad(answers_ask_unit(a, ctx->root_fd, t->name, &u, &why)))
 		return TASK_DONE;
 	if (!run->since_ns || dur_now() - run->since_ns < SILENCE_NS)
 		return task_wait(run, dur_now() + ASK_AGAIN_NS,
