@@ -15,6 +15,16 @@ static const char no_upgrades_text[] = "APT::Periodic::Enable \"0\";\n";
 static const char logrotate_service[] = "logrotate.service";
 static const char logrotate_timer[] = "logrotate.timer";
 
+/* Packages of comfort: pods run without. Only the units of one builder wait for each. */
+static const struct {
+	const char *name, *builder;
+} comforts[] = {
+	{ "logrotate", "logrotate" },
+	{ "chrony", "ntp" },
+	{ "ntp", "ntp" },
+	{ "unattended-upgrades", "upgrades" },
+};
+
 /* kops writes all of them on every role */
 static const char *const logs[] = {
 	"docker",     "kube-addons",    "kube-apiserver", "kube-controller-manager",
@@ -30,11 +40,37 @@ static void add_words(struct plan *p, struct strv *names, const char *words)
 			strv_add(p->arena, names, v.v[i]);
 }
 
+static const char *comfort_of(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(comforts); i++)
+		if (strcmp(comforts[i].name, name) == 0)
+			return comforts[i].builder;
+	return NULL;
+}
+
+/* One call of the manager for those of comfort, and one for all others. */
+static void add_call(struct plan *p, const struct strv *names, bool of_comfort)
+{
+	struct task_package call = { .family = plan_distro(p)->family, .env = plan_proxy_words(p) };
+
+	for (size_t i = 0; i < names->n; i++) {
+		const char *builder = comfort_of(names->v[i]);
+
+		if (!builder == of_comfort)
+			continue;
+		strv_add(p->arena, &call.names, names->v[i]);
+		if (builder)
+			strv_add_once(p->arena, &call.builders, builder);
+	}
+	if (call.names.n)
+		plan_new_task(p, TASK_PACKAGE, strv_join(p->arena, &call.names, " "))->package =
+			call;
+}
+
 void build_packages(struct plan *p)
 {
 	const struct release *d = plan_release(p);
 	struct strv names = { 0 };
-	struct task *t;
 
 	/* other documents say which packages their nodes take, or their builders do */
 	if (p->req->node->kind == NODE_DESCRIBED)
@@ -50,10 +86,8 @@ void build_packages(struct plan *p)
 	if (plan_distro(p)->family == PACKAGE_NONE)
 		plan_refuse(p, "packages: %s: this distribution installs none",
 			    strv_join(p->arena, &names, " "));
-	t = plan_new_task(p, TASK_PACKAGE, strv_join(p->arena, &names, " "));
-	t->package = (struct task_package){ .family = plan_distro(p)->family,
-					    .names = names,
-					    .env = plan_proxy_words(p) };
+	add_call(p, &names, false);
+	add_call(p, &names, true);
 }
 
 void plan_upgrades(struct plan *p, bool wanted)

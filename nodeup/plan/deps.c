@@ -190,10 +190,22 @@ static bool starts_with_install(const struct task *t, const struct task *install
 	return strv_has(&t->unit.inputs, install->name) || starts_with_what(t, install);
 }
 
-/* One after the other, those of the repositories first: they are what a bare file needs. */
+static bool is_of_comfort(const struct task *package)
+{
+	return package->package.builders.n != 0;
+}
+
+/* One after the other, those of comfort last, and those of the repositories first: they are what a bare file needs. */
 static bool is_earlier(const struct task *t, const struct task *other)
 {
-	return other->index < t->index;
+	return is_of_comfort(t) == is_of_comfort(other) ? other->index < t->index
+							: is_of_comfort(t);
+}
+
+static bool runs_with_package(const struct task *t, const struct task *package)
+{
+	return is_started_with(t, package) &&
+	       (!is_of_comfort(package) || strv_has(&package->package.builders, t->origin));
 }
 
 static bool is_installed_from(const struct task *t, const struct task *asset)
@@ -287,7 +299,7 @@ static const struct dep_rule rules[] = {
 	{ TASK_STRAY, TASK_FILE, is_rules_of },
 	{ TASK_UNIT, TASK_STRAY, is_after_strays },
 	{ TASK_UNIT, TASK_USER, is_started_with },
-	{ TASK_UNIT, TASK_PACKAGE, is_started_with },
+	{ TASK_UNIT, TASK_PACKAGE, runs_with_package },
 	{ TASK_DIR, TASK_UNIT, volumes_is_below },
 	{ TASK_FILE, TASK_UNIT, volumes_is_below },
 	{ TASK_INSTALL, TASK_UNIT, volumes_is_below },

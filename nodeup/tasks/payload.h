@@ -105,6 +105,8 @@ struct task_package {
 	struct strv names;
 	const struct asset *source; /* the one package as a file; NULL: from the repositories */
 	struct strv env;            /* "http_proxy=..." for the manager: may hold a password */
+	struct strv
+		builders; /* of comfort: units of these wait for them, and no other; empty: all units do */
 	const char *
 		program; /* the program that is wanted: if it is there, nothing is installed; or NULL */
 };

@@ -272,9 +272,7 @@ def packages_of(worker):
     with worker.controller():
         done = worker.run("plan", "-o", "json")
     assert done.returncode == PENDING, done.stderr
-    names = [task["name"] for task in json.loads(done.stdout)["tasks"] if task["kind"] == "package"]
-    assert len(names) == 1, names
-    return sorted(names[0].split())
+    return sorted(sorted(task["name"].split()) for task in json.loads(done.stdout)["tasks"] if task["kind"] == "package")
 
 
 @pytest.mark.parametrize("release", RELEASES)
@@ -307,20 +305,21 @@ def test_settings_of_a_kernel_of_version_6(tmp_path):
 
 
 @pytest.mark.parametrize("release, config, names", [
-    ("debian", {}, "chrony iptables libapparmor1 libseccomp2 logrotate unattended-upgrades util-linux"),
-    ("ubuntu", {"UpdatePolicy": "external"}, "chrony iptables libapparmor1 libseccomp2 logrotate util-linux"),
-    ("ubuntu", {"network": {"calico": {}}}, "chrony iptables libapparmor1 libseccomp2 logrotate unattended-upgrades util-linux wireguard"),
+    ("debian", {}, "chrony logrotate unattended-upgrades; iptables libapparmor1 libseccomp2 util-linux"),
+    ("ubuntu", {"UpdatePolicy": "external"}, "chrony logrotate; iptables libapparmor1 libseccomp2 util-linux"),
+    ("ubuntu", {"network": {"calico": {}}}, "chrony logrotate unattended-upgrades; iptables libapparmor1 libseccomp2 util-linux wireguard"),
     ("ubuntu", {"network": {"calico": {"wireguardEnabled": False}}},
-     "chrony iptables libapparmor1 libseccomp2 logrotate unattended-upgrades util-linux"),
-    ("debian", {"network": {"calico": {}}}, "chrony iptables libapparmor1 libseccomp2 logrotate unattended-upgrades util-linux"),
-    ("amazon", {"NTPUnmanaged": True, "packages": ["htop", "logrotate"]}, "container-selinux htop iptables-nft libseccomp logrotate util-linux"),
+     "chrony logrotate unattended-upgrades; iptables libapparmor1 libseccomp2 util-linux"),
+    ("debian", {"network": {"calico": {}}}, "chrony logrotate unattended-upgrades; iptables libapparmor1 libseccomp2 util-linux"),
+    ("amazon", {"NTPUnmanaged": True, "packages": ["htop", "logrotate"]}, "container-selinux htop iptables-nft libseccomp util-linux; logrotate"),
     ("amazon", {"KubeProxy": {"cpuRequest": "100m", "image": "k", "enabled": True, "proxyMode": "nftables"}},
-     "chrony container-selinux iptables-nft libseccomp logrotate nftables util-linux"),
+     "chrony logrotate; container-selinux iptables-nft libseccomp nftables util-linux"),
     ("debian", {"KubeProxy": {"cpuRequest": "100m", "image": "k", "proxyMode": "nftables"}},
-     "chrony iptables libapparmor1 libseccomp2 logrotate unattended-upgrades util-linux"),
+     "chrony logrotate unattended-upgrades; iptables libapparmor1 libseccomp2 util-linux"),
 ])
-def test_packages_are_one_call(release, config, names, tmp_path):
-    assert packages_of(make(tmp_path, release, **config)) == names.split()
+def test_packages_are_two_calls(release, config, names, tmp_path):
+    """What pods need, and what a node does its work without."""
+    assert packages_of(make(tmp_path, release, **config)) == [call.split() for call in names.split("; ")]
 
 
 def test_updates_are_left_to_others(tmp_path):

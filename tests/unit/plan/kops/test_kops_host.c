@@ -63,7 +63,8 @@ static void the_network_begins_anew_once_and_before_there_are_pods(void **state)
 	}
 	for (size_t i = 0; i < p->n; i++)
 		if (p->tasks[i]->kind == TASK_PACKAGE)
-			assert_true(needs(unit, p->tasks[i]));
+			assert_int_equal(needs(unit, p->tasks[i]),
+					 !p->tasks[i]->package.builders.n);
 	assert_true(needs(unit, stray) && needs(stray, plan_get(p, TASK_FILE, rules)));
 	assert_true(needs(plan_get(p, TASK_UNIT, "kubelet.service"), unit));
 	assert_true(needs(plan_get(p, TASK_UNIT, "containerd.service"), unit));
@@ -98,6 +99,36 @@ static void logs_are_rotated_when_the_timer_says_so(void **state)
 	assert_false(timer->unit.at_boot);
 	(void)plan_get(p, TASK_FILE, "/etc/systemd/system/logrotate.service");
 	assert_null(plan_look(p, TASK_UNIT, "logrotate.service"));
+}
+
+/* Also through others. */
+static bool waits_for(const struct task *t, const struct task *need)
+{
+	for (size_t i = 0; i < t->n_needs; i++)
+		if (t->needs[i] == need || waits_for(t->needs[i], need))
+			return true;
+	return false;
+}
+
+/* Only what comes with them does, and the manager does what the node needs first. */
+static void no_pod_waits_for_a_package_of_comfort(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct kops_worker w = { 0 };
+	const struct plan *p = plan_of(a, &w, "12", "packages: [htop]\n");
+	const struct task *comfort =
+		plan_get(p, TASK_PACKAGE, "unattended-upgrades chrony logrotate");
+	const struct task *needed =
+		plan_get(p, TASK_PACKAGE, "iptables libapparmor1 libseccomp2 util-linux htop");
+
+	(void)state;
+	assert_true(needs(comfort, needed));
+	assert_true(needs(plan_get(p, TASK_UNIT, "chrony.service"), comfort));
+	assert_true(needs(plan_get(p, TASK_UNIT, "logrotate.timer"), comfort));
+	assert_int_equal(comfort->n_users, 2);
+	assert_true(waits_for(plan_get(p, TASK_UNIT, "containerd.service"), needed));
+	assert_true(waits_for(plan_get(p, TASK_UNIT, "kubelet.service"), needed));
+	assert_false(waits_for(plan_get(p, TASK_UNIT, "kubelet.service"), comfort));
 }
 
 static void modules_are_there_before_settings_and_services(void **state)
@@ -218,6 +249,7 @@ int main(void)
 		cmocka_unit_test(the_network_begins_anew_once_and_before_there_are_pods),
 		cmocka_unit_test(a_network_of_others_is_left_alone),
 		cmocka_unit_test(logs_are_rotated_when_the_timer_says_so),
+		cmocka_unit_test(no_pod_waits_for_a_package_of_comfort),
 		cmocka_unit_test(modules_are_there_before_settings_and_services),
 		cmocka_unit_test(the_kernel_gets_what_the_file_says),
 		cmocka_unit_test(the_kernel_is_told_of_ports_in_its_own_form),

@@ -56,7 +56,7 @@ static void jessie_gets_the_docker_of_kops(void **state)
 	autoarena struct arena *a = arena_new_empty();
 	struct plan p = seed_plan(a, &host(a, "debian", "8.10", NULL)->req);
 	const struct task *pkg = plan_get(&p, TASK_PACKAGE, "docker-engine");
-	const struct task *unit = plan_get(&p, TASK_UNIT, "docker.service"), *repo;
+	const struct task *unit = plan_get(&p, TASK_UNIT, "docker.service"), *repo, *comfort;
 	char hex[DIGEST_TEXT_MAX];
 
 	(void)state;
@@ -66,11 +66,14 @@ static void jessie_gets_the_docker_of_kops(void **state)
 			    "http://apt.dockerproject.org/repo/pool/main/d/docker-engine/"
 			    "docker-engine_1.13.1-0~debian-jessie_amd64.deb");
 	repo = plan_get(&p, TASK_PACKAGE,
-			"logrotate ebtables ethtool socat nfs-common python-apt "
-			"apt-transport-https curl unattended-upgrades ntp bridge-utils "
-			"libapparmor1 libltdl7 perl");
+			"ebtables ethtool socat nfs-common python-apt apt-transport-https curl "
+			"bridge-utils libapparmor1 libltdl7 perl");
+	comfort = plan_get(&p, TASK_PACKAGE, "logrotate unattended-upgrades ntp");
 	assert_int_equal(repo->package.family, PACKAGE_DEB);
 	assert_true(waits_for(pkg, repo));
+	assert_true(waits_for(comfort, pkg));
+	assert_true(waits_for(plan_get(&p, TASK_UNIT, "ntp.service"), comfort));
+	assert_false(waits_for(plan_get(&p, TASK_UNIT, "kubelet.service"), comfort));
 	assert_true(waits_for(pkg, plan_get(&p, TASK_ASSET, pkg->package.source->name)));
 	/* its postinst starts it: with our unit and our options */
 	assert_true(waits_for(pkg, plan_get(&p, TASK_FILE, SYSTEM "docker.service")));
