@@ -22,6 +22,16 @@ static const struct {
 	{ "protokube.service", "docker.service", "protokube" },
 };
 
+/* Files that only one unit reads; the manager and the package manager read those of no unit. */
+static const struct {
+	const char *folder, *unit; /* NULL: none */
+} readers[] = {
+	{ manifest_dir, "kubelet.service" },
+	{ "/etc/logrotate.d/", "logrotate.timer" },
+	{ "/etc/apt/", NULL },
+	{ plan_unit_dir, NULL },
+};
+
 static bool is_any(const struct task *t, const struct task *need)
 {
 	(void)t;
@@ -58,6 +68,14 @@ static bool is_manifest(const struct task *t)
 	return str_has_prefix(t->name, manifest_dir);
 }
 
+static bool may_read(const struct task *t, const struct task *file)
+{
+	for (size_t i = 0; i < ARRAY_LEN(readers); i++)
+		if (str_has_prefix(file->name, readers[i].folder))
+			return str_eq(readers[i].unit, t->name);
+	return true;
+}
+
 static bool is_kubelet(const struct task *t, const struct task *need)
 {
 	(void)need;
@@ -65,14 +83,13 @@ static bool is_kubelet(const struct task *t, const struct task *need)
 }
 
 /* Its own text and inputs, and each file that is not a unit's input: any service may read that, or be started
- * with it. An input of another unit keeps only that unit from starting when it cannot be written; so does a manifest,
- * which kubelet alone reads. */
+ * with it. An input of another unit keeps only that unit from starting when it cannot be written; so does what only
+ * that one reads. */
 static bool is_read_by(const struct task *t, const struct task *file)
 {
 	if (is_input(t, file) || plan_is_text_of(file, t->name))
 		return true;
-	return is_started_with(t, file) && !file->file.of_unit &&
-	       (!is_manifest(file) || is_kubelet(t, file));
+	return is_started_with(t, file) && !file->file.of_unit && may_read(t, file);
 }
 
 static bool is_inside(const struct task *t, const struct task *dir)

@@ -77,11 +77,17 @@ static void kubelet_waits_for_all_it_uses_and_no_more(void **state)
 	assert_true(needs(kubelet, plan_get(p, TASK_RELOAD, "systemd")));
 	assert_true(needs(kubelet, plan_get(p, TASK_SYSCTL, "/etc/sysctl.d/99-k8s-general.conf")));
 	assert_true(needs(kubelet, plan_get(p, TASK_DIR, "/etc/kubernetes/manifests")));
-	for (size_t i = 0; i < p->n; i++)
-		if (p->tasks[i]->kind == TASK_FILE &&
-		    (!p->tasks[i]->file.of_unit ||
-		     strv_has(&kubelet->unit.inputs, p->tasks[i]->name)))
-			assert_true(needs(kubelet, p->tasks[i]));
+	for (size_t i = 0; i < p->n; i++) {
+		const struct task *t = p->tasks[i];
+		const bool is_of_others = str_has_prefix(t->name, "/etc/logrotate.d/") ||
+					  str_has_prefix(t->name, "/etc/apt/") ||
+					  str_has_prefix(t->name, "/etc/systemd/system/");
+
+		if (t->kind == TASK_FILE)
+			assert_int_equal(needs(kubelet, t),
+					 strv_has(&kubelet->unit.inputs, t->name) ||
+						 (!t->file.of_unit && !is_of_others));
+	}
 	assert_false(waits_for(kubelet, plan_get(p, TASK_INSTALL, "/usr/local/bin/kubectl")));
 	assert_false(waits_for(kubelet, plan_get(p, TASK_IMAGE, "protokube:1.8.1")));
 	assert_false(waits_for(kubelet, plan_get(p, TASK_UNIT, "protokube.service")));
@@ -108,6 +114,7 @@ static void a_unit_needs_no_file_of_another_unit(void **state)
 	/* systemd reads the files that could be written */
 	assert_true(plan_get(p, TASK_RELOAD, "systemd")->always);
 	assert_true(needs(timer, plan_get(p, TASK_FILE, "/etc/systemd/system/logrotate.timer")));
+	assert_true(needs(timer, plan_get(p, TASK_FILE, "/etc/logrotate.d/docker")));
 }
 
 static struct task *unit_task(struct plan *p, const char *name)
