@@ -13,11 +13,12 @@
 
 enum { NAMES_MAX = 8, MOST = 8 };
 
-/* A path, a unit with or without ".service", an asset, or "kind name" as lines of a run have it. */
+/* A path, a unit with or without ".service", an asset, one of several packages, or "kind name" as lines of a run have it. */
 static bool is_called(struct arena *a, const struct task *t, const char *word)
 {
 	return str_eq(t->name, word) || str_eq(task_path(t), word) ||
 	       str_eq(task_title(a, t), word) ||
+	       (t->kind == TASK_PACKAGE && strv_has(&t->package.names, word)) ||
 	       (t->kind == TASK_UNIT && str_eq(t->name, arena_printf(a, "%s.service", word)));
 }
 

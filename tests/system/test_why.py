@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from kops import DEBIAN, FACTS, Worker
 from world import KUBELET, OK, PENDING, USAGE
 
 
@@ -70,6 +71,16 @@ def test_an_asset_and_what_is_made_of_it(node):
     assert asset["digest"] == f"sha256:{node.assets[KUBELET].digest}" and asset["needed by"], asset
     assert f"install /usr/local/bin/{KUBELET}" in asset["needed by"]
     assert "/usr/local/bin/kubelet" in tasks["unit kubelet.service"]["inputs"]
+
+
+def test_a_package_is_found_by_its_name(tmp_path):
+    worker = Worker(tmp_path)
+    worker.facts = {**DEBIAN, **FACTS}
+    worker.write()
+    with worker.controller():
+        done = worker.run("why", "logrotate")
+    assert done.returncode in (OK, PENDING) and done.stdout.startswith("package unattended-upgrades chrony logrotate\n"), done
+    assert re.search("^  needed by  unit chrony.service\n +unit logrotate.timer\n", done.stdout, re.M), done
 
 
 def test_secrets_of_a_url_are_not_shown(node):
