@@ -63,6 +63,7 @@ struct run_req {
 	struct task_ctx *ctx;
 	struct workers *workers; /* outlives the fetcher, whose callbacks wake it; run_plan: NULL */
 	int64_t deadline_ns;     /* 0: none */
+	int64_t silence_ns;      /* how long what must answer may say nothing; 0: a minute */
 	run_watch_fn *watch;
 	void *watch_arg;
 	run_gate_fn *gate; /* NULL: every task may be applied at once */

@@ -10,7 +10,7 @@
 
 #define WINDOW_NS (10 * DUR_SEC)
 /* a loaded node may take longer than the window until kubelet answers */
-#define HEALTH_NS (60 * DUR_SEC)
+#define SILENCE_NS (60 * DUR_SEC)
 
 enum { STEP_MS = 500 };
 
@@ -26,7 +26,7 @@ struct window {
 	struct arena *arena;
 	struct watched *units;
 	size_t n;
-	int64_t end_ns;
+	int64_t end_ns, silence_ns;
 };
 
 static bool is_service(const struct bus_unit *u)
@@ -201,7 +201,9 @@ int window_watch(const struct run_req *req, const struct run_report *rep, window
 		 void *arg, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
-	struct window w = { .req = req, .arena = a };
+	struct window w = { .req = req,
+			    .arena = a,
+			    .silence_ns = req->silence_ns ? req->silence_ns : SILENCE_NS };
 	int64_t start = dur_now();
 	int64_t deadline = req->deadline_ns ? req->deadline_ns : INT64_MAX;
 	int r;
@@ -211,7 +213,8 @@ int window_watch(const struct run_req *req, const struct run_report *rep, window
 	r = collect(&w, rep, e);
 	while (r == 0) {
 		struct watched *missing;
-		const bool is_late = dur_now() >= deadline;
+		const bool is_late = dur_now() >= deadline,
+			   is_over = dur_now() >= start + w.silence_ns;
 
 		r = look_at_units(&w, &missing, e);
 		if (r < 0 || (!missing && dur_now() >= w.end_ns))
@@ -219,16 +222,15 @@ int window_watch(const struct run_req *req, const struct run_report *rep, window
 		if (!missing && is_late)
 			return err_fail(e, ERR_BUSY, ETIMEDOUT,
 					"deadline passed: services have not been up for 10 s yet");
-		if (missing && !is_late && dur_now() >= start + HEALTH_NS &&
-		    may_restart(&w, missing)) {
+		if (missing && !is_late && is_over && may_restart(&w, missing)) {
 			wait(arg, arena_printf(a, "%s, which is restarted: for %s %s",
-					       missing->task->name, dur_human(a, HEALTH_NS),
+					       missing->task->name, dur_human(a, w.silence_ns),
 					       missing->unwell));
 			r = restart(&w, missing, deadline, e);
 			start = dur_now();
 			continue;
 		}
-		if (missing && (is_late || dur_now() >= start + HEALTH_NS))
+		if (missing && (is_late || is_over))
 			return not_healthy(&w, missing, start, e);
 		wait(arg, missing ? missing->task->name : "services to stay up for 10 s");
 		wait_until(dur_now() + STEP_MS * DUR_MS);

@@ -152,6 +152,36 @@ def test_rules_that_are_gone_are_added_again(node, command):
         node.sh("iptables -P FORWARD ACCEPT; iptables -F")
 
 
+def check_silence(node, unit, says, fate="pods stay"):
+    """Each command names the unit, and none takes long over it."""
+    status, ms, output = nodechecks.timed_nodeup(node, "status")
+    assert status == 2 and ms < 5000, (ms, output)
+    assert re.search(r"^  why +unit %s: active, but it does not answer: %s" % (re.escape(unit), says), output, re.M), output
+    status, ms, output = nodechecks.timed_nodeup(node, "plan", CONF)
+    assert status == 2 and ms < 10000, (ms, output)
+    line = named(output, "unit " + unit)
+    assert line.startswith("~ ") and "does not answer" in line and re.search(r"^restarts: .*%s.*; %s" % (re.escape(unit), fate), output, re.M), output
+    status, _, output = nodechecks.timed_nodeup(node, "why", unit)
+    assert status == 2 and re.search(r"^  is +differs: active, but it does not answer", output, re.M), output
+
+
+def test_a_frozen_kubelet_is_seen_and_restarted_by_repair_alone(node):
+    """Here, where kubelet has been up for a while: the tests just above restart nothing."""
+    nodechecks.settle(node, "kubelet.service")
+    pid = main_pid(node)
+    node.sh("kill -STOP " + pid)
+    try:
+        check_silence(node, "kubelet.service", "127.0.0.1:10248 says nothing for 1.0 s")
+        status, output = run(node, "apply", "--deadline=10s")
+        assert status == 71 and main_pid(node) == pid and "repair" in output.split("FAILED")[1], output
+        status, output = run(node, "repair")
+        assert status == 0, output
+        assert main_pid(node) != pid and node.healthz() == "ok"
+        assert output.count("is restarted") == 1, output
+    finally:
+        node.sh("kill -CONT %s 2>/dev/null || :" % pid)
+
+
 def test_a_masked_unit_is_to_change_and_not_failed(node):
     node.sh("systemctl stop kubelet; mv /etc/systemd/system/kubelet.service /root && systemctl mask kubelet")
     status, output = run(node, "plan")
@@ -185,35 +215,6 @@ def test_a_plan_names_the_units_that_it_would_restart(node):
     assert status == 0 and main_pid(node) != pid, output
     assert node.show("docker.service", "MainPID")["MainPID"] == docker
     assert run(node, "plan")[0] == 0
-
-
-def check_silence(node, unit, says, fate="pods stay"):
-    """Each command names the unit, and none takes long over it."""
-    status, ms, output = nodechecks.timed_nodeup(node, "status")
-    assert status == 2 and ms < 5000, (ms, output)
-    assert re.search(r"^  why +unit %s: active, but it does not answer: %s" % (re.escape(unit), says), output, re.M), output
-    status, ms, output = nodechecks.timed_nodeup(node, "plan", CONF)
-    assert status == 2 and ms < 10000, (ms, output)
-    line = named(output, "unit " + unit)
-    assert line.startswith("~ ") and "does not answer" in line and re.search(r"^restarts: .*%s.*; %s" % (re.escape(unit), fate), output, re.M), output
-    status, _, output = nodechecks.timed_nodeup(node, "why", unit)
-    assert status == 2 and re.search(r"^  is +differs: active, but it does not answer", output, re.M), output
-
-
-def test_a_frozen_kubelet_is_seen_and_restarted_by_repair_alone(node):
-    nodechecks.settle(node, "kubelet.service")
-    pid = main_pid(node)
-    node.sh("kill -STOP " + pid)
-    try:
-        check_silence(node, "kubelet.service", "127.0.0.1:10248 says nothing for 1.0 s")
-        status, output = run(node, "apply")
-        assert status == 71 and main_pid(node) == pid and "repair" in output.split("FAILED")[1], output
-        status, output = run(node, "repair")
-        assert status == 0, output
-        assert main_pid(node) != pid and node.healthz() == "ok"
-        assert output.count("is restarted") == 1, output
-    finally:
-        node.sh("kill -CONT %s 2>/dev/null || :" % pid)
 
 
 def test_a_runtime_that_is_dumb_is_seen_and_restarted_by_repair(node):

@@ -34,15 +34,24 @@ static void *answer(void *arg)
 	return NULL;
 }
 
-static void start(struct kubelet *k, const struct scratch *root)
+/* Where the process of the fake bus was told to answer. */
+static void write_flag(const struct scratch *root, int port)
 {
 	static const struct io_attr attr = { .mode = 0644 };
+	autoarena struct arena *a = arena_new_empty();
+	const char *flag = arena_printf(a, "--healthz-port=%d", port);
+	struct err e;
+
+	scratch_write(root, "/proc/100/cmdline", "");
+	assert_int_equal(
+		io_replace(root->fd, "/proc/100/cmdline", flag, strlen(flag) + 1, &attr, &e), 0);
+}
+
+static void start(struct kubelet *k, const struct scratch *root)
+{
 	struct sockaddr_in at = { .sin_family = AF_INET };
 	struct sockaddr *any = (struct sockaddr *)(void *)&at;
-	autoarena struct arena *a = arena_new_empty();
 	socklen_t size = sizeof(at);
-	const char *flag;
-	struct err e;
 
 	at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	k->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -50,10 +59,7 @@ static void start(struct kubelet *k, const struct scratch *root)
 	assert_int_equal(listen(k->fd, 8), 0);
 	assert_int_equal(getsockname(k->fd, any, &size), 0);
 	k->port = ntohs(at.sin_port);
-	flag = arena_printf(a, "--healthz-port=%d", k->says ? k->port : 0);
-	scratch_write(root, "/proc/100/cmdline", "");
-	assert_int_equal(
-		io_replace(root->fd, "/proc/100/cmdline", flag, strlen(flag) + 1, &attr, &e), 0);
+	write_flag(root, k->says ? k->port : 0);
 	if (k->says)
 		assert_int_equal(pthread_create(&k->thread, NULL, answer, k), 0);
 }
@@ -110,10 +116,43 @@ static void kubelet_is_well_unless_it_says_otherwise(void **state)
 	scratch_done(&root);
 }
 
+/* A run of another command leaves it, and says what does not. */
+static void what_is_silent_is_restarted_once_and_by_repair_alone(void **state)
+{
+	const struct task task = { .kind = TASK_UNIT,
+				   .ops = &task_unit_ops,
+				   .name = "kubelet.service",
+				   .unit = { .must_answer = true } };
+	struct run_outcome o = { .task = &task, .state = RUN_EQUAL };
+	const struct run_report rep = { .outcomes = &o, .n = 1 };
+	struct scratch root;
+
+	(void)state;
+	scratch_new(&root);
+	write_flag(&root, 1);
+	for (int verify = 0; verify < 2; verify++) {
+		struct bus bus = { 0 };
+		struct task_ctx ctx = { .root_fd = root.fd, .bus = &bus, .verify = verify };
+		const struct run_req req = { .ctx = &ctx,
+					     .deadline_ns = dur_now() + 5 * DUR_SEC,
+					     .silence_ns = 1 };
+		struct err e;
+
+		fake_bus_add(&bus, "kubelet.service", 1);
+		assert_int_equal(window_watch(&req, &rep, wait_for_nothing, NULL, &e), -ETIMEDOUT);
+		assert_string_equal(bus.calls, verify ? "restart kubelet.service, " : "");
+		assert_int_equal(e.nnotes, !verify);
+		if (!verify)
+			assert_string_equal(e.notes[0].text, "nodeup repair, which restarts it");
+	}
+	scratch_done(&root);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(kubelet_is_well_unless_it_says_otherwise),
+		cmocka_unit_test(what_is_silent_is_restarted_once_and_by_repair_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
