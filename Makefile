@@ -68,7 +68,7 @@ VM_NEEDS := cpio kmod
 PACKAGE_NEEDS := rpm
 
 .PHONY: all deps variant fakes unit list-unit t quick demo demo-shell check check-builds check-lab check-unit check-cases check-system check-e2e check-salt check-kops fuzz-template fuzz-kops fuzz-join fuzz-kubeup check-vm check-long \
-        lint measure format bench bench-assets install dist deb rpm clean
+        lint measure format bench install dist deb rpm clean
 .SECONDARY:
 .DELETE_ON_ERROR:
 
@@ -177,10 +177,10 @@ demo demo-shell: deps
 	$(SUBMAKE) all fakes
 	$(Q)tests/e2e/demo $(if $(filter demo-shell,$@),--shell)
 
-# QUICK=1: fewer rounds, smaller steps.
-bench bench-assets: deps
+# QUICK=1: fewer rounds, smaller steps. ONLY=fresh-worker: one row, way or part. PEER=path: another nodeup beside it.
+bench: deps
 	$(SUBMAKE) all fakes
-	$(Q)QUICK=$(QUICK) tests/bench/run $(if $(filter bench-assets,$@),--only assets)
+	$(Q)QUICK=$(QUICK) ONLY=$(ONLY) PEER=$(PEER) tests/bench/run
 
 format:
 	$(Q)clang-format -i $(wildcard $(addsuffix /*.[ch],$(DIRS) tests/fake)) $(shell find tests/unit -name '*.[ch]')

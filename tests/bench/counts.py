@@ -8,8 +8,8 @@ import subprocess
 import assets
 import data
 import ways
-from data import COUNTED_PORT, MB, SIZES, WORK
-from measure import fresh, say, when_started
+from data import COUNTED_PORT, SIZES, WORK
+from measure import fresh, say
 
 FLUSHES = ("fsync", "fdatasync", "syncfs", "sync")
 
@@ -34,11 +34,6 @@ def dirtied(argv):
     return used.ru_oublock * 512
 
 
-def written_by(proc):
-    """So far, by the process of that folder of /proc and the children that it waited for."""
-    return int(re.search(r"^write_bytes: (\d+)$", (proc / "io").read_text(), re.M)[1])
-
-
 def requests():
     log = WORK / "nginx/requests"
     return log.read_text().count("\n") if log.exists() else 0
@@ -61,22 +56,11 @@ def tell(program):
     asked = requests() - asked
     installed = files(ways.NODE / "root") - before
     fresh(WORK)
-    # as a machine: with a cache of its own, and what belongs to the boot in memory
-    memory = ways.NODE / "root/run"
-    memory.mkdir(exist_ok=True)
-    subprocess.run(["mount", "-t", "tmpfs", "nodeup-bench", memory], check=True)
-    try:
-        at_start = when_started([word for word in apply if not word.startswith("--cache=")], written_by)
-    finally:
-        subprocess.run(["umount", memory], check=True)
-    fresh(WORK)
     first, second = traced(apply), traced(apply)
     print("\ncounts: a fresh master, and its second run")
     limit("flushes", sum(first.get(name, 0) for name in FLUSHES), 30)
     limit("system calls", sum(first.values()), 8000)
     limit("system calls of the second run", sum(second.values()), 1000)
     limit("flushes of the second run", sum(second.get(name, 0) for name in FLUSHES), 0)
-    say(f"written until all is started, for {installed / MB:.0f} MB installed", f"{at_start / installed:.2f}x", "at most 1.15x",
-        at_start <= 1.15 * installed)
     print(f"  {'written with a cache of several nodes':46} {written / installed:17.2f}x")
     print(f"  {'requests for the assets':46} {asked:18}")

@@ -11,11 +11,12 @@ import tarfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 WORK = ROOT / "build/bench"
 DATA = WORK / "data"
-PORT, SLOW_PORT, COUNTED_PORT, CRAWL_PORT = 18881, 18882, 18883, 18884
+PORT, SLOW_PORT, COUNTED_PORT, CRAWL_PORT, IMDS_PORT = 18881, 18882, 18883, 18884, 18885
 MB = 1000 * 1000
 # those of the seed by size, in MB
 SIZES = {"kubelet": 110, "kubectl": 50, "cni.tar.gz": 37, "utils.tar.gz": 20, "image.tar.gz": 60}
-UNPACKED = ("cni.tar.gz", "utils.tar.gz")
+# with their first members
+UNPACKED = {"cni.tar.gz": ("bridge", "host-local", "loopback"), "utils.tar.gz": ("socat",)}
 TOOLS = {"nginx": "nginx", "curl": "curl", "openssl": "openssl", "igzip": "isal", "aria2c": "aria2", "pigz": "pigz",
          "/usr/bin/time": "time", "cc": "gcc", "strace": "strace"}
 SPEC = ROOT / "tests/cases/bare-documents"
@@ -75,10 +76,9 @@ def until(size, names, blocks):
 
 
 def make_assets():
-    DATA.mkdir(parents=True, exist_ok=True)
     blocks = binaries()
     for name, size in SIZES.items():
-        make(name, size, ("bridge", "host-local", "loopback"), blocks)
+        make(name, size, UNPACKED.get(name, ()), blocks)
 
 
 def make(name, size, names, blocks):
@@ -105,17 +105,19 @@ def digest(algo, name):
         return hashlib.file_digest(file, algo).hexdigest()
 
 
-def write_documents(assets, image=None):
+def write_documents(assets, image=None, is_master=True):
     """Documents that name these assets, (hash, URL) each, and one image."""
+    group = "master-us-west-2a" if is_master else "nodes"
     conf = WORK / "conf"
     shutil.rmtree(conf, ignore_errors=True)
     conf.mkdir(parents=True)
-    for name in ("cluster_spec.yaml", "ig_spec.yaml", "facts.yaml"):
+    for name in ("cluster_spec.yaml", "facts.yaml"):
         shutil.copy(SPEC / name, conf)
+    (conf / "ig_spec.yaml").write_text((SPEC / "ig_spec.yaml").read_text().replace("master-us-west-2a", group))
     for name in ("pki", "secrets"):
         shutil.copytree(STORE / name, conf / name)
     text = "Assets:\n" + "".join(f"- {s}@{url}\n" for s, url in assets)
-    text += "ClusterName: abc.joshdurbin.net\nInstanceGroupName: master-us-west-2a\nTags:\n- _aws\n- _kubernetes_master\n"
+    text += f"ClusterName: abc.joshdurbin.net\nInstanceGroupName: {group}\nTags:\n- _aws\n" + "- _kubernetes_master\n" * is_master
     if image:
         text += f"protokubeImage:\n  hash: {image[0]}\n  name: protokube:1.8.1\n  source: {image[1]}\n"
     (conf / "kube_env.yaml").write_text(text)
@@ -125,11 +127,16 @@ def base(port):
     return f"http://127.0.0.1:{port}"
 
 
+def await_server(port):
+    subprocess.run(["curl", "-s", "--retry", "20", "--retry-connrefused", "--retry-delay", "1", "-o", "/dev/null", f"{base(port)}/"], check=True)
+
+
 class Servers:
     """nginx, and before it a network of 60 MB/s and 20 ms a connection, and a mirror that crawls: 100 kB/s a connection."""
 
     def __init__(self):
         (WORK / "nginx").mkdir(parents=True, exist_ok=True)
+        DATA.mkdir(exist_ok=True)
         conf = WORK / "nginx/conf"
         (WORK / "nginx/requests").unlink(missing_ok=True)
         conf.write_text(
@@ -140,11 +147,8 @@ class Servers:
         self.processes = [subprocess.Popen(["nginx", "-p", WORK / "nginx", "-c", conf]),
                           subprocess.Popen([helper("shape"), str(SLOW_PORT), str(PORT), str(60 * MB), "20"]),
                           subprocess.Popen([helper("shape"), str(CRAWL_PORT), str(PORT), str(MB // 10), "20"])]
-        for port in (PORT, SLOW_PORT, CRAWL_PORT):
-            subprocess.run(["curl", "-sf", "--retry", "20", "--retry-connrefused", "--retry-delay", "1", "-r", "0-9",
-                            "-o", "/dev/null", f"{base(port)}/kubelet"], check=True)
-        for name in SIZES:
-            (DATA / name).read_bytes()
+        for port in (PORT, SLOW_PORT, COUNTED_PORT, CRAWL_PORT):
+            await_server(port)
 
     def close(self):
         for process in self.processes:

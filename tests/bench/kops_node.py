@@ -1,4 +1,4 @@
-"""A worker of today's kops below a root: joined by kops-controller's stand-in, its assets fetched, verified, taken apart and installed."""
+"""A worker of today's kops below a root: joined by kops-controller's stand-in, and a second run."""
 
 import contextlib
 import http.client
@@ -6,16 +6,15 @@ import os
 import shutil
 import ssl
 import statistics
-import subprocess
 import sys
 import time
 
 import counts
 import data
 import ways
-from data import COUNTED_PORT, DATA, MB, PORT, ROOT, WORK
+from data import COUNTED_PORT, PORT, ROOT, WORK
 from counts import limit
-from measure import Figure, fresh, hint, measure, rounds, say, shell, table, without_sync
+from measure import Figure, fresh, hint, measure, say
 
 sys.path.insert(0, str(ROOT / "tests/system"))
 import kops  # noqa: E402
@@ -24,11 +23,9 @@ import kops  # noqa: E402
 PLAIN = {"kubelet": 110, "ecr-credential-provider-linux-amd64": 50, "runc.amd64": 12, "kubectl": 58}
 PLUGINS = "bandwidth bridge dhcp dummy firewall host-device host-local ipvlan loopback macvlan portmap ptp sbr static tap tuning vlan vrf".split()
 ARCHIVES = {
-    "cni-plugins-linux-amd64-v1.8.0.tgz": (55, [f"./{name}" for name in PLUGINS], "opt/cni/bin"),
-    "containerd-2.3.4-linux-amd64.tar.gz": (53, [f"bin/{name}" for name in (
-        "containerd", "containerd-shim-runc-v2", "containerd-stress", "ctr")], "usr/bin"),
+    "cni-plugins-linux-amd64-v1.8.0.tgz": (55, [f"./{name}" for name in PLUGINS]),
+    "containerd-2.3.4-linux-amd64.tar.gz": (53, [f"bin/{name}" for name in ("containerd", "containerd-shim-runc-v2", "containerd-stress", "ctr")]),
 }
-WANTED = [*(name for name in PLAIN if name != "kubectl"), *ARCHIVES]
 # What the slow kops-controller takes for each of its two answers: longer than what a load makes of the rest.
 SLOW_S = 3
 
@@ -37,7 +34,7 @@ def make():
     blocks = data.binaries()
     for name, size in PLAIN.items():
         data.make(name, size, (), blocks)
-    for name, (size, members, _) in ARCHIVES.items():
+    for name, (size, members) in ARCHIVES.items():
         data.make(name, size, members, blocks)
 
 
@@ -67,12 +64,6 @@ class Node:
         words = self.worker.command(name, *flags, root=ways.NODE / "root", cache=ways.NODE / "cache")
         return [str(self.program), *words[1:]]
 
-    def command_of_node(self, name):
-        """With a cache of its own, as a machine has it, and not one of several nodes."""
-        words = self.command(name)
-        at = words.index("--cache")
-        return words[:at] + words[at + 2:]
-
     def join_alone(self, runs):
         """All is there but what kops-controller gave: both questions, new keys, and nothing fetched."""
         figure = Figure()
@@ -93,44 +84,9 @@ class Node:
         return took
 
 
-def floor(runs, wanted):
-    """Each part by itself, by the best tool for it: what is wanted arrives, is hashed, inflated, and written where it is to be."""
-    fresh(WORK)
-    urls = [f"{data.base(PORT)}/{name}" for name in wanted]
-    inflated = "\n".join(f"mkdir {n}; igzip -dc {DATA / name} | tar -x -C {n}" for n, name in enumerate(ARCHIVES))
-    subprocess.run(shell(DATA, f"rm -rf installed-kops; mkdir installed-kops; cd installed-kops\n{inflated}"), check=True)
-    parts = {
-        "transfer": f"curl -sf --no-progress-meter --parallel {' '.join(f'-o /dev/null {url}' for url in urls)} 2>/dev/null",
-        "hash": f"openssl dgst -sha256 -r {' '.join(str(DATA / name) for name in wanted)} >/dev/null",
-        "inflate": "\n".join(f"igzip -dc {DATA / name} >/dev/null" for name in ARCHIVES),
-        "write": f"cp -r {DATA}/installed-kops {' '.join(str(DATA / name) for name in wanted if name in PLAIN)} .",
-    }
-    figures = {name: Figure() for name in parts}
-    for _ in range(runs):
-        for name, text in parts.items():
-            fresh(WORK)
-            measure(figures[name], shell(WORK / "out", text))
-    return figures
-
-
-def tell_cold(node, runs):
-    figures = rounds({"nodeup, with fsync": node.command("apply"), "nodeup, without": without_sync(node.command("apply"))}, runs)
-    own = figures["nodeup, without"]
-    figures["joined, nothing to fetch"] = join = node.join_alone(runs)
-    parts = floor(runs, WANTED)
-    figures |= parts
-    table(f"a worker of today's kops, {sum((DATA / n).stat().st_size for n in WANTED) / MB:.0f} MB (ratios to nodeup without fsync)",
-          figures, own)
-    wall = sum(f.cpu for f in parts.values()) / os.cpu_count()
-    print(f"  floor of its bytes, perfectly spread: {wall:.3f} s; joining takes {join.wall:.3f} s, most of it three keys and their certificates")
-    say("cold, to joining and the floor of its bytes", f"{own.wall / (join.wall + wall):.2f}x", "at most 1.2x", own.wall <= 1.2 * (join.wall + wall))
-    cpu = own.cpu / (join.cpu + sum(f.cpu for f in parts.values()))
-    say("the same, CPU", f"{cpu:.2f}x", "at most 1.2x", cpu <= 1.2)
-    say("peak memory", f"{figures['nodeup, with fsync'].peak:.1f} MiB", "at most 32 MiB", figures["nodeup, with fsync"].peak <= 32)
-
-
 def tell_again(node, runs):
     """All is right, and one request says so."""
+    print("\na worker of today's kops: its second run, and what it asks kops-controller")
     fresh(WORK)
     again = Figure()
     measure(Figure(), node.command("apply"))
@@ -146,29 +102,17 @@ def tell_again(node, runs):
     say("the same, peak memory", f"{again.peak:.1f} MiB", "at most 32 MiB", again.peak <= 32)
 
 
-def tell_bytes(node, wanted):
-    """What a fresh node with a cache of its own writes, for what it downloads: kops' own nodeup wrote 1,243 MB for 277 MB, on
-    another day."""
-    fresh(WORK)
-    assets = sum((DATA / name).stat().st_size for name in wanted)
-    cache = ways.NODE / "root/var/cache/nodeup"
-    written = counts.dirtied(node.command_of_node("apply"))
-    kept = counts.files(cache)
-    installed = counts.files(ways.NODE / "root") - kept
-    hint(f"written, for {installed / MB:.0f} MB installed, {kept / MB:.0f} MB kept", f"{written / MB:.0f} MB",
-         f"{written / assets:.2f} for a byte of assets; kops 4.49, half of it 2.24")
-
-
 def tell_written(node):
     """What depends on no load."""
+    fresh(WORK)
     asked = counts.requests()
-    tell_bytes(node, WANTED)
+    measure(Figure(), node.command("apply"))
     asked = counts.requests() - asked
     limit("requests to kops-controller", len(node.worker.requests()), 2)
     print(f"  {'requests for the assets':46} {asked:18}")
-    again = counts.dirtied(node.command_of_node("apply"))
+    again = counts.dirtied(node.command("apply"))
     limit("bytes written by the second run", again, 65536)
-    second = counts.traced(node.command_of_node("apply"))
+    second = counts.traced(node.command("apply"))
     print(f"  {'system calls of the second run':46} {sum(second.values()):18,}")
     limit("flushes of the second run", sum(second.get(name, 0) for name in counts.FLUSHES), 0)
 
@@ -180,7 +124,7 @@ def tell_slow(program, runs):
         node = Node(program, PORT)
         with node.answered(delay=delay):
             fresh(WORK)
-            measure(Figure(), node.command_of_node("apply"))
+            measure(Figure(), node.command("apply"))
             walls[delay] = node.join_alone(runs).wall
     answers = (walls[SLOW_S] - walls[0]) / SLOW_S
     say(f"joining, with {SLOW_S} s for an answer, takes longer by", f"{answers:.2f} answers", "at most 2.1", answers <= 2.1)
@@ -190,7 +134,6 @@ def tell(program, runs):
     make()
     node = Node(program, PORT)
     with node.answered():
-        tell_cold(node, runs)
         tell_again(node, 10 * runs)
     tell_slow(program, runs)
     node = Node(program, COUNTED_PORT)

@@ -1,15 +1,12 @@
-"""A node of kube-up below a root: both tarballs fetched, verified and taken apart, its templates rendered, all of it installed."""
+"""A node of kube-up: its document, and both tarballs."""
 
 import os
-import subprocess
 import sys
 
 import yaml
 
 import data
-import ways
-from data import DATA, MB, PORT, ROOT, WORK
-from measure import faster, rounds, say, table
+from data import DATA, MB, ROOT, WORK
 
 sys.path.insert(0, str(ROOT / "tests/system"))
 import kubeup  # noqa: E402
@@ -44,46 +41,14 @@ def make():
         data.pack(DATA / SERVER, lambda packed: members(data.binaries()))
 
 
-def documents():
+def documents(port):
     """Both tarballs are on the server."""
     _, salt = kubeup.pack(kubeup.all_templates("1.5.8"), DATA)
     conf = WORK / "conf"
     data.write_documents([])
     (conf / "kube_env.yaml").write_text(kubeup.text(
-        kubeup.NODE, "1.5.8", SALT_TAR_URL=f"{data.base(PORT)}/kubernetes-salt.tar.gz", SALT_TAR_HASH=salt, NETWORK_PROVIDER="none",
-        SERVER_BINARY_TAR_URL=f"{data.base(PORT)}/{SERVER}", SERVER_BINARY_TAR_HASH=data.digest("sha1", SERVER)))
+        kubeup.NODE, "1.5.8", SALT_TAR_URL=f"{data.base(port)}/kubernetes-salt.tar.gz", SALT_TAR_HASH=salt, NETWORK_PROVIDER="none",
+        SERVER_BINARY_TAR_URL=f"{data.base(port)}/{SERVER}", SERVER_BINARY_TAR_HASH=data.digest("sha1", SERVER)))
     facts = {"distribution": "debian", "version": "12", "codename": "bookworm", "systemd": 252, "arch": "amd64", "region": "us-west-2",
              "localHostname": "ip-172-20-0-9.us-west-2.compute.internal", "instanceStore": 0, "filesystems": ["ext4", "overlay"]}
     (conf / "facts.yaml").write_text(yaml.safe_dump(facts))
-
-
-def pipeline(inflate):
-    """The best that tools do: hashed and inflated as it comes, and only what is wanted is written, where it is to be."""
-    wanted = " ".join((*INSTALLED, *IMAGE))
-    moves = "\n".join(f"install -D -m 0755 d/{member} root/{path}" for member, path in INSTALLED.items())
-    return (f"mkdir d; mkfifo f; openssl dgst -sha1 -r <f >s &\n"
-            f"curl -sf {data.base(PORT)}/{SERVER} | tee f | {inflate} | tar -x -C d {wanted}\nwait\n"
-            f"grep -q ^{data.digest('sha1', SERVER)} s\n"
-            f"curl -sfo salt.tar.gz {data.base(PORT)}/kubernetes-salt.tar.gz\nsha1sum salt.tar.gz; mkdir t; tar -xzf salt.tar.gz -C t\n{moves}")
-
-
-def tell(program, runs):
-    make()
-    documents()
-    archive, plain = DATA / SERVER, DATA / "installed"
-    plain.mkdir(exist_ok=True)
-    subprocess.run(["tar", "-xzf", archive, "-C", plain, *INSTALLED], check=True)
-    figures = rounds({
-        "nodeup, with fsync": ways.nodeup(program, "apply"),
-        "nodeup, without": [data.helper("nosync"), *ways.nodeup(program, "apply")],
-        "inflate one stream": f"igzip -dc {archive} >/dev/null",
-        "write what is installed": f"cp -r {plain} copy",
-        "pipeline, igzip": pipeline("igzip -dc"),
-        "pipeline, pigz": pipeline("pigz -dc"),
-    }, runs)
-    own = figures["nodeup, without"]
-    table(f"a node of kube-up, {archive.stat().st_size / MB:.0f} MB of programs (ratios to nodeup without fsync)", figures, own)
-    floor = max(figures[name].wall for name in ("inflate one stream", "write what is installed"))
-    say("node of kube-up, to the larger of the two parts", f"{own.wall / floor:.2f}x", "at most 1.2x", own.wall / floor <= 1.2)
-    for name in ("pipeline, igzip", "pipeline, pigz"):
-        faster(figures, own, name, 1)

@@ -53,10 +53,10 @@ def measure(figure, argv, peak=True):
         figure.peaks.append(int(rss.read_text()) / 1024)
 
 
-def as_booted(program):
+def as_booted(program, name="nodeup"):
     """A copy that the kernel reads from the disk. What was written just now lies in memory in larger pieces, of which more is
     mapped, and counts, for one byte that is used."""
-    copy = WORK / "nodeup"
+    copy = WORK / name
     shutil.copy(program, copy)
     with copy.open("rb") as file:
         os.fsync(file.fileno())
@@ -64,34 +64,8 @@ def as_booted(program):
     return copy
 
 
-# The line of stderr by which all that a machine needs is there and started. Copies that the cache alone wants come after it.
+# The line of stderr by which all that a machine needs is there and started.
 STARTED = " tasks: "
-
-
-def when_started(argv, look):
-    """look(folder of /proc), at that line."""
-    found, said = [], []
-    with subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
-        for line in process.stderr:
-            said.append(line)
-            if STARTED in line and not found:
-                found.append(look(pathlib.Path(f"/proc/{process.pid}")))
-    if process.returncode or not found:
-        raise SystemExit(f"{argv}: status {process.returncode}\n{''.join(said)}")
-    return found[0]
-
-
-def measure_until_started(figure, argv):
-    """Processor time is in the kernel's ticks."""
-    start = time.perf_counter()
-
-    def look(proc):
-        used = (proc / "stat").read_text().rsplit(")", 1)[1].split()[11:15]
-        return time.perf_counter() - start, sum(map(int, used)) / os.sysconf("SC_CLK_TCK")
-
-    wall, cpu = when_started(argv, look)
-    figure.walls.append(wall)
-    figure.cpus.append(cpu)
 
 
 def shell(out, text):
@@ -153,33 +127,42 @@ def load(when):
 
 
 @contextlib.contextmanager
-def slow_disk(bytes_per_second):
-    """An ext4 on a loop device whose writes by this process and its children are held to that rate, by
-    the blkio controller. What is written in a process's own name is held: fsync and write-behind are."""
-    image, top = WORK / "disk.img", WORK / "disk"
-    group = pathlib.Path("/sys/fs/cgroup/blkio/nodeup-bench")
+def own_disk(name="disk", gigabytes=3):
+    """An ext4 on a loop device, and the device: a flush of it waits for nothing that others write."""
+    image, top = WORK / f"{name}.img", WORK / name
     run = lambda *argv: subprocess.run(argv, check=True, capture_output=True, text=True).stdout.strip()
     loop, mounted = None, False
-    before = pathlib.Path("/proc/self/cgroup").read_text()
     try:
         with image.open("wb") as file:
-            os.posix_fallocate(file.fileno(), 0, 3 << 30)
+            os.posix_fallocate(file.fileno(), 0, gigabytes << 30)
         loop = run("losetup", "--find", "--show", "--direct-io=on", str(image))
         run("mkfs.ext4", "-q", "-E", "lazy_itable_init=0,lazy_journal_init=0", loop)
         top.mkdir(exist_ok=True)
         run("mount", loop, str(top))
         mounted = True
-        group.mkdir(exist_ok=True)
-        device = pathlib.Path(f"/sys/block/{pathlib.Path(loop).name}/dev").read_text().strip()
-        (group / "blkio.throttle.write_bps_device").write_text(f"{device} {bytes_per_second}")
-        (group / "cgroup.procs").write_text(str(os.getpid()))
-        yield top
+        yield top, pathlib.Path(loop).name
     finally:
-        if "blkio" in before and group.exists():
-            (group.parent / "cgroup.procs").write_text(str(os.getpid()))
-            group.rmdir()
         if mounted:
             run("umount", str(top))
         if loop:
             run("losetup", "--detach", loop)
         image.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def slow_disk(bytes_per_second):
+    """One whose writes by this process and its children are held to that rate, by the blkio controller. What is written in a
+    process's own name is held: fsync and write-behind are."""
+    group = pathlib.Path("/sys/fs/cgroup/blkio/nodeup-bench")
+    before = pathlib.Path("/proc/self/cgroup").read_text()
+    with own_disk() as (top, loop):
+        try:
+            group.mkdir(exist_ok=True)
+            device = pathlib.Path(f"/sys/block/{loop}/dev").read_text().strip()
+            (group / "blkio.throttle.write_bps_device").write_text(f"{device} {bytes_per_second}")
+            (group / "cgroup.procs").write_text(str(os.getpid()))
+            yield top
+        finally:
+            if "blkio" in before and group.exists():
+                (group.parent / "cgroup.procs").write_text(str(os.getpid()))
+                group.rmdir()

@@ -29,7 +29,7 @@ def pipeline(sums, algo, port):
         lines.append((f"mkdir d-{n}; " if n in UNPACKED else "") + f"curl -sf {base(port)}/{n} {rest} &")
     lines.append("wait")
     lines += [f"grep -q ^{sums[n]} s-{n}" for n in SIZES]
-    lines += [f"test -s d-{n}/loopback" for n in UNPACKED]
+    lines += [f"test -s d-{n}/{members[0]}" for n, members in UNPACKED.items()]
     return "\n".join(lines)
 
 
