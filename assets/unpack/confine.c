@@ -161,6 +161,7 @@ static const int calls[] = {
 	SYS_writev,
 	SYS_pwrite64,
 	SYS_ftruncate,
+	SYS_sync_file_range,
 	SYS_lseek,
 	SYS_close,
 	SYS_fcntl,

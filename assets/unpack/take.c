@@ -1,6 +1,7 @@
 #include "assets/unpack/take.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,7 +9,7 @@
 #include "nodeup/base/mem.h"
 #include "nodeup/base/print.h"
 
-enum { DEEPEST = 8 };
+enum { DEEPEST = 8, WRITE_BEHIND = 4 * 1024 * 1024 };
 
 struct takes takes_parse(char *const *words)
 {
@@ -106,24 +107,36 @@ static int write_all(int fd, const char *p, size_t n)
 	return 0;
 }
 
+/* Starts the writing that the later flush waits for; a file system that cannot loses nothing. */
+static void write_behind(struct take *one, int64_t end)
+{
+	(void)sync_file_range(one->fd, one->behind, end - one->behind, SYNC_FILE_RANGE_WRITE);
+	one->behind = end;
+}
+
 int takes_write(const struct takes *t, const void *p, size_t n, int64_t at, bool hole)
 {
 	for (size_t i = 0; i < t->n; i++) {
-		const struct take *one = &t->v[i];
+		struct take *one = &t->v[i];
 		off_t to = at;
 		int r = 0;
 
 		if (!one->on || one->fd < 0)
 			continue;
 		/* what has the descriptor may be of a member that is not meant any more */
-		if (!one->entry && at == 0 && ftruncate(one->fd, 0) < 0)
-			return -errno;
+		if (!one->entry && at == 0) {
+			if (ftruncate(one->fd, 0) < 0)
+				return -errno;
+			one->behind = 0;
+		}
 		if (one->entry)
 			r = write_all(one->fd, p, n);
 		else if (!hole)
 			r = io_write_at(one->fd, p, n, &to);
 		if (r < 0)
 			return r;
+		if (!one->entry && to - one->behind >= WRITE_BEHIND)
+			write_behind(one, to);
 	}
 	return 0;
 }
@@ -138,8 +151,11 @@ int takes_end(struct takes *t, const char *path, uint64_t from, uint64_t size, c
 		set(&one->path, path);
 		one->from = from;
 		(void)print_to(one->hex, sizeof(one->hex), "%s", hex);
-		if (one->fd >= 0 && !one->entry && ftruncate(one->fd, (off_t)size) < 0)
+		if (one->fd < 0 || one->entry)
+			continue;
+		if (ftruncate(one->fd, (off_t)size) < 0)
 			return -errno;
+		write_behind(one, (int64_t)size);
 	}
 	return 0;
 }

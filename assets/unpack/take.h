@@ -16,6 +16,7 @@ struct take {
 	uint64_t from;       /* the number of the entry that has its bytes */
 	char hex[132];       /* their sha256; "" they are another entry's */
 	char *link, *target; /* a link of that name, where no file was found */
+	int64_t behind;      /* up to which byte the writing to the disk has begun */
 	bool on;             /* the entry under way is this one */
 };
 
