@@ -44,10 +44,10 @@ int cache_take(struct cache *c, struct arena *a, const struct asset *as, struct 
 	return r < 0 ? r : extract_take(a, fd, as->name, &usual_limits, takes, n, e);
 }
 
-int cache_give(struct cache *c, struct arena *a, const struct asset *as, uint64_t entry,
-	       int *ret_fd, struct extract **ret, struct err *e)
+int cache_give(struct cache *c, struct arena *a, const struct asset *as,
+	       struct extract_take *entries, size_t n, int *ret_fd, struct extract **ret,
+	       struct err *e)
 {
-	struct extract_take *take = arena_new(a, struct extract_take);
 	autoclose int fd = -1, from = -1, to = -1;
 	int fds[2], r = open_signed(c, as, &fd, e);
 
@@ -57,8 +57,9 @@ int cache_give(struct cache *c, struct arena *a, const struct asset *as, uint64_
 		return err_sys(e, "make a pipe");
 	from = fds[0];
 	to = fds[1];
-	*take = (struct extract_take){ .member = "", .fd = to, .entry = entry };
-	r = extract_take_start(a, fd, as->name, &usual_limits, take, 1, ret, e);
+	entries[0].fd = to;
+	r = extract_take_start(a, fd, as->name, &usual_limits, entries, n, ret, e);
+	entries[0].fd = -1;
 	if (r >= 0)
 		*ret_fd = TAKE_FD(from);
 	return r;

@@ -14,10 +14,11 @@ int cache_take_start(struct arena *a, const struct asset *as, struct extract_tak
 /* Take members of a verified and signed entry, as extract_take does. */
 int cache_take(struct cache *c, struct arena *a, const struct asset *as, struct extract_take *takes,
 	       size_t n, struct err *e) must_check;
-/* Begin to give one entry of such an archive, by its number, to the reader of a pipe: *ret_fd, the caller's. It has all
- * bytes when extract_finish says so. */
-int cache_give(struct cache *c, struct arena *a, const struct asset *as, uint64_t entry,
-	       int *ret_fd, struct extract **ret, struct err *e) must_check;
+/* Begin to give entries of such an archive, by their numbers: the first to the reader of a pipe, *ret_fd, the caller's. It
+ * has all bytes when extract_finish says so. */
+int cache_give(struct cache *c, struct arena *a, const struct asset *as,
+	       struct extract_take *entries, size_t n, int *ret_fd, struct extract **ret,
+	       struct err *e) must_check;
 
 /* Returns the record of an archive that was read to its end and not refused: lines of the caller's. NULL: there is none. */
 const char *cache_members_read(const struct cache *c, struct arena *a, const struct digest *d);

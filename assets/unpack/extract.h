@@ -62,12 +62,13 @@ int extract_read(struct arena *a, const char *name, const struct extract_bytes *
 /* A member that is wanted, by the last part of its name, and what was found. */
 struct extract_take {
 	const char *member;
-	int fd;               /* its bytes go there: an empty file; -1 nowhere */
-	uint64_t max;         /* more are refused; 0: any */
-	uint64_t entry;       /* != 0: that entry, in the place of a name; fd may be a pipe then */
-	const char *path;     /* the arena's; NULL nothing */
-	uint64_t from;        /* the number of the entry that has its bytes */
-	struct digest digest; /* sha256 */
+	int fd;       /* its bytes go there: an empty file; -1 nowhere */
+	uint64_t max; /* more are refused; 0: any */
+	uint64_t
+		entry; /* != 0: that entry, as `from` of a whole pass told, in the place of a name; fd may be a pipe */
+	const char *path;          /* the arena's; NULL nothing */
+	uint64_t from;             /* the number of the entry that has its bytes */
+	struct digest digest;      /* sha256 */
 	const char *link, *target; /* where there is no file: a link of that name; else NULL */
 };
 
@@ -75,7 +76,7 @@ enum { EXTRACT_TAKES_MAX = 48 };
 
 /* Take members of the archive that is open as fd, and check all of it. Of several files of one name the shallowest is
  * meant, and the first by its directory. The child has nothing but the descriptors. More members than EXTRACT_TAKES_MAX take
- * further passes, and so do hard links; without any the archive is only checked.
+ * further passes, and so do hard links; without any the archive is only checked. A pass for entries alone ends with the last.
  * After an error the files hold anything. */
 int extract_take(struct arena *a, int fd, const char *name, const struct extract_limits *limits,
 		 struct extract_take *takes, size_t n, struct err *e) must_check;

@@ -177,6 +177,14 @@ const char *takes_link(struct takes *t, const char *path, const char *target)
 	return NULL;
 }
 
+bool takes_are_over(const struct takes *t)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (!t->v[i].entry || !t->v[i].path)
+			return false;
+	return t->n > 0;
+}
+
 int takes_report(const struct takes *t, struct extract_report *report)
 {
 	int r = 0;

@@ -37,5 +37,7 @@ int takes_end(struct takes *t, const char *path, uint64_t from, uint64_t size, c
 const char *takes_link(struct takes *t, const char *path, const char *target);
 /* Returns whether any is under way. */
 bool takes_any(const struct takes *t);
+/* Returns whether all are asked for by their numbers, and were found: what is behind them was judged when these were told. */
+bool takes_are_over(const struct takes *t);
 /* Tell what was found, one entry for each. 0 or a negative errno. */
 int takes_report(const struct takes *t, struct extract_report *report);

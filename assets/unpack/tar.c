@@ -318,6 +318,11 @@ static int next_entry(struct job *j)
 	return r < 0 ? r : 1;
 }
 
+static bool is_over(const struct job *j)
+{
+	return j->left.takes && takes_are_over(j->left.takes);
+}
+
 static int unpack_archive(struct job *j)
 {
 	bool any = false;
@@ -326,14 +331,15 @@ static int unpack_archive(struct job *j)
 	if (archive_read_support_format_tar(j->archive) != ARCHIVE_OK ||
 	    archive_read_open(j->archive, j, NULL, on_read, NULL) != ARCHIVE_OK)
 		return fail_broken(j, "broken, truncated or no tar archive");
-	while ((r = next_entry(j)) > 0)
+	while ((r = next_entry(j)) > 0 && !is_over(j))
 		any = true;
 	if (r < 0)
 		return r;
-	if (!any)
+	if (r == 0 && !any)
 		return err_fail(j->e, ERR_INTEGRITY, EBADMSG, "archive '%s' holds no entry",
 				j->name);
-	if (extract_source_end(&j->source, (uint64_t)archive_filter_bytes(j->archive, 0)) < 0)
+	if (r == 0 &&
+	    extract_source_end(&j->source, (uint64_t)archive_filter_bytes(j->archive, 0)) < 0)
 		return fail_broken(j, "broken");
 	errno = j->left.takes ? -takes_report(j->left.takes, j->report) : 0;
 	return errno ? sys_error(j, "report") : 0;

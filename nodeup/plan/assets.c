@@ -352,6 +352,10 @@ void plan_image_member(struct plan *p, const struct node_member_image *image)
 		return;
 	}
 	asset_task(p, TASK_ASSET, as)->optional = false;
+	/* where they are in the archive is told on the way */
+	want_member(p, as, image->member);
+	if (image->tag)
+		want_member(p, as, image->tag);
 	plan_new_task(p, TASK_IMAGE, image->name)->image = (struct task_image){
 		.name = image->name,
 		.asset = as,

@@ -1,7 +1,6 @@
 #include "nodeup/tasks/kinds.h"
 
 #include <string.h>
-#include "assets/cache/unpack.h"
 #include "nodeup/base/dur.h"
 #include "nodeup/base/enc.h"
 #include "nodeup/base/json.h"
@@ -154,14 +153,14 @@ static int image_check(const struct task *t, struct task_ctx *ctx, struct task_d
 }
 
 /* One that is a member of an archive goes from the unpacker into the loader. */
-static int load_member(const struct asset *as, struct task_ctx *ctx, uint64_t entry,
+static int load_member(const struct asset *as, struct task_ctx *ctx, struct image_entries *entries,
 		       const char *const *argv, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
 	autobuf struct buf out = BUF_INIT(OUTPUT_MAX);
 	autoclose int fd = -1;
 	struct extract *x;
-	int r = cache_give(ctx->cache, a, as, entry, &fd, &x, e);
+	int r = cache_give(ctx->cache, a, as, entries->v, entries->n, &fd, &x, e);
 
 	if (r < 0)
 		return r;
@@ -174,8 +173,8 @@ static int load_member(const struct asset *as, struct task_ctx *ctx, uint64_t en
 	return extract_finish(x, e);
 }
 
-static int load_image(const struct task_image *im, struct task_ctx *ctx, uint64_t entry,
-		      struct err *e)
+static int load_image(const struct task_image *im, struct task_ctx *ctx,
+		      struct image_entries *entries, struct err *e)
 {
 	static const char *const argv[] = { "docker", "load", NULL };
 	autobuf struct buf out = BUF_INIT(OUTPUT_MAX);
@@ -183,7 +182,7 @@ static int load_image(const struct task_image *im, struct task_ctx *ctx, uint64_
 	int r;
 
 	if (im->member)
-		return load_member(im->asset, ctx, entry, argv, e);
+		return load_member(im->asset, ctx, entries, argv, e);
 	r = cache_open(ctx->cache, &im->asset->digest, &fd, e);
 	if (r < 0)
 		return r;
@@ -248,9 +247,10 @@ static int record_unnamed(const struct task_image *im, struct task_ctx *ctx,
 static int load(const struct task *t, struct task_ctx *ctx, struct task_run *run, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
+	struct image_entries entries = { .v = { { .fd = -1 }, { .fd = -1 } } };
+	autoclose int tag_fd = -1;
 	struct strv names = { 0 };
 	const char *tag = NULL;
-	uint64_t entry = 0;
 	char id[ID_MAX];
 	int r = 0;
 
@@ -259,9 +259,12 @@ static int load(const struct task *t, struct task_ctx *ctx, struct task_run *run
 	if (r == 0 && t->image.is_unnamed)
 		r = image_archive_names(t->image.asset, ctx, a, &names, e);
 	else if (r == 0 && t->image.member)
-		r = image_archive_find(&t->image, ctx, a, &entry, &tag, e);
+		r = image_archive_find(&t->image, ctx, a, &entries, e);
+	tag_fd = entries.v[1].fd;
 	if (r >= 0)
-		r = load_image(&t->image, ctx, entry, e);
+		r = load_image(&t->image, ctx, &entries, e);
+	if (r >= 0 && t->image.tag)
+		r = image_archive_tag(&entries, a, &tag, e);
 	if (r >= 0 && tag)
 		r = tag_image(&t->image, ctx, tag, e);
 	/* another run finds the same archive */

@@ -2,8 +2,9 @@
 
 #include <string.h>
 #include <sys/mman.h>
-#include "assets/cache/unpack.h"
+#include <unistd.h>
 #include "nodeup/base/json.h"
+#include "nodeup/tasks/members.h"
 
 enum { LIST_MAX = 4 << 20, LISTS = 2 };
 
@@ -35,23 +36,42 @@ static int no_member(const struct asset *as, const char *member, struct err *e)
 }
 
 int image_archive_find(const struct task_image *im, struct task_ctx *ctx, struct arena *a,
-		       uint64_t *ret_entry, const char **ret_tag, struct err *e)
+		       struct image_entries *ret, struct err *e)
 {
-	struct extract_take takes[] = { { .member = im->member, .fd = -1 },
-					list_of(im->tag ? im->tag : "") };
-	autoclose int tag_fd = takes[1].fd;
-	size_t n;
-	int r = cache_take(ctx->cache, a, im->asset, takes, im->tag ? 2 : 1, e);
+	struct extract_take found[] = { { .member = im->member, .fd = -1 },
+					{ .member = im->tag, .fd = -1 } };
+	const size_t n = im->tag ? 2 : 1;
+	bool is_known = true;
+	int r = 0;
 
-	*ret_tag = NULL;
+	for (size_t i = 0; i < n; i++) {
+		found[i].from = members_tell(ctx, im->asset, found[i].member, false).entry;
+		is_known = is_known && found[i].from;
+	}
+	if (!is_known)
+		r = cache_take(ctx->cache, a, im->asset, found, n, e);
+	for (size_t i = 0; i < n && r >= 0; i++)
+		if (!found[i].from)
+			r = no_member(im->asset, found[i].member, e);
 	if (r < 0)
 		return r;
-	*ret_entry = takes[0].from;
-	if (!takes[0].path)
-		return no_member(im->asset, im->member, e);
-	if (im->tag && !takes[1].path)
-		return no_member(im->asset, im->tag, e);
-	return im->tag ? read_list(a, &takes[1], ret_tag, &n, e) : 0;
+	ret->v[0] = (struct extract_take){ .member = im->member, .fd = -1 };
+	ret->v[1] = im->tag ? list_of(im->tag) : (struct extract_take){ .fd = -1 };
+	ret->n = n;
+	for (size_t i = 0; i < n; i++)
+		ret->v[i].entry = found[i].from;
+	return 0;
+}
+
+int image_archive_tag(struct image_entries *entries, struct arena *a, const char **ret,
+		      struct err *e)
+{
+	struct extract_take *tag = &entries->v[1];
+	size_t n;
+
+	if (lseek(tag->fd, 0, SEEK_SET) < 0)
+		return err_sys(e, "read '%s'", tag->member);
+	return read_list(a, tag, ret, &n, e);
 }
 
 static void add_name(struct arena *a, const struct tree *name, struct strv *ret)

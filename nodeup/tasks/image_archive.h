@@ -3,11 +3,21 @@
  * Threads: all functions. Source: docker save, OCI image layout 1.1, containerd images/archive. */
 #pragma once
 
+#include "assets/cache/unpack.h"
 #include "nodeup/tasks/task.h"
 
-/* Which entry of the archive the image is that is a member, and the text of the member that is its tag, or NULL. */
+/* Where in the archive an image is that is a member, and the member that is its tag, if there is one: for cache_give. */
+struct image_entries {
+	struct extract_take v[2];
+	size_t n;
+};
+
+/* Find them, without a pass over the archive where this process has read it. The descriptor of the tag is the caller's. */
 int image_archive_find(const struct task_image *im, struct task_ctx *ctx, struct arena *a,
-		       uint64_t *ret_entry, const char **ret_tag, struct err *e) must_check;
+		       struct image_entries *ret, struct err *e) must_check;
+/* Read the tag once the entries were given. */
+int image_archive_tag(struct image_entries *entries, struct arena *a, const char **ret,
+		      struct err *e) must_check;
 /* What its images are called; none is fine. */
 int image_archive_names(const struct asset *as, struct task_ctx *ctx, struct arena *a,
 			struct strv *ret, struct err *e) must_check;

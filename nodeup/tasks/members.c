@@ -263,6 +263,7 @@ static void note_take(struct archive *ar, const struct extract_take *take)
 						  : take->link ? MEMBERS_LINK
 							       : MEMBERS_NONE,
 					 .digest = take->digest,
+					 .entry = take->from,
 					 .link = take->link,
 					 .target = take->target };
 }

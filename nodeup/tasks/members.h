@@ -23,6 +23,7 @@ enum members_found {
 struct members_told {
 	enum members_found found;
 	struct digest digest; /* of a file: sha256 */
+	uint64_t entry;       /* its number, where this process has read the archive; else 0 */
 	const char *link, *target;
 };
 

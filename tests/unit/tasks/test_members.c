@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include "assets/cache/dir.h"
 #include "assets/cache/unpack.h"
+#include "nodeup/tasks/image_archive.h"
 #include "nodeup/tasks/kinds.h"
 #include "nodeup/tasks/members.h"
 #include "nodeup/tasks/started.h"
@@ -253,6 +254,40 @@ static void the_record_is_enough(void **state)
 	assert_int_equal(check(w, t), TASK_EQUAL);
 }
 
+/* Where it is was told on the way: the archive is not read for that. */
+static void an_image_is_found_without_a_pass(void **state)
+{
+	static const char *const names[] = { "kube-proxy.tar", "kube-proxy.docker_tag" };
+	struct strv members = { (const char **)(uintptr_t)names, ARRAY_LEN(names) };
+	struct world *w = *state;
+	const struct task_image im = { .asset = &w->assets[0],
+				       .member = names[0],
+				       .tag = names[1] };
+	char name[CACHE_NAME_MAX];
+
+	add(w, 0, "bin/kubelet", '0', "kubelet");
+	add(w, 0, "bin/kube-proxy.tar", '0', "image");
+	add(w, 0, "bin/kube-proxy.docker_tag", '0', "tag");
+	begin(w, 1);
+	w->assets[0].members = &members;
+	put(w, 0);
+	for (int known = 0; known < 2; known++) {
+		struct image_entries entries;
+
+		if (image_archive_find(&im, &w->ctx, w->a, &entries, &w->e) < 0)
+			fail_msg("%s", w->e.msg);
+		assert_int_equal(entries.n, 2);
+		assert_int_equal(entries.v[0].entry, 2);
+		assert_int_equal(entries.v[1].entry, 3);
+		(void)close(entries.v[1].fd);
+		read_archive(w, 0);
+		scratch_write(&w->root,
+			      arena_printf(w->a, "/cache/%s",
+					   cache_entry_name(&w->assets[0].digest, name)),
+			      "no archive");
+	}
+}
+
 /* Its archive comes again before it is compared: its units are in doubt only when it differs. */
 static void compared_before_a_unit_is_doubted(void **state)
 {
@@ -301,9 +336,13 @@ static void compared_before_a_unit_is_doubted(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(the_first_archive_that_has_it), T(more_members_than_descriptors),
-		T(a_member_is_a_hard_link),       T(a_refused_archive),
-		T(the_record_is_enough),          T(compared_before_a_unit_is_doubted),
+		T(the_first_archive_that_has_it),
+		T(more_members_than_descriptors),
+		T(a_member_is_a_hard_link),
+		T(a_refused_archive),
+		T(the_record_is_enough),
+		T(compared_before_a_unit_is_doubted),
+		T(an_image_is_found_without_a_pass),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

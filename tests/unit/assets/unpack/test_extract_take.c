@@ -182,6 +182,25 @@ static void an_entry_goes_into_a_pipe(void **state)
 	(void)close(fds[1]);
 }
 
+/* What is behind was judged by the pass that told the number. */
+static void nothing_is_read_behind_the_last_entry(void **state)
+{
+	struct taken *t = *state;
+	struct extract_take one = { .member = "image.tar", .fd = -1 }, by_number = one;
+
+	add(t, "image.tar", '0', "image");
+	add(t, "later", '0', "x");
+	assert_int_equal(take(t, &one, 1), 0);
+	by_number.entry = one.from;
+	/* the header of what is behind */
+	t->tar.data[1024] ^= 1;
+	t->tar.len -= 1024;
+	assert_int_equal(take(t, &by_number, 1), 0);
+	assert_true(digest_eq(&one.digest, &by_number.digest));
+	t->tar.len -= 1024;
+	assert_true(take(t, &one, 1) < 0);
+}
+
 /* By the words of the archive alone: there is no tree that would say so. */
 static void what_does_not_fit_is_refused(void **state)
 {
@@ -247,6 +266,7 @@ int main(void)
 		T(a_hard_link_has_the_bytes_of_then),
 		T(a_link_is_named),
 		T(an_entry_goes_into_a_pipe),
+		T(nothing_is_read_behind_the_last_entry),
 		cmocka_unit_test(what_does_not_fit_is_refused),
 	};
 
