@@ -66,6 +66,11 @@ bool accepts_matches(const char *pattern, const char *word)
 	return is != not ;
 }
 
+static bool is_too_long(const struct field_accepts *d, const char *word)
+{
+	return d->longest && strcspn(word, d->prefix ? "/" : "") > d->longest;
+}
+
 static void tell(const struct place *p, const struct field_accepts *d, const char *found,
 		 const char *nearest)
 {
@@ -89,7 +94,7 @@ static void check_word(const struct place *p, const struct field_accepts *d, con
 	const struct tree part = { .kind = TREE_SCALAR, .scalar = word };
 
 	if ((d->oneof && !strv_has(&words, word)) || (d->is_valid && !d->is_valid(word)) ||
-	    (d->pattern && !accepts_matches(d->pattern, word)) ||
+	    (d->pattern && !accepts_matches(d->pattern, word)) || is_too_long(d, word) ||
 	    ((d->min || d->max) && !is_in_range(p->row->field, d, word)))
 		tell(p, d, field_found(a, d->commas ? &part : p->value, !p->row->secret),
 		     near_name(word, words.v, words.n));

@@ -19,6 +19,8 @@ struct field_accepts {
 	bool zero; /* 0 is taken as well */
 	/* an extended regular expression, of any case behind "(?i)", not to match behind "!"; NULL: any */
 	const char *pattern;
+	uint8_t longest; /* letters of the word; 0: any. A number in an expression takes memory by its square */
+	bool prefix;                     /* those before its first '/' are counted alone */
 	bool (*is_valid)(const char *s); /* the same, of what no expression says */
 	const char *
 		one_key; /* "a|b": the map, or each of the list, has one of these keys and no second one */

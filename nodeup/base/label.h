@@ -14,5 +14,5 @@
 #define LABEL_NAME "(" LABEL_DOMAIN "/)?" LABEL_WORD
 /* "team=blue", "team". */
 #define LABEL_PAIR LABEL_NAME "(=" LABEL_VALUE ")?"
-/* Any text whose part before '/' is short enough for a name. */
-#define LABEL_SHORT "^[^/]{0,253}(/.*)?$"
+/* What is before the '/' of a name has at most so many letters. */
+enum { LABEL_PREFIX_MAX = 253 };

@@ -88,7 +88,7 @@ const struct field_accepts kubelet_restart_period = { .wanted = "a duration from
 						      .since = 32 };
 const struct field_accepts kubelet_swap = { .oneof = "NoSwap|LimitedSwap" };
 static const struct field_accepts short_sysctl = { .wanted = "at most 253 letters",
-						   .pattern = "^.{0,253}$" };
+						   .longest = 253 };
 const struct field_accepts kubelet_sysctls = {
 	.wanted = "a sysctl of pods, such as net.core.somaxconn, kernel.msgmax or kernel.shm*",
 	.pattern = SYSCTL,

@@ -7,9 +7,10 @@
 	"at most 63 letters, digits, '-', '_' and '.', with a letter or digit first and last"
 #define NAME_WANTED "the name of a label such as example.com/team: " LETTERS
 #define VALUE_WANTED "the value of a label: " LETTERS
-#define SHORT(...)                                                                              \
-	{                                                                                       \
-		.wanted = "at most 253 letters before '/'", .pattern = LABEL_SHORT, __VA_ARGS__ \
+#define SHORT(...)                                                                       \
+	{                                                                                \
+		.wanted = "at most 253 letters before '/'", .longest = LABEL_PREFIX_MAX, \
+		.prefix = true, __VA_ARGS__                                              \
 	}
 
 /* clang-format off */

@@ -17,7 +17,7 @@ struct sample {
 	struct opt_dur period;
 	struct strv taints;
 	struct strmap gates, labels;
-	const char *pair, *level;
+	const char *pair, *level, *path;
 	struct sample_part {
 		struct opt_int depth;
 	} part;
@@ -52,6 +52,12 @@ static const struct field_accepts lower = { .wanted = "small letters", .is_valid
 					    .names = true };
 static const struct field_accepts pair = { .wanted = "a pair", .pattern = "^[a-z]+=[0-9]+$" },
 				  level = { .wanted = "a level", .pattern = "(?i)^(low|high)$" };
+static const struct field_accepts short_path = { .wanted = "at most 3 letters before '/'",
+						 .longest = 3,
+						 .prefix = true },
+				  path = { .wanted = "at most 6 letters",
+					   .longest = 6,
+					   .next = &short_path };
 static const struct field_accepts label_keys = { .wanted = "a key of small letters",
 						 .is_valid = is_lower,
 						 .keys = true,
@@ -80,6 +86,7 @@ static const struct field fields[] = {
 	FIELD_LIST_OF(struct sample, parts, &part_schema, .key = "parts", .secret = true, .doc = "d"),
 	F(pair, .key = "pair", .accepts = &pair),
 	F(level, .key = "level", .accepts = &level),
+	F(path, .key = "path", .accepts = &path),
 	F(any, .key = "any", .accepts = &lower),
 };
 static const struct schema schema = SCHEMA(struct sample, "Sample", fields);
@@ -242,6 +249,22 @@ static void a_text_has_a_pattern(void **state)
 			    "f:1:8: Top.level: expected a level, found 'higher'");
 }
 
+static void a_text_has_a_length(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+
+	(void)state;
+	assert_string_equal(told(a, 30, "path: abc/de"), "");
+	assert_string_equal(told(a, 30, "path: abc"), "");
+	assert_string_equal(told(a, 30, "path: abc/def"),
+			    "f:1:7: Top.path: expected at most 6 letters, found 'abc/def'");
+	assert_string_equal(
+		told(a, 30, "path: abcd/"),
+		"f:1:7: Top.path: expected at most 3 letters before '/', found 'abcd/'");
+	assert_string_equal(told(a, 30, "path: abcd"),
+			    "f:1:7: Top.path: expected at most 3 letters before '/', found 'abcd'");
+}
+
 static void sections_and_lists_are_walked(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -280,6 +303,7 @@ int main(void)
 		cmocka_unit_test(each_word_and_item_is_looked_at),
 		cmocka_unit_test(keys_of_a_map_have_demands_of_their_own),
 		cmocka_unit_test(a_text_has_a_pattern),
+		cmocka_unit_test(a_text_has_a_length),
 		cmocka_unit_test(sections_and_lists_are_walked),
 		cmocka_unit_test(no_secret_is_shown),
 	};

@@ -57,7 +57,7 @@ static const struct {
 
 static bool is(const char *pattern, const char *s)
 {
-	return accepts_matches(pattern, s) && accepts_matches(LABEL_SHORT, s);
+	return accepts_matches(pattern, s) && strcspn(s, "/") <= LABEL_PREFIX_MAX;
 }
 
 static void words_are_those_of_the_api_server(void **state)

@@ -4,6 +4,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <malloc.h>
+#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 #include "nodeup/base/accepts.h"
@@ -453,6 +455,31 @@ static void the_nearest_gate_is_told(void **state)
 			    "1.36, found 'NodeSwop'");
 }
 
+/* What one takes at its check is a part of the peak of each run. */
+static void no_expression_takes_much_memory(void **state)
+{
+	enum { MOST = 512 * 1024 };
+
+	(void)state;
+	for (size_t t = 0; t < ARRAY_LEN(tables); t++)
+		for (size_t i = 0; i < tables[t].schema->n; i++) {
+			const struct field *f = &tables[t].schema->fields[i];
+
+			for (const struct field_accepts *d = f->accepts; d; d = d->next) {
+				const size_t before = mallinfo2().uordblks;
+				regex_t re;
+
+				if (!d->pattern)
+					continue;
+				assert_int_equal(regcomp(&re, d->pattern, REG_EXTENDED | REG_NOSUB),
+						 0);
+				if (mallinfo2().uordblks - before > MOST)
+					fail_msg("%s: %s", f->key, d->pattern);
+				regfree(&re);
+			}
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -461,6 +488,7 @@ int main(void)
 		cmocka_unit_test(each_row_with_a_demand_is_tried),
 		cmocka_unit_test(each_range_has_its_ends_tried),
 		cmocka_unit_test(the_nearest_gate_is_told),
+		cmocka_unit_test(no_expression_takes_much_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
