@@ -333,11 +333,15 @@ static void add_found(struct run_report *rep, const struct run_report *found)
 int check_before_change(const struct cli *cli, struct session *s, const struct run_report *rep,
 			struct err *e)
 {
-	struct checking c = { .cli = cli, .s = s, .before_change = true };
+	/* what it finds is as much as a run's own report, and of no use after this */
+	autoarena struct arena *a = arena_new_empty();
+	struct session look = *s;
+	struct checking c = { .cli = cli, .s = &look, .before_change = true };
 	struct strv ignored = { 0 };
 	int r = check_ignored(cli, false, &ignored, e);
 
-	session_look(s, false, &c.rep);
+	look.arena = a;
+	session_look(&look, false, &c.rep);
 	add_found(&c.rep, rep);
 	for (size_t i = 0; r >= 0 && i < ARRAY_LEN(checks); i++) {
 		struct err why = { 0 };
