@@ -42,15 +42,16 @@ static_assert(sizeof(BN_ULONG) == 8, "four small primes must fit");
 
 static void fill_small(uint16_t small[N_SMALL])
 {
-	bool composite[SMALL_MAX] = { false };
+	/* a bit for each odd number: a thread keeps the stack that it once had */
+	uint8_t composite[SMALL_MAX / 16] = { 0 };
 	size_t n = 0;
 
 	for (size_t i = 3; i < SMALL_MAX && n < N_SMALL; i += 2) {
-		if (composite[i])
+		if (composite[i / 16] & 1U << i / 2 % 8)
 			continue;
 		small[n++] = (uint16_t)i;
 		for (size_t j = i * i; j < SMALL_MAX; j += 2 * i)
-			composite[j] = true;
+			composite[j / 16] |= (uint8_t)(1U << j / 2 % 8);
 	}
 }
 
