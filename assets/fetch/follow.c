@@ -5,7 +5,7 @@
 #include "assets/fetch/known.h"
 #include "nodeup/base/dur.h"
 
-enum { CHUNK = 768 * 1024, SLICE = 8 * 1024 * 1024 };
+enum { CHUNK = 256 * 1024, SLICE = 8 * 1024 * 1024 };
 
 static void send_errand(struct fetch_job *j, void (*errand)(void *arg), bool exclusive,
 			fetch_follow_fn *done)
