@@ -19,7 +19,7 @@
 #include "nodeup/cmd/session.h"
 #include "nodeup/run/report.h"
 
-enum { BUFFERS_LEAST = 256 * 1024 };
+enum { BUFFERS_LEAST = 192 * 1024 };
 
 /* clang-format off */
 const struct cli_command cli_commands[] = {

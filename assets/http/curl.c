@@ -11,7 +11,8 @@
 #include "nodeup/base/print.h"
 
 enum {
-	BUFFER_SIZE = 352 * 1024,
+	BUFFER_SIZE = 192 * 1024, /* each transfer has one, and all may be full at once */
+	WINDOW = 352 * 1024,
 	LOOKUP_MS = 3 * 1000,
 	/* what OpenSSL says of a certificate (X509_V_ERR_...) */
 	CERT_NOT_YET_VALID = 9,
@@ -75,7 +76,7 @@ static int find_socket(const struct transfer *t, int local_port)
  * dozen small pieces. Not before it is connected: an older kernel would take the room for the most that it may ever offer. */
 static void widen_window(int fd)
 {
-	static const int room = BUFFER_SIZE, one = 1;
+	static const int room = WINDOW, one = 1;
 
 	if (fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &room, sizeof(room)) == 0)
 		(void)setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &one, sizeof(one));
