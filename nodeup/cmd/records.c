@@ -20,7 +20,9 @@ static bool is_text(const char *text, size_t n)
 
 static bool is_place(const char *text, size_t n)
 {
-	return is_text(text, n) && location_is_anywhere(text);
+	autoarena struct arena *a = arena_new_empty();
+
+	return is_text(text, n) && location_is_anywhere(str_trim(a, text));
 }
 
 /* One that was cut lacks its end. What is between is read by those that need it. */

@@ -42,7 +42,11 @@ def test_every_command_takes_it(world, instance):
     done = instance("apply")
     assert done.code == OK, done
     # it is what a run without a name takes from then on
-    assert (world.root / "var/lib/nodeup/conf").read_text() == "imds\n"
+    record = world.root / "var/lib/nodeup/conf"
+    assert record.read_text() == "imds\n"
+    planned, again = instance("plan"), instance("apply")
+    assert again.code == OK and "damaged" not in planned.err + again.err, again
+    assert record.read_text() == "imds\n" and not list(record.parent.glob("conf.nodeup-old*"))
     assert instance("plan").code == OK and world.plan().code == OK
     assert instance("check").code == world.run("check").code and instance("why", "kubelet.service").code == OK
     env = {"AWS_EC2_METADATA_SERVICE_ENDPOINT": instance.made[-1].url}
