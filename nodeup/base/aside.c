@@ -2,10 +2,13 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 #include "nodeup/base/str.h"
 
 enum { NAMES_MAX = 1000 };
+
+static const char suffix[] = ".nodeup-old";
 
 static int link_to(int dir, const char *from, const char *to)
 {
@@ -39,8 +42,8 @@ static int set_aside(struct arena *a, int root_fd, const char *path,
 	if (r < 0)
 		return r == -ENOENT || r == -ENOTDIR ? 0 : r;
 	for (int i = 1; i < NAMES_MAX; i++) {
-		to = i == 1 ? arena_printf(a, "%s.nodeup-old", name)
-			    : arena_printf(a, "%s.nodeup-old%d", name, i);
+		to = i == 1 ? arena_printf(a, "%s%s", name, suffix)
+			    : arena_printf(a, "%s%s%d", name, suffix, i);
 		if (give(dir, name, to) == 0) {
 			*ret = arena_printf(a, "%.*s%s", (int)(name - path), path, to);
 			return 0;
@@ -61,4 +64,15 @@ int aside_link(struct arena *a, int root_fd, const char *path, const char **ret,
 int aside_move(struct arena *a, int root_fd, const char *path, const char **ret, struct err *e)
 {
 	return set_aside(a, root_fd, path, move_to, ret, e);
+}
+
+bool aside_is(const char *name)
+{
+	for (const char *at = name; (at = strstr(at, suffix)); at++) {
+		const char *end = at + strlen(suffix);
+
+		if (at > name && end[strspn(end, "0123456789")] == '\0')
+			return true;
+	}
+	return false;
 }

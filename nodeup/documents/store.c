@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "nodeup/base/aside.h"
 #include "nodeup/base/dur.h"
 #include "nodeup/base/walk.h"
 #include "nodeup/documents/location.h"
@@ -113,14 +114,21 @@ static int read_local(struct store *s, const char *path, struct store_entry *ent
 	return 0;
 }
 
+/* What was set aside there as damaged is no document, and no secret. */
 static int list_local(struct store *s, const char *path, struct store_entry *entry, struct err *e)
 {
 	autoclose int fd = io_open_at(AT_FDCWD, path, O_DIRECTORY);
+	struct strv names = { 0 };
 	int r = is_open(s, fd < 0 ? -1 : 0, path, entry, e);
 
 	if (r <= 0)
 		return r;
-	return walk_names(s->arena, fd, &entry->names) < 0 ? err_sys(e, "list '%s'", path) : 0;
+	if (walk_names(s->arena, fd, &names) < 0)
+		return err_sys(e, "list '%s'", path);
+	for (size_t i = 0; i < names.n; i++)
+		if (!aside_is(names.v[i]))
+			strv_add(s->arena, &entry->names, names.v[i]);
+	return 0;
 }
 
 /* Where a location is read: what the rewrites make of one that is remote. */

@@ -29,6 +29,12 @@ static void test_path(void **state)
 	fx_expect_list(fx, arena_printf(fx->c->arena, "%s/d", dir), "a b");
 	fx_expect_list(fx, arena_printf(fx->c->arena, "file://%s/d/", dir), "a b");
 	fx_expect_list(fx, arena_printf(fx->c->arena, "%s/nowhere", dir), "");
+	/* what was set aside as damaged is not listed */
+	fx_object(fx, "e/a", "");
+	fx_object(fx, "e/a.nodeup-old", "");
+	fx_object(fx, "e/a.nodeup-old.nodeup-old12", "");
+	fx_object(fx, "e/b.nodeup-older", "");
+	fx_expect_list(fx, arena_printf(fx->c->arena, "%s/e", dir), "a b.nodeup-older");
 	e = fx_expect_failure(fx, arena_printf(fx->c->arena, "%s/nothing", dir), ENOENT);
 	assert_int_equal(e.kind, ERR_SYSTEM);
 	assert_non_null(strstr(e.msg, "/nothing': No such file or directory"));
