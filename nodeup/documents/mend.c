@@ -125,7 +125,9 @@ int loader_mend(struct loader *l, const char *location, struct err *e)
 		r = find_lost(l, name, &copy, e);
 	if (r < 0 || !damage)
 		return r;
-	lost.path = location_path(name);
+	/* what is beside a configuration that is a link is not beside the file that the link leads to */
+	lost.path = location_path(location == b->conf ? name
+						      : location_absolute(l->arena, location));
 	lost.text = copy.document.text;
 	lost.n = copy.document.n;
 	store_forget(b->store, location);
@@ -133,7 +135,7 @@ int loader_mend(struct loader *l, const char *location, struct err *e)
 					 .location = location, .text = lost.text, .n = lost.n });
 	arena_push(l->arena, b->lost, b->n_lost, lost);
 	strv_addf(l->arena, &b->warnings, "%s %s; its copy of %s, of %s, is used and put back%s",
-		  name, damage, copy.date, copy.instance,
+		  lost.path, damage, copy.date, copy.instance,
 		  lost.damaged ? ", and what is there is set aside beside it" : "");
 	return 0;
 }

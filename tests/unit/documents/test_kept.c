@@ -217,6 +217,25 @@ static void a_damaged_document_is_put_back(void **state)
 	}
 }
 
+static void what_is_beside_a_link_is_put_back_beside_it(void **state)
+{
+	struct fixture *fx = *state;
+
+	scratch_write(&fx->docs, "/there/real.yaml", conf);
+	assert_int_equal(unlink(fx->req.conf), 0);
+	assert_int_equal(symlink("there/real.yaml", fx->req.conf), 0);
+	run(fx);
+	assert_int_equal(truncate(at(fx, "cluster_spec.yaml"), 0), 0);
+	must_load(fx);
+	assert_int_equal(fx->b.n_lost, 1);
+	assert_string_equal(fx->b.lost[0].path, at(fx, "cluster_spec.yaml"));
+	scratch_write(&fx->docs, "/cluster_spec.yaml", spec);
+	scratch_write(&fx->docs, "/there/real.yaml", "");
+	must_load(fx);
+	assert_int_equal(fx->b.n_lost, 1);
+	assert_string_equal(fx->b.lost[0].path, at(fx, "there/real.yaml"));
+}
+
 static void a_damaged_key_is_put_back(void **state)
 {
 	struct fixture *fx = *state;
@@ -359,6 +378,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(the_last_three_sets_stay),
 		T(a_damaged_document_is_put_back),
+		T(what_is_beside_a_link_is_put_back_beside_it),
 		T(a_damaged_key_is_put_back),
 		T(what_is_no_damage_stays),
 		T(an_edit_that_does_not_parse_is_served_at_boot),
