@@ -492,4 +492,6 @@ void session_look(struct session *s, bool verify, struct run_report *ret)
 	ctx.verify = verify;
 	run.ctx = &ctx;
 	run_plan(s->arena, &run, ret);
+	/* a run starts the runtime after it, which may have other images then */
+	images_changed(&s->ctx);
 }
