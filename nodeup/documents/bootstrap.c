@@ -484,8 +484,11 @@ static int serve_set(struct loader *l, struct err *e)
 	if (loader_serve_set(l, e) < 0)
 		return -EINVAL;
 	r = load_model(l, e);
-	if (r < 0)
-		return err_wrap(e, "from the documents of %s", b->set);
+	if (r < 0) {
+		r = err_wrap(e, "from the documents of %s", b->set);
+		err_note(e, "in place of", "%s", why.msg);
+		return r;
+	}
 	b->replay_why = arena_str(l->arena, why.msg);
 	return 0;
 }

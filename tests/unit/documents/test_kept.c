@@ -318,6 +318,12 @@ static void an_edit_that_does_not_parse_is_served_at_boot(void **state)
 	must_load(fx);
 	assert_string_equal(fx->b.set, "kept:2");
 	assert_string_equal(fx->b.node.kubelet.hostname_override, "fixed");
+	/* where these do not serve, what they stand in for is told as well */
+	scratch_write(&fx->root, "/etc/os-release", "ID=plan9\n");
+	assert_true(load(fx) < 0);
+	assert_non_null(strstr(fx->e.msg, "from the documents of kept:2: "));
+	assert_non_null(note(fx, "cluster_spec.yaml:"));
+	scratch_write(&fx->root, "/etc/os-release", "ID=debian\nVERSION_ID=\"12\"\n");
 	/* where there is none that fits the error stays */
 	be(fx, "i-2");
 	assert_true(load(fx) < 0);
