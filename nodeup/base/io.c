@@ -591,26 +591,37 @@ int io_each_name(int dir_fd, void (*each)(void *arg, const char *name), void *ar
 	return n < 0 ? -errno : 0;
 }
 
+struct sweep {
+	int dir_fd;
+	bool all;
+};
+
 static void sweep_name(void *arg, const char *name)
 {
-	const int dir_fd = *(const int *)arg;
+	struct sweep *s = arg;
 	autoclose int fd = -1;
 
 	if (!str_has_prefix(name, stage_prefix))
 		return;
-	fd = io_open_at(dir_fd, name, O_NOFOLLOW);
+	fd = io_open_at(s->dir_fd, name, O_NOFOLLOW);
 	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
-		(void)unlinkat(dir_fd, name, 0);
+		(void)unlinkat(s->dir_fd, name, 0);
+	else
+		s->all = false;
 }
 
-void io_stage_sweep(int root_fd, const char *dir)
+bool io_stage_sweep(int root_fd, const char *dir)
 {
 	autoclose int dir_fd = -1;
+	struct sweep s = { .all = true };
 	struct err ignored;
 
 	/* what cannot be listed stays for a later run */
-	if (io_open_dir(root_fd, dir, &dir_fd, &ignored) == 0)
-		(void)io_each_name(dir_fd, sweep_name, &dir_fd);
+	if (io_open_dir(root_fd, dir, &dir_fd, &ignored) == 0) {
+		s.dir_fd = dir_fd;
+		(void)io_each_name(dir_fd, sweep_name, &s);
+	}
+	return s.all;
 }
 
 int io_stage_attr(const struct io_stage *s, const char *path, const struct io_attr *attr,

@@ -133,5 +133,5 @@ int io_each_name(int dir_fd, void (*each)(void *arg, const char *name), void *ar
 const char *io_kind(mode_t mode);
 /* Unlink and close what was not committed. */
 void io_stage_done(struct io_stage *s);
-/* Remove the staging files in a directory whose process has ended. */
-void io_stage_sweep(int root_fd, const char *dir);
+/* Remove the staging files in a directory whose process has ended. False: there are some that another process has open. */
+bool io_stage_sweep(int root_fd, const char *dir);

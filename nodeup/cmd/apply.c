@@ -310,12 +310,13 @@ static void on_window_wait(void *arg, const char *what)
 	waits_show(ap->waits, &w);
 }
 
-/* What a killed run left beside the files it was writing. */
-static void sweep_stages(const struct session *s)
+/* What a killed run left beside the files it was writing. False: some of it is still open. */
+static bool sweep_stages(const struct session *s)
 {
 	/* users, mounts and names of hosts are lines of files that no task is called after */
 	static const char *const ours[] = { OWN_DIRS, "/etc" };
 	struct strv dirs = { 0 };
+	bool all = true;
 
 	for (size_t i = 0; i < ARRAY_LEN(ours); i++)
 		strv_add(s->arena, &dirs, ours[i]);
@@ -329,7 +330,8 @@ static void sweep_stages(const struct session *s)
 			strv_add(s->arena, &dirs, dir);
 	}
 	for (size_t i = 0; i < dirs.n; i++)
-		io_stage_sweep(s->root_fd, dirs.v[i]);
+		all &= io_stage_sweep(s->root_fd, dirs.v[i]);
+	return all;
 }
 
 /* Whether all is done but for units that nothing else depends on. */
@@ -424,6 +426,7 @@ static int converge(struct apply *ap, struct err *e)
 	struct run_report *rep;
 	struct run_req run;
 	struct err late;
+	bool swept;
 	int r;
 
 	ap->end.files_lost = ap->refused = ap->status.may_not_change = false;
@@ -456,7 +459,7 @@ static int converge(struct apply *ap, struct err *e)
 		log_warning("which instance this is was not noted: %s", late.msg);
 	if (bootstrap_keep_told(&s->boot, s->root_fd, &late) < 0)
 		log_warning("what was told of this node was not kept: %s", late.msg);
-	sweep_stages(s);
+	swept = sweep_stages(s);
 	run = session_run(s);
 	run.deadline_ns = s->ctx.deadline_ns = ap->end.deadline_ns;
 	run.watch = on_run_event;
@@ -466,6 +469,9 @@ static int converge(struct apply *ap, struct err *e)
 	ap->progress = progress_new(s->ctx.fetcher, ap->waits);
 	ap->status.fetcher = s->ctx.fetcher;
 	r = run_execute(s->arena, &run, rep, e);
+	/* who unpacked for a killed run has ended a moment after it */
+	if (!swept)
+		(void)sweep_stages(s);
 	progress_free(ap->progress);
 	ap->progress = NULL;
 	if (ap->refused) {

@@ -120,7 +120,7 @@ static int move(const struct task_ctx *ctx, struct arena *a, const struct task_m
 	if (r != 0)
 		return r;
 	/* a mark that a killed run was about to put */
-	io_stage_sweep(ctx->root_fd, move_mark_dir(a, m));
+	(void)io_stage_sweep(ctx->root_fd, move_mark_dir(a, m));
 	if (move_is_of_long_ago(ctx, m))
 		r = begin_empty(ctx, m, run, &stamp, e);
 	else if (has_content)
