@@ -1,5 +1,7 @@
 #include "nodeup/cmd/rounds.h"
 
+#include <errno.h>
+
 static bool has_time(const struct round_end *end, int64_t pause_ns)
 {
 	return !end->deadline_ns || end->now_ns + pause_ns < end->deadline_ns;
@@ -20,5 +22,7 @@ enum round round_after(const struct round_end *end, const struct err *e)
 
 bool round_is_refused(bool begun, const struct err *e)
 {
-	return e->kind == ERR_CONFIG || (e->kind == ERR_SYSTEM && !begun);
+	const bool is_clock = e->kind == ERR_BUSY && e->errnum == ETIME;
+
+	return e->kind == ERR_CONFIG || (!begun && (e->kind == ERR_SYSTEM || is_clock));
 }

@@ -23,8 +23,8 @@ struct round_end {
 	int64_t now_ns, pause_ns, deadline_ns; /* deadline 0: none */
 };
 
-/* Whether a run that failed with e was refused, by a document or by this host, after which a node may go on as it was. Not so by
- * data on a disk or wrong bytes. begun: something may have been changed. */
+/* Whether a run that failed with e was refused, by a document or by this host, its clock too, after which a node may go on as it
+ * was. Not so by data on a disk or wrong bytes. begun: something may have been changed. */
 bool round_is_refused(bool begun, const struct err *e);
 /* The run that follows one that failed with e. */
 enum round round_after(const struct round_end *end, const struct err *e);

@@ -4,6 +4,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <errno.h>
+
 #include "nodeup/cmd/rounds.h"
 
 static const struct {
@@ -68,10 +70,13 @@ static void a_refusal_is_of_a_document_or_of_this_host(void **state)
 	static const enum err_kind others[] = { ERR_USAGE, ERR_REFUSED, ERR_NET, ERR_BUSY,
 						ERR_INTEGRITY };
 	const struct err config = { .kind = ERR_CONFIG }, system = { .kind = ERR_SYSTEM };
+	const struct err clock = { .kind = ERR_BUSY, .errnum = ETIME };
 
 	(void)state;
 	assert_true(round_is_refused(false, &config) && round_is_refused(true, &config));
 	assert_true(round_is_refused(false, &system));
+	/* it was waited for, before anything was changed */
+	assert_true(round_is_refused(false, &clock) && !round_is_refused(true, &clock));
 	/* a service that does not start, say */
 	assert_false(round_is_refused(true, &system));
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
