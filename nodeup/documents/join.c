@@ -180,9 +180,17 @@ const char *const *loader_list(struct loader *l, const struct strv *texts)
 	return list;
 }
 
+/* Whether this machine's clock is before the CA's time, as one without a battery is: its dates say nothing then. */
+static bool is_clock_behind(const struct node_issue *want)
+{
+	int64_t from, until;
+
+	return want->pool && pem_life(want->pool, &from, &until) && dur_wall() / DUR_SEC < from;
+}
+
 /* The pair gets its name, and when it ends. others NULL: it may have any name beside those that are wanted. */
 static int check_pair(struct loader *l, const struct node_issue *want, const struct strv *others,
-		      struct node_keypair *pair, struct err *e)
+		      bool any_time, struct node_keypair *pair, struct err *e)
 {
 	const struct pem_wanted wanted = { .key = pair->key,
 					   .pool = want->pool,
@@ -192,7 +200,7 @@ static int check_pair(struct loader *l, const struct node_issue *want, const str
 					   .hosts = loader_list(l, &want->hosts),
 					   .others = others ? loader_list(l, others) : NULL,
 					   .serves = want->serves,
-					   .time = dur_wall() / DUR_SEC };
+					   .time = any_time ? 0 : dur_wall() / DUR_SEC };
 	int r = pem_check_issued(pair->cert, &wanted, &pair->until, e);
 
 	pair->name = want->name;
@@ -204,7 +212,7 @@ static int check_pair(struct loader *l, const struct node_issue *want, const str
 static int check_new(struct loader *l, const struct node_issue *want, struct node_keypair *pair,
 		     struct err *e)
 {
-	int r = check_pair(l, want, &want->others, pair, e);
+	int r = check_pair(l, want, &want->others, false, pair, e);
 	struct strv others = want->others;
 
 	if (r != -EADDRNOTAVAIL || !l->b->imds)
@@ -214,7 +222,7 @@ static int check_new(struct loader *l, const struct node_issue *want, struct nod
 	if (r < 0)
 		return err_wrap(e, "certificate %s: which names this instance has", want->name);
 	strv_add_all(l->arena, &others, &l->names);
-	r = check_pair(l, want, &others, pair, e);
+	r = check_pair(l, want, &others, false, pair, e);
 	/* EC2 knows a new address before the metadata service does */
 	if (r == -EADDRNOTAVAIL)
 		e->kind = ERR_NET;
@@ -248,7 +256,8 @@ static bool is_kept(struct loader *l, const struct node_issue *want, struct node
 	/* it was looked at when it was new; the instance may have another address by now */
 	ret->cert = loader_kept_issue(l, want->name, "crt");
 	ret->key = loader_kept_issue(l, want->name, "key");
-	return ret->cert && ret->key && check_pair(l, want, NULL, ret, &ignored) == 0;
+	return ret->cert && ret->key &&
+	       check_pair(l, want, NULL, is_clock_behind(want), ret, &ignored) == 0;
 }
 
 /* All of them, or none: keys of one moment. */
@@ -261,6 +270,11 @@ static bool take_kept(struct loader *l, const struct node_wants *w)
 			return false;
 	for (size_t i = 0; i < w->n_issues; i++)
 		loader_take_issue(l, &pairs[i]);
+	if (w->n_issues && is_clock_behind(&w->issues[0]))
+		strv_addf(l->arena, &l->b->warnings,
+			  "this machine's clock says %s, and the CA %s is not valid yet: its "
+			  "certificates stay",
+			  dur_date(l->arena, dur_wall()), w->issues[0].signer);
 	return true;
 }
 

@@ -12,6 +12,7 @@ import time
 import pytest
 import yaml
 
+import certs
 from emulator import Imds
 from kops import ADDRESS, ASSETS, ID, INSTANCE, REGION, SECRET, TOKEN, ControlPlane, Worker, openssl
 from test_kubeup_documents import nodeup
@@ -89,6 +90,24 @@ def test_a_ready_node_goes_on_with_what_is_kept(worker):
         assert "documents kept" in done.stderr and "Ready" in done.stderr
         assert worker.tree() == before
         assert set(worker.requests()[2:]) == {"409 as asked"}
+
+
+def test_a_clock_before_the_life_of_the_ca_changes_no_certificate(worker):
+    """As on a machine without a battery: what is kept stays, and nothing is asked for."""
+    cert = "/srv/kubernetes/kubelet-server.crt"
+    with worker.controller():
+        assert worker.apply().returncode == OK
+        before, dates, pool = worker.read(cert), worker.folder / "dates", worker.folder / "ca.crt"
+        dates.mkdir()
+        shutil.copy(worker.folder / "ca.key", dates / "kubernetes-ca.key")
+        usage = "\nkeyUsage=critical,keyCertSign,cRLSign\nsubjectKeyIdentifier=hash"
+        later = certs.signed(dates, "kubernetes-ca", None, certs.CA + usage, "20700101000000Z", "20800101000000Z")
+        pool.write_text(later.read_text() + pool.read_text())
+        worker.config["KeypairIDs"]["kubernetes-ca"] = str(int(openssl("x509", "-in", later, "-noout", "-serial").split("=")[1], 16))
+        worker.write()
+        done = worker.apply()
+    assert done.returncode == OK and re.search(r"this machine's clock says 20.*, and the CA kubernetes-ca is not valid yet: its certificates stay", done.stderr), done.stderr
+    assert worker.read(cert) == before and worker.requests()[2:] == ["200 "]
 
 
 def test_a_ready_node_of_which_nothing_is_kept_is_told_so(worker):
