@@ -239,7 +239,8 @@ static void what_is_beside_a_link_is_put_back_beside_it(void **state)
 static void a_damaged_key_is_put_back(void **state)
 {
 	struct fixture *fx = *state;
-	const char *text = arena_str(fx->a, scratch_read(&fx->docs, key_file));
+	autofree char *file = scratch_read(&fx->docs, key_file);
+	const char *text = arena_str(fx->a, file);
 
 	run(fx);
 	for (size_t i = 0; i < 2; i++) {
