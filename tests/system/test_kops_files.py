@@ -3,6 +3,7 @@ import base64
 import json
 import os
 import re
+import subprocess
 import tarfile
 
 import pytest
@@ -448,13 +449,18 @@ def test_a_directory_is_given_back_to_root(tmp_path):
 def test_a_plugin_that_cannot_be_installed(tmp_path):
     """Only what no archive has is left out: a plugin that the archive has, and the disk will not take, fails the run."""
     worker = Worker(tmp_path)
-    (worker.root / "opt/cni/bin/bridge/in-the-way").mkdir(parents=True)
+    way = worker.root / "opt/cni/bin/bridge"
+    way.mkdir(parents=True)
     with worker.controller():
-        done = worker.apply("--deadline=20s")
+        # a folder would be set aside, but for a mount point
+        subprocess.run(["mount", "--bind", way, way], check=True)
+        try:
+            done = worker.apply("--deadline=20s")
+        finally:
+            subprocess.run(["umount", way], check=True)
         assert done.returncode == SYSTEM and "/opt/cni/bin/bridge" in done.stderr, done.stderr
         assert UNITS + "multi-user.target.wants/kubelet.service" not in worker.tree()
-        (worker.root / "opt/cni/bin/bridge/in-the-way").rmdir()
-        (worker.root / "opt/cni/bin/bridge").rmdir()
+        way.rmdir()
         assert worker.apply("--deadline=20s").returncode == OK
     assert "/opt/cni/bin/bridge" in worker.tree() and "/opt/cni/bin/ptp" not in worker.tree()
 

@@ -10,6 +10,7 @@ import subprocess
 import pytest
 
 from emulator import REGION, Emulator, Imds
+from kops import INSTANCE
 from world import CNI, CONFIG, ENV, KUBELET, NET, PENDING, PROGRAM, PROTOKUBE, SEED, SEED_BASE, files_of
 
 BUCKET = "jdurbin-kops"
@@ -205,12 +206,12 @@ def copied(told, world, emulator, credentials, *flags, url=f"s3://{BUCKET}/statu
     code = run.end()
     for secret in (credentials["SecretAccessKey"], "Signature="):
         assert secret not in run.text()
-    return code, run.text(), emulator.read(f"{BUCKET}/status/{os.uname().nodename}/status.json")
+    return code, run.text(), emulator.read(f"{BUCKET}/status/{INSTANCE}/status.json")
 
 
 def test_the_status_of_a_failed_run_is_in_s3_as_well(told, world, emulator):
     code, text, status = copied(told, world, emulator, emulator.user)
-    place = f"s3://{BUCKET}/status/{os.uname().nodename}/status.json"
+    place = f"s3://{BUCKET}/status/{INSTANCE}/status.json"
     assert f"the status is at {place} as well" in text, text
     assert status == (world.root / "run/nodeup/status.json").read_bytes() and b'"failed"' in status
     # the error is the run's own, and the next one replaces it
@@ -223,7 +224,7 @@ def test_the_status_of_a_failed_run_is_in_s3_as_well(told, world, emulator):
     ({"AWS_SECRET_ACCESS_KEY": "x" * 40}, "S3 403 SignatureDoesNotMatch"),
     ({"AWS_ENDPOINT_URL_S3": "http://127.0.0.1:9"}, "127.0.0.1 port 9 ")], ids=["role", "key", "dead"])
 def test_a_status_that_cannot_be_written_is_a_warning(told, world, emulator, change, says):
-    before = emulator.read(f"{BUCKET}/status/{os.uname().nodename}/status.json")
+    before = emulator.read(f"{BUCKET}/status/{INSTANCE}/status.json")
     told.env.update(change)
     code, text, after = copied(told, world, emulator, emulator.roles["nodes.abc.joshdurbin.net"], **change)
     lines = [line for line in text.splitlines() if "the status was not copied: " in line]
@@ -233,7 +234,7 @@ def test_a_status_that_cannot_be_written_is_a_warning(told, world, emulator, cha
 
 
 def test_offline_no_status_is_sent(told, world, emulator):
-    before = emulator.read(f"{BUCKET}/status/{os.uname().nodename}/status.json")
+    before = emulator.read(f"{BUCKET}/status/{INSTANCE}/status.json")
     code, text, after = copied(told, world, emulator, emulator.user, "--offline")
     assert code and after == before and "copied" not in text, text
 
