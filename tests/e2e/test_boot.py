@@ -122,9 +122,9 @@ def test_content_alone_restarts_a_unit(boots):
     node.sh("echo '# somebody was here' >>/etc/sysconfig/kubelet")
     pid = die()
     # a run that writes it and gets no further: kubelet goes on with what somebody wrote
-    node.sh("cd /opt/cni/bin && mv bridge aside && mkdir -p bridge/full")
+    node.sh("cd /opt/cni/bin && mv bridge aside && mkdir bridge && mount --bind bridge bridge")
     status, _, output = nodechecks.timed_nodeup(node, nodechecks.CONF)
-    node.sh("cd /opt/cni/bin && rm -r bridge && mv aside bridge && touch -d @1 /etc/sysconfig/kubelet")
+    node.sh("cd /opt/cni/bin && umount bridge && rmdir bridge && mv aside bridge && touch -d @1 /etc/sysconfig/kubelet")
     assert status == 71 and "/opt/cni/bin/bridge" in output and main_pid(node) == pid, output
     assert "somebody" not in node.sh("cat /etc/sysconfig/kubelet"), output
     status, _, output = nodechecks.timed_nodeup(node, nodechecks.CONF)
