@@ -126,8 +126,8 @@ int loader_mend(struct loader *l, const char *location, struct err *e)
 	if (r < 0 || !damage)
 		return r;
 	/* what is beside a configuration that is a link is not beside the file that the link leads to */
-	lost.path = location_path(location == b->conf ? name
-						      : location_absolute(l->arena, location));
+	lost.path =
+		location_path(location == b->conf ? name : location_absolute(l->arena, location));
 	lost.text = copy.document.text;
 	lost.n = copy.document.n;
 	store_forget(b->store, location);
