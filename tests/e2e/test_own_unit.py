@@ -237,9 +237,6 @@ def test_a_boot_goes_on_with_kept_documents_where_an_edit_does_not_parse(node):
     status, said = by_hand(node, "apply", chosen[1])
     assert status == 0 and "at the next boot %s counts again" % CONF in said and node.sh("cat " + CONF) == edited, said
     assert by_hand(node, "status")[0] == 0
-    # it has the number of this run now; that of before may be one of more than are remembered
-    runs, sets = by_hand(node, "status", "--runs")[1], node.sh("ls /var/lib/nodeup/kept").replace(".json", "").split()
-    assert {line.split()[0] for line in runs.splitlines()} & set(sets), (sets, runs)
     node.sh("mv /root/right " + CONF)
     assert by_hand(node, "repair")[0] == 0 and by_hand(node, "plan")[0] == 0
 
