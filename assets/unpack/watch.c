@@ -61,7 +61,8 @@ static void sample_work(struct extract_watch *w)
 	w->work = work;
 }
 
-/* Whether fd is ready before `samples` of them in a row saw nothing done. A child that is killed is waited for after the deadline. */
+/* Waits until fd is ready. False: that many samples in a row saw nothing done, or the deadline passed, past which only a child that
+ * was killed is waited for. */
 static bool wait_for(struct extract_watch *w, int fd, short events, unsigned int samples)
 {
 	struct pollfd p = { .fd = fd, .events = events };

@@ -27,7 +27,7 @@ struct extract_watch {
 int extract_watch_make(struct extract_watch *w, int *ret_child);
 /* From that moment of the monotonic clock on no child of this process is waited for, whatever it does; 0: for ever. */
 void extract_watch_until(int64_t due_ns);
-/* Whether that is past. */
+/* Returns whether that moment is past. */
 bool extract_watch_is_late(void);
 /* Wait until fd (non-blocking) can be written or its reader is gone: true. False: the child stands still. */
 bool extract_watch_write(struct extract_watch *w, int fd);

@@ -12,5 +12,5 @@ int aside_link(struct arena *a, int root_fd, const char *path, const char **ret,
 /* Move whatever is at path. Gives its new path; NULL: nothing is there. A mount point stays: EBUSY. */
 int aside_move(struct arena *a, int root_fd, const char *path, const char **ret,
 	       struct err *e) must_check;
-/* Whether a name in a directory is one that was given so. */
+/* Returns whether these functions gave a file this name. */
 bool aside_is(const char *name);

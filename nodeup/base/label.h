@@ -14,5 +14,5 @@
 #define LABEL_NAME "(" LABEL_DOMAIN "/)?" LABEL_WORD
 /* "team=blue", "team". */
 #define LABEL_PAIR LABEL_NAME "(=" LABEL_VALUE ")?"
-/* What is before the '/' of a name has at most so many letters. */
+/* Limits the letters of a name before its '/'. */
 enum { LABEL_PREFIX_MAX = 253 };
