@@ -150,18 +150,6 @@ static bool has_file(void *arg, const char *path)
 	return io_is_there(s->root_fd, path);
 }
 
-static const struct plan_lost *put_back(struct session *s)
-{
-	struct plan_lost *v = arena_alloc(s->arena, (s->boot.n_lost + 1) * sizeof(*v));
-
-	for (size_t i = 0; i < s->boot.n_lost; i++) {
-		const struct bootstrap_lost *lost = &s->boot.lost[i];
-
-		v[i] = (struct plan_lost){ lost->path, lost->text, lost->n, lost->damaged };
-	}
-	return v;
-}
-
 static struct plan_req *request_plan(struct session *s, const struct session_req *req)
 {
 	struct plan_req *plan = arena_new(s->arena, struct plan_req);
@@ -174,11 +162,11 @@ static struct plan_req *request_plan(struct session *s, const struct session_req
 		.imds_lacks_version1 = s->boot.imds_lacks_version1,
 		.image_mode = s->image_mode,
 		.no_keys = s->boot.no_keys,
+		.lost = s->boot.lost,
+		.n_lost = s->boot.n_lost,
 		.verify = req->cli->verify,
 		.only = req->bake ? "bake" : req->only,
 	};
-	plan->lost = put_back(s);
-	plan->n_lost = s->boot.n_lost;
 	/* a node has a container runtime, whatever the machine has that compares documents, and a distribution */
 	if (is_of_no_machine(s, req)) {
 		plan->runtime.unit = "docker.service";

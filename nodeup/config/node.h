@@ -162,6 +162,13 @@ struct node {
 	struct strmap manifests;       /* URL to text, of those of node_wants() */
 };
 
+/* A document of this machine that is put back. */
+struct node_lost {
+	const char *path, *text;
+	size_t n;
+	bool damaged; /* what is there is set aside; else nothing is there */
+};
+
 /* Whether the node's Kubernetes is at least this version. */
 bool node_k8s_at_least(const struct node *n, int major, int minor);
 /* Whether kubelet ends where there is swap space: from 1.8 on, unless it is told to start all the same. */

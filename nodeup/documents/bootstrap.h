@@ -49,13 +49,6 @@ struct bootstrap_text {
 	size_t before; /* so many of n are empty lines that keep the others' numbers */
 };
 
-/* A document that is put back. */
-struct bootstrap_lost {
-	const char *path, *text;
-	size_t n;
-	bool damaged; /* what is there is set aside; else nothing is there */
-};
-
 struct bootstrap {
 	const char *conf; /* the one used */
 	struct documents documents;
@@ -68,7 +61,7 @@ struct bootstrap {
 	struct strv accepted; /* keys of documents that nodeup does not know and leaves alone */
 	struct strv
 		tolerated; /* values that a program refuses, and that it goes on with all the same */
-	struct bootstrap_lost *lost; /* what is kept of them is used */
+	struct node_lost *lost; /* what is kept of them is used */
 	size_t n_lost;
 	const char *set;      /* "kept:17", whose documents are used; else NULL */
 	const char *set_path; /* its file */

@@ -110,7 +110,7 @@ static int find_lost(struct loader *l, const char *name, struct copy *ret, struc
 int loader_mend(struct loader *l, const char *location, struct err *e)
 {
 	struct bootstrap *b = l->b;
-	struct bootstrap_lost lost = { 0 };
+	struct node_lost lost = { 0 };
 	const char *name, *damage = "is gone";
 	struct copy copy = { 0 };
 	int r = 0;

@@ -21,13 +21,6 @@ struct plan_boot {
 	bool install;             /* the program that runs and its flags take the place of others */
 };
 
-/* A document to put back. */
-struct plan_lost {
-	const char *path, *text;
-	size_t n;
-	bool damaged; /* what is there is set aside */
-};
-
 struct plan_req {
 	const struct node *node;
 	const struct facts *facts;
@@ -41,8 +34,8 @@ struct plan_req {
 	bool (*has_file)(void *arg, const char *path);
 	void *has_file_arg;
 	bool no_keys; /* of the documents alone: key pairs and secrets that they need are empty */
-	const char *only; /* one builder by name; NULL: all of the node's role */
-	const struct plan_lost *lost;
+	const char *only;             /* one builder by name; NULL: all of the node's role */
+	const struct node_lost *lost; /* documents to put back */
 	size_t n_lost;
 	const struct plan_boot *boot; /* NULL: nothing starts nodeup at boot here */
 	struct strmap
