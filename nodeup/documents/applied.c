@@ -5,11 +5,9 @@
 #include "nodeup/documents/loader.h"
 #include "nodeup/documents/location.h"
 
-enum { CONF_RECORD_MAX = 4096 };
-
 int loader_last_applied(struct loader *l, const char **ret, struct err *e)
 {
-	autobuf struct buf b = BUF_INIT(CONF_RECORD_MAX);
+	autobuf struct buf b = BUF_INIT(LOADER_RECORD_MAX);
 	int r = io_read(l->req->root_fd, OWN_CONF, &b, e);
 
 	*ret = NULL;

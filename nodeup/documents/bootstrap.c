@@ -18,8 +18,6 @@
 #include "nodeup/join/keys.h"
 #include "nodeup/tasks/volume.h"
 
-enum { CONF_RECORD_MAX = 4096, APPLIED_MAX = 64 << 10 };
-
 static const char documents_path[] = OWN_DOCUMENTS;
 static const char conf_path[] = OWN_CONF; /* what was last applied */
 /* of which kops the documents were, where that is not spoken any more */
@@ -252,7 +250,7 @@ static bool is_kept(struct loader *l, const char *last, const char *minors)
 
 static bool was_of_vintage(struct loader *l, const char *last, const struct vintage *v)
 {
-	autobuf struct buf vintage = BUF_INIT(CONF_RECORD_MAX);
+	autobuf struct buf vintage = BUF_INIT(LOADER_RECORD_MAX);
 	const char *minors = vintage_minors(l->arena, v);
 	bool is_same = record_read(l->req->root_fd, vintage_path, &vintage)
 			       ? str_eq(str_trim(l->arena, buf_str(&vintage)), minors)
@@ -295,14 +293,14 @@ static void note_kept(struct loader *l, struct buf *b)
 /* Whether each document that was read by now is one of those. */
 static bool has_same_documents(struct loader *l)
 {
-	autobuf struct buf applied = BUF_INIT(APPLIED_MAX);
+	autobuf struct buf applied = BUF_INIT(LOADER_APPLIED_MAX);
 	const struct bootstrap *b = l->b;
 	bool is_same = b->n_texts > 0;
 
 	if (!record_read(l->req->root_fd, applied_path, &applied))
 		note_kept(l, &applied);
 	for (size_t i = 0; i < b->n_texts && is_same; i++) {
-		autobuf struct buf line = BUF_INIT(APPLIED_MAX);
+		autobuf struct buf line = BUF_INIT(LOADER_APPLIED_MAX);
 
 		note_document(b->texts[i].text, b->texts[i].n, &line);
 		is_same = strstr(buf_str(&applied), buf_str(&line)) != NULL;
@@ -314,7 +312,7 @@ static bool has_same_documents(struct loader *l)
  * kops its documents were, or that they were these. */
 static bool was_applied(void *records, const struct vintage *v)
 {
-	autobuf struct buf identity = BUF_INIT(CONF_RECORD_MAX);
+	autobuf struct buf identity = BUF_INIT(LOADER_RECORD_MAX);
 	struct loader *l = records;
 	const int root_fd = l->req->root_fd;
 	const char *last;
@@ -729,7 +727,7 @@ static int record_vintage(const struct bootstrap *b, int root_fd, struct err *e)
 /* Remember which documents it were, for a later run that finds a value in them refused. */
 static int record_applied(const struct bootstrap *b, int root_fd, struct err *e)
 {
-	autobuf struct buf lines = BUF_INIT(APPLIED_MAX);
+	autobuf struct buf lines = BUF_INIT(LOADER_APPLIED_MAX);
 
 	for (size_t i = 0; i < b->n_texts; i++)
 		note_document(b->texts[i].text, b->texts[i].n, &lines);

@@ -25,6 +25,9 @@ struct loader {
 		names; /* of this instance, once the metadata service was asked for all of them */
 };
 
+/* The most bytes of a record of a few words, and of that of all documents that were applied. */
+enum { LOADER_RECORD_MAX = 4096, LOADER_APPLIED_MAX = 64 << 10 };
+
 /* Which configuration was applied last, whether or not it is still there; NULL: none was. */
 int loader_last_applied(struct loader *l, const char **ret, struct err *e) must_check;
 /* The name that a configuration is recorded and kept by; of one that is gone, what it was. */

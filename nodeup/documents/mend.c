@@ -10,8 +10,6 @@
 #include "nodeup/documents/op.h"
 #include "nodeup/join/join.h"
 
-enum { APPLIED_MAX = 64 << 10 };
-
 /* begins a document that is packed */
 static const char packed[] = "\x1f\x8b";
 
@@ -72,7 +70,7 @@ static bool is_gone(struct loader *l, const char *location, const char *name)
 /* Whether the last run that ended well did not have these bytes. */
 static bool is_new(struct loader *l, const char *text, size_t n)
 {
-	autobuf struct buf applied = BUF_INIT(APPLIED_MAX);
+	autobuf struct buf applied = BUF_INIT(LOADER_APPLIED_MAX);
 	char hex[DIGEST_TEXT_MAX];
 
 	return !record_read(l->req->root_fd, OWN_APPLIED, &applied) ||
