@@ -310,30 +310,6 @@ static void on_window_wait(void *arg, const char *what)
 	waits_show(ap->waits, &w);
 }
 
-/* What a killed run left beside the files it was writing. False: some of it is still open. */
-static bool sweep_stages(const struct session *s)
-{
-	/* users, mounts and names of hosts are lines of files that no task is called after */
-	static const char *const ours[] = { OWN_DIRS, "/etc" };
-	struct strv dirs = { 0 };
-	bool all = true;
-
-	for (size_t i = 0; i < ARRAY_LEN(ours); i++)
-		strv_add(s->arena, &dirs, ours[i]);
-	for (size_t i = 0; i < s->plan.n; i++) {
-		const char *path = task_path(s->plan.tasks[i]);
-		const char *dir =
-			path ? arena_strn(s->arena, path, (size_t)(strrchr(path, '/') - path))
-			     : NULL;
-
-		if (!str_is_empty(dir) && !strv_has(&dirs, dir))
-			strv_add(s->arena, &dirs, dir);
-	}
-	for (size_t i = 0; i < dirs.n; i++)
-		all &= io_stage_sweep(s->root_fd, dirs.v[i]);
-	return all;
-}
-
 /* Whether all is done but for units that nothing else depends on. */
 static bool only_last_failed(const struct run_report *rep)
 {
@@ -404,7 +380,7 @@ static void trim_cache(struct apply *ap, int r, const struct err *e)
 		session_trim_cache(&ap->session, NO_ROOM);
 }
 
-/* Of an image there are no runs. */
+/* Returns the number of this run; one of an image, which has no runs, follows the last kept set. */
 static int64_t run_number(const struct apply *ap)
 {
 	return ap->status.number ? ap->status.number : kept_last(ap->session.root_fd) + 1;
@@ -459,7 +435,7 @@ static int converge(struct apply *ap, struct err *e)
 		log_warning("which instance this is was not noted: %s", late.msg);
 	if (bootstrap_keep_told(&s->boot, s->root_fd, &late) < 0)
 		log_warning("what was told of this node was not kept: %s", late.msg);
-	swept = sweep_stages(s);
+	swept = session_sweep(s);
 	run = session_run(s);
 	run.deadline_ns = s->ctx.deadline_ns = ap->end.deadline_ns;
 	run.watch = on_run_event;
@@ -471,7 +447,7 @@ static int converge(struct apply *ap, struct err *e)
 	r = run_execute(s->arena, &run, rep, e);
 	/* who unpacked for a killed run has ended a moment after it */
 	if (!swept)
-		(void)sweep_stages(s);
+		(void)session_sweep(s);
 	progress_free(ap->progress);
 	ap->progress = NULL;
 	if (ap->refused) {

@@ -483,3 +483,26 @@ void session_look(struct session *s, bool verify, struct run_report *ret)
 	/* a run starts the runtime after it, which may have other images then */
 	images_changed(&s->ctx);
 }
+
+bool session_sweep(const struct session *s)
+{
+	/* users, mounts and names of hosts are lines of files that no task is called after */
+	static const char *const ours[] = { OWN_DIRS, "/etc" };
+	struct strv dirs = { 0 };
+	bool all = true;
+
+	for (size_t i = 0; i < ARRAY_LEN(ours); i++)
+		strv_add(s->arena, &dirs, ours[i]);
+	for (size_t i = 0; i < s->plan.n; i++) {
+		const char *path = task_path(s->plan.tasks[i]);
+		const char *dir =
+			path ? arena_strn(s->arena, path, (size_t)(strrchr(path, '/') - path))
+			     : NULL;
+
+		if (!str_is_empty(dir) && !strv_has(&dirs, dir))
+			strv_add(s->arena, &dirs, dir);
+	}
+	for (size_t i = 0; i < dirs.n; i++)
+		all &= io_stage_sweep(s->root_fd, dirs.v[i]);
+	return all;
+}

@@ -78,5 +78,7 @@ int session_s3(const struct session *s, struct imds *imds, struct s3_session **o
 struct run_req session_run(struct session *s);
 /* What a run would do, by a walk over the plan that changes nothing, also while a run is under way. */
 void session_look(struct session *s, bool verify, struct run_report *ret);
+/* Remove what a killed run left beside the files that it was writing. False: some of it is still open. */
+bool session_sweep(const struct session *s);
 /* The name of the service this process runs in, from its control group; NULL for none. */
 char *session_own_unit(struct arena *a);
