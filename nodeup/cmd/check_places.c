@@ -83,6 +83,11 @@ static const char *mounted_at(struct checking *c, int root_fd, const struct plac
 	return path;
 }
 
+static const char *cache_dir(const struct checking *c)
+{
+	return c->cli->cache ? session_cache_dir(c->cli) : OWN_CACHE;
+}
+
 /* Where a task of the plan would write, and below which root; NULL: nowhere. */
 static const char *target_of(const struct checking *c, const struct run_outcome *o, int *ret_root)
 {
@@ -94,7 +99,7 @@ static const char *target_of(const struct checking *c, const struct run_outcome 
 	if (o->task->kind != TASK_ASSET)
 		return task_path(o->task);
 	*ret_root = c->s->ctx.cache_root_fd;
-	return c->cli->cache ? session_cache_dir(c->cli) : OWN_CACHE;
+	return cache_dir(c);
 }
 
 static int check_place(struct checking *c, int root_fd, const char *path, struct err *e)
@@ -156,19 +161,12 @@ static uint64_t length_of(const struct checking *c, const struct asset *as)
 	return 0;
 }
 
-/* Where the cache is. */
-static const struct place *find_cache(struct checking *c)
-{
-	return find_place(c, c->s->ctx.cache_root_fd,
-			  c->cli->cache ? session_cache_dir(c->cli) : OWN_CACHE);
-}
-
 /* Of a file that is an asset: fetched, or copied out of the cache. One that the cache gives away takes no room beside it. */
 static uint64_t length_of_file(struct checking *c, const struct task *t, uint64_t device)
 {
 	const struct asset *as = t->install.sources[0];
 	const uint64_t fetched = length_of(c, as);
-	const struct place *cache = find_cache(c);
+	const struct place *cache = find_place(c, c->s->ctx.cache_root_fd, cache_dir(c));
 	struct err ignored;
 
 	if (installed_is_given(t, &c->s->ctx) && cache && cache->st.st_dev == device)
@@ -217,7 +215,7 @@ static void add_wanted(struct checking *c, struct room *v, size_t *n)
 static int no_room(struct checking *c, const struct room *at, struct err *e)
 {
 	char wanted[STR_SIZE_MAX], room[STR_SIZE_MAX];
-	const struct place *cache = find_cache(c);
+	const struct place *cache = find_place(c, c->s->ctx.cache_root_fd, cache_dir(c));
 
 	(void)err_fail(e, ERR_SYSTEM, ENOSPC, "no room on the file system of '%s'", at->path);
 	err_note(e, "want", "%s and a little more", str_size(wanted, at->wanted));
