@@ -9,9 +9,13 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "nodeup/base/dur.h"
 #include "nodeup/base/err.h"
 #include "nodeup/base/mem.h"
 #include "units/bus.h"
+
+/* How long a program that runs may say nothing. */
+#define ANSWERS_SILENCE_NS (60 * DUR_SEC)
 
 enum answer {
 	ANSWER_CAME,

@@ -10,7 +10,6 @@
 
 #define WINDOW_NS (10 * DUR_SEC)
 /* a loaded node may take longer than the window until kubelet answers */
-#define SILENCE_NS (60 * DUR_SEC)
 
 enum { STEP_MS = 500 };
 
@@ -203,7 +202,7 @@ int window_watch(const struct run_req *req, const struct run_report *rep, window
 	autoarena struct arena *a = arena_new_empty();
 	struct window w = { .req = req,
 			    .arena = a,
-			    .silence_ns = req->silence_ns ? req->silence_ns : SILENCE_NS };
+			    .silence_ns = req->silence_ns ? req->silence_ns : ANSWERS_SILENCE_NS };
 	int64_t start = dur_now();
 	int64_t deadline = req->deadline_ns ? req->deadline_ns : INT64_MAX;
 	int r;

@@ -20,7 +20,6 @@
 /* how long a job may wait in the queue before we ask whether it waits for ourselves */
 #define QUEUE_PATIENCE_NS (2 * DUR_SEC)
 /* how long what is active may be silent before repair restarts it, and how often it is asked meanwhile */
-#define SILENCE_NS (60 * DUR_SEC)
 #define ASK_AGAIN_NS (5 * DUR_SEC)
 
 enum { ORDER_DEPTH = 3 };
@@ -530,7 +529,7 @@ static int listen_to(const struct task *t, struct task_ctx *ctx, struct task_run
 		return r;
 	if (!answer_is_bad(answers_ask_unit(a, ctx->root_fd, t->name, &u, &why)))
 		return TASK_DONE;
-	if (!run->since_ns || dur_now() - run->since_ns < SILENCE_NS)
+	if (!run->since_ns || dur_now() - run->since_ns < ANSWERS_SILENCE_NS)
 		return task_wait(run, dur_now() + ASK_AGAIN_NS,
 				 "an answer; silent for a minute it is restarted");
 	log_notice("%s: %s", t->name, why);
