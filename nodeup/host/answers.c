@@ -11,6 +11,7 @@
 #include "nodeup/base/io.h"
 #include "nodeup/base/print.h"
 #include "nodeup/base/str.h"
+#include "nodeup/host/containers.h"
 #include "nodeup/host/kubelet.h"
 
 #define LIMIT_NS DUR_SEC
@@ -43,7 +44,7 @@ static const struct row {
 } rows[] = {
 	{ "kubelet.service", NULL,
 	  QUESTION("GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n", true) },
-	{ "docker.service", "/run/docker.sock",
+	{ "docker.service", docker_socket,
 	  QUESTION("GET /_ping HTTP/1.1\r\nHost: docker\r\nConnection: close\r\n\r\n", false) },
 	/* the preface of a client, and its settings: a frame without content */
 	{ "containerd.service", "/run/containerd/containerd.sock",
