@@ -249,32 +249,38 @@ void loader_take_issue(struct loader *l, const struct node_keypair *pair)
 	arena_push(l->arena, all->v, all->n, *pair);
 }
 
-static bool is_kept(struct loader *l, const struct node_issue *want, struct node_keypair *ret)
+/* Takes the pair that is kept, where it holds. *ret_behind becomes a certificate whose CA the clock is before. */
+static bool is_kept(struct loader *l, const struct node_issue *want, struct node_keypair *ret,
+		    const struct node_issue **ret_behind)
 {
 	struct err ignored;
 
 	/* it was looked at when it was new; the instance may have another address by now */
 	ret->cert = loader_kept_issue(l, want->name, "crt");
 	ret->key = loader_kept_issue(l, want->name, "key");
-	return ret->cert && ret->key &&
-	       check_pair(l, want, NULL, is_clock_behind(want), ret, &ignored) == 0;
+	if (!ret->cert || !ret->key)
+		return false;
+	if (is_clock_behind(want))
+		*ret_behind = want;
+	return check_pair(l, want, NULL, *ret_behind == want, ret, &ignored) == 0;
 }
 
 /* All of them, or none: keys of one moment. */
 static bool take_kept(struct loader *l, const struct node_wants *w)
 {
 	struct node_keypair *pairs = arena_alloc(l->arena, (w->n_issues + 1) * sizeof(*pairs));
+	const struct node_issue *behind = NULL;
 
 	for (size_t i = 0; i < w->n_issues; i++)
-		if (!is_kept(l, &w->issues[i], &pairs[i]))
+		if (!is_kept(l, &w->issues[i], &pairs[i], &behind))
 			return false;
 	for (size_t i = 0; i < w->n_issues; i++)
 		loader_take_issue(l, &pairs[i]);
-	if (w->n_issues && is_clock_behind(&w->issues[0]))
+	if (behind)
 		strv_addf(l->arena, &l->b->warnings,
 			  "this machine's clock says %s, and the CA %s is not valid yet: its "
 			  "certificates stay",
-			  dur_date(l->arena, dur_wall()), w->issues[0].signer);
+			  dur_date(l->arena, dur_wall()), behind->signer);
 	return true;
 }
 
