@@ -71,7 +71,7 @@ static const char *config_dir_in(struct arena *a, const char *text)
 
 	while ((text = strstr(text, flag))) {
 		text += strlen(flag);
-		if (strchr("= ", *text) && text[1] == '/')
+		if (*text && strchr("= ", *text) && text[1] == '/')
 			found = arena_strn(a, text + 1, strcspn(text + 1, " \t\n\"'"));
 	}
 	return found;
