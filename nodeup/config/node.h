@@ -166,7 +166,8 @@ struct node {
 struct node_lost {
 	const char *path, *text;
 	size_t n;
-	bool damaged; /* what is there is set aside; else nothing is there */
+	const char *why; /* how it is damaged, and whose copy is used */
+	bool damaged;    /* what is there is set aside; else nothing is there */
 };
 
 /* Whether the node's Kubernetes is at least this version. */

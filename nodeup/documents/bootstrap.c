@@ -361,14 +361,16 @@ static int load_model(struct loader *l, struct err *e)
 
 	b->warnings = b->accepted = b->tolerated = (struct strv){ 0 };
 	b->texts = NULL;
-	b->lost = NULL;
-	b->n_texts = b->n_lost = 0;
+	b->n_texts = 0;
 	l->unparsed = NULL;
 	b->unknown = (struct field_unknowns){ .arena = l->arena };
 	b->outlived = NULL;
 	l->opts = &opts;
 	if (b->set_why)
 		strv_add(l->arena, &b->warnings, b->set_why);
+	/* what was read in their place before is put back, whatever is read now */
+	for (size_t i = 0; i < b->n_lost; i++)
+		strv_add(l->arena, &b->warnings, b->lost[i].why);
 	b->documents = (struct documents){ 0 };
 	b->node = (struct node){ 0 };
 	r = load_conf(l, &opts, e);

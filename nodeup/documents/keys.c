@@ -331,8 +331,10 @@ static int add_manifest(struct loader *l, const char *location, struct err *e)
 {
 	const char *text;
 	size_t n;
-	int r = read_whole(l, location, &text, &n, e);
+	int r = loader_mend(l, location, e);
 
+	if (r >= 0)
+		r = read_whole(l, location, &text, &n, e);
 	if (r == -ENOENT)
 		e->kind = ERR_CONFIG;
 	if (r >= 0 && strlen(text) != n)
@@ -441,6 +443,8 @@ static bool mend(struct loader *l, const struct item *item)
 	strv_add(l->arena, &files, item->cert);
 	if (item->key)
 		strv_add(l->arena, &files, item->key);
+	if (item->older)
+		strv_add(l->arena, &files, item->older);
 	for (size_t i = 0; i < files.n; i++)
 		(void)!loader_mend(l, files.v[i], &ignored);
 	return l->b->n_lost > before;
@@ -456,6 +460,8 @@ static int add_items(struct loader *l, const struct items *items, struct missing
 		r = add_item(l, &items->v[i], m, e);
 		if (r < 0 && mend(l, &items->v[i]))
 			r = add_item(l, &items->v[i], m, e);
+		if (r < 0 && !location_is_remote(items->v[i].cert))
+			l->unparsed = items->v[i].cert;
 		r = go_on(l, r, e);
 	}
 	return r;

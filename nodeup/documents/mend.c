@@ -104,6 +104,15 @@ static int find_lost(struct loader *l, const char *name, struct copy *ret, struc
 				  name, ret->instance, l->b->facts.instance_id);
 	return 0;
 }
+/* The documents may be loaded more than once in a run. */
+static bool is_told(const struct bootstrap *b, const char *path)
+{
+	for (size_t i = 0; i < b->n_lost; i++)
+		if (str_eq(b->lost[i].path, path))
+			return true;
+	return false;
+}
+
 
 int loader_mend(struct loader *l, const char *location, struct err *e)
 {
@@ -130,11 +139,14 @@ int loader_mend(struct loader *l, const char *location, struct err *e)
 	lost.n = copy.document.n;
 	store_forget(b->store, location);
 	store_remember(b->store, &(struct store_entry){
+	if (is_told(b, lost.path))
+		return 0;
+	lost.why = arena_printf(l->arena, "%s %s; its copy of %s, of %s, is used and put back%s",
+				lost.path, damage, copy.of.date, copy.of.instance,
+				lost.damaged ? ", and what is there is set aside beside it" : "");
 					 .location = location, .text = lost.text, .n = lost.n });
 	arena_push(l->arena, b->lost, b->n_lost, lost);
-	strv_addf(l->arena, &b->warnings, "%s %s; its copy of %s, of %s, is used and put back%s",
-		  lost.path, damage, copy.date, copy.instance,
-		  lost.damaged ? ", and what is there is set aside beside it" : "");
+	strv_add(l->arena, &b->warnings, lost.why);
 	return 0;
 }
 

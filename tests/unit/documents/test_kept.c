@@ -255,8 +255,14 @@ static void a_damaged_key_is_put_back(void **state)
 		assert_non_null(warned(fx, i ? " is cut short; " : " is empty; "));
 		scratch_write(&fx->docs, key_file, text);
 	}
+	/* somebody's edit is served at boot, and stays */
 	scratch_write(&fx->docs, key_file, "somebody's\n");
 	assert_true(load(fx) < 0);
+	assert_non_null(note(fx, "nodeup apply --conf=kept:1"));
+	fx->req.at_boot = true;
+	must_load(fx);
+	assert_string_equal(fx->b.set, "kept:1");
+	assert_int_equal(fx->b.n_lost, 0);
 }
 
 /* What somebody wrote is read; so is what --conf names, and nothing of another instance goes before it. */
@@ -319,6 +325,14 @@ static void an_edit_that_does_not_parse_is_served_at_boot(void **state)
 	must_load(fx);
 	assert_string_equal(fx->b.set, "kept:2");
 	assert_string_equal(fx->b.node.kubelet.hostname_override, "fixed");
+	/* what is damaged beside an edit is put back */
+	assert_int_equal(truncate(fx->req.conf, 0), 0);
+	must_load(fx);
+	assert_string_equal(fx->b.set, "kept:2");
+	assert_int_equal(fx->b.n_lost, 1);
+	assert_string_equal(fx->b.lost[0].path, fx->req.conf);
+	assert_non_null(warned(fx, "kube_env.yaml is empty; its copy of "));
+	scratch_write(&fx->docs, "/kube_env.yaml", conf);
 	/* where these do not serve, what they stand in for is told as well */
 	scratch_write(&fx->root, "/etc/os-release", "ID=plan9\n");
 	assert_true(load(fx) < 0);
