@@ -193,11 +193,11 @@ static int load_specs(struct loader *l, struct err *e)
 static bool kept_here(struct loader *l, struct store_texts *ret)
 {
 	const int root_fd = l->req->root_fd;
-	const char *date, *instance;
+	struct store_origin of;
 	struct err ignored;
 
-	return store_kept_of(l->arena, root_fd, documents_path, &date, &instance, &ignored) >= 0 &&
-	       str_eq(instance, l->b->facts.instance_id) &&
+	return store_kept_of(l->arena, root_fd, documents_path, &of, &ignored) >= 0 &&
+	       str_eq(of.instance, l->b->facts.instance_id) &&
 	       store_kept_texts(l->arena, root_fd, documents_path, NULL, ret, &ignored) >= 0;
 }
 
@@ -699,15 +699,16 @@ bool bootstrap_is_current(const struct bootstrap *b)
 
 const char *bootstrap_kept(struct arena *a, int root_fd)
 {
-	const char *date, *instance;
+	struct store_origin of;
 	struct facts f = { 0 };
 	struct err ignored;
 
-	if (store_kept_of(a, root_fd, documents_path, &date, &instance, &ignored) < 0)
+	/* files of this machine are read where they are */
+	if (store_kept_of(a, root_fd, documents_path, &of, &ignored) < 0 || of.is_local)
 		return NULL;
 	(void)!probe_host(a, root_fd, true, &f, &ignored);
 	loader_kept_facts(a, root_fd, &f);
-	return str_eq(f.instance_id, instance) ? date : NULL;
+	return str_eq(f.instance_id, of.instance) ? of.date : NULL;
 }
 
 /* Remember which configuration it was, for a run without --conf. */

@@ -62,11 +62,13 @@ struct kept_sets kept_of(struct arena *a, int root_fd, const char *instance)
 
 	for (size_t i = 0; i < all.n; i++) {
 		struct kept_set set = all.v[i];
-		const char *of;
+		struct store_origin of;
 
-		if (store_kept_of(a, root_fd, set.path, &set.date, &of, &ignored) == 0 &&
-		    str_eq(of, instance))
-			arena_push(a, fit.v, fit.n, set);
+		if (store_kept_of(a, root_fd, set.path, &of, &ignored) < 0 ||
+		    !str_eq(of.instance, instance))
+			continue;
+		set.date = of.date;
+		arena_push(a, fit.v, fit.n, set);
 	}
 	return fit;
 }

@@ -16,7 +16,7 @@ static const char packed[] = "\x1f\x8b";
 /* What is kept of one document. */
 struct copy {
 	struct store_text document;
-	const char *date, *instance;
+	struct store_origin of;
 };
 
 static bool find_copy(struct loader *l, const char *name, struct copy *ret)
@@ -25,8 +25,7 @@ static bool find_copy(struct loader *l, const char *name, struct copy *ret)
 	struct store_texts all;
 	struct err ignored;
 
-	if (store_kept_of(l->arena, root_fd, OWN_DOCUMENTS, &ret->date, &ret->instance, &ignored) <
-		    0 ||
+	if (store_kept_of(l->arena, root_fd, OWN_DOCUMENTS, &ret->of, &ignored) < 0 ||
 	    store_kept_texts(l->arena, root_fd, OWN_DOCUMENTS, NULL, &all, &ignored) < 0)
 		return false;
 	for (size_t i = 0; i < all.n; i++)
@@ -87,7 +86,7 @@ static const char *find_damage(struct loader *l, const char *location, const cha
 
 	if (!l->req->may_mend || store_get(l->b->store, location, &text, &n, &ignored) < 0 ||
 	    !is_new(l, text, n) || !find_copy(l, name, ret) || know_instance(l, &ignored) < 0 ||
-	    !str_eq(ret->instance, l->b->facts.instance_id))
+	    !str_eq(ret->of.instance, l->b->facts.instance_id))
 		return NULL;
 	return damage_of(text, n, &ret->document);
 }
@@ -98,12 +97,13 @@ static int find_lost(struct loader *l, const char *name, struct copy *ret, struc
 		return err_config(
 			e, "%s, which was applied last, is gone, and no copy of it is kept", name);
 	if (know_instance(l, e) < 0)
-		return err_wrap(e, "%s is gone, and a copy of %s is kept", name, ret->instance);
-	if (!str_eq(ret->instance, l->b->facts.instance_id))
+		return err_wrap(e, "%s is gone, and a copy of %s is kept", name, ret->of.instance);
+	if (!str_eq(ret->of.instance, l->b->facts.instance_id))
 		return err_config(e, "%s is gone, the kept documents are of %s, and this is %s",
-				  name, ret->instance, l->b->facts.instance_id);
+				  name, ret->of.instance, l->b->facts.instance_id);
 	return 0;
 }
+
 /* The documents may be loaded more than once in a run. */
 static bool is_told(const struct bootstrap *b, const char *path)
 {
@@ -112,7 +112,6 @@ static bool is_told(const struct bootstrap *b, const char *path)
 			return true;
 	return false;
 }
-
 
 int loader_mend(struct loader *l, const char *location, struct err *e)
 {
@@ -139,12 +138,12 @@ int loader_mend(struct loader *l, const char *location, struct err *e)
 	lost.n = copy.document.n;
 	store_forget(b->store, location);
 	store_remember(b->store, &(struct store_entry){
+					 .location = location, .text = lost.text, .n = lost.n });
 	if (is_told(b, lost.path))
 		return 0;
 	lost.why = arena_printf(l->arena, "%s %s; its copy of %s, of %s, is used and put back%s",
 				lost.path, damage, copy.of.date, copy.of.instance,
 				lost.damaged ? ", and what is there is set aside beside it" : "");
-					 .location = location, .text = lost.text, .n = lost.n });
 	arena_push(l->arena, b->lost, b->n_lost, lost);
 	strv_add(l->arena, &b->warnings, lost.why);
 	return 0;

@@ -191,8 +191,8 @@ static int restore(struct store *s, const struct tree *t, const char *path, int6
 	return 0;
 }
 
-int store_kept_of(struct arena *a, int root_fd, const char *path, const char **ret_date,
-		  const char **ret_instance, struct err *e)
+int store_kept_of(struct arena *a, int root_fd, const char *path, struct store_origin *ret,
+		  struct err *e)
 {
 	const char *key, *space;
 	struct tree *t;
@@ -203,8 +203,9 @@ int store_kept_of(struct arena *a, int root_fd, const char *path, const char **r
 		return r;
 	key = tree_text(t, "key");
 	space = strrchr(key, ' ');
-	*ret_date = arena_printf(a, "%s UTC", dur_date(a, ns));
-	*ret_instance = space ? space + 1 : key;
+	ret->date = arena_printf(a, "%s UTC", dur_date(a, ns));
+	ret->instance = space ? space + 1 : key;
+	ret->is_local = space && !location_is_remote(arena_strn(a, key, (size_t)(space - key)));
 	return 0;
 }
 

@@ -73,10 +73,16 @@ const char *store_kept_name(struct arena *a, const struct store_kept *kept, cons
 /* Write all that was read to path below root_fd (0600). */
 int store_save(struct store *s, int root_fd, const char *path, const struct store_kept *kept,
 	       struct err *e) must_check;
-/* When what is kept at path was last known to be current ("2026-11-23 04:05:06 UTC"), and of which
- * instance it is. -ENOENT: none is there, or it is damaged. */
-int store_kept_of(struct arena *a, int root_fd, const char *path, const char **ret_date,
-		  const char **ret_instance, struct err *e) must_check;
+/* Of which day and instance kept documents are. */
+struct store_origin {
+	const char *date; /* when they were last known to be current: "2026-11-23 04:05:06 UTC" */
+	const char *instance;
+	bool is_local; /* all of them are files of this machine */
+};
+
+/* That of what is kept at path. -ENOENT: none is there, or it is damaged. */
+int store_kept_of(struct arena *a, int root_fd, const char *path, struct store_origin *ret,
+		  struct err *e) must_check;
 /* Kept documents: bytes as they were read, with a NUL beyond. */
 struct store_texts {
 	struct store_text {
