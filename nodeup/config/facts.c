@@ -105,7 +105,8 @@ int facts_os_release(struct arena *a, const char *text, struct facts *f, struct 
 
 int facts_note(struct err *e, const char *fact)
 {
-	err_note(e, "do", "give it in the file of --facts: %s: VALUE", fact);
+	err_note(e, "do", "give it in the file of --facts, where a command takes one: %s: VALUE",
+		 fact);
 	return err_code(e);
 }
 

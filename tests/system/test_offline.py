@@ -5,7 +5,7 @@ from test_given_away import Live
 from world import CONFIG, OK, PENDING
 
 UNASKED = "hostnameOverride '@aws': fact localHostname: not known, and the metadata service is not asked (--no-metadata)"
-GIVEN = "give it in the file of --facts: localHostname: VALUE"
+GIVEN = "give it in the file of --facts, where a command takes one: localHostname: VALUE"
 
 
 @pytest.fixture
