@@ -532,7 +532,7 @@ static int listen_to(const struct task *t, struct task_ctx *ctx, struct task_run
 	if (!run->since_ns || dur_now() - run->since_ns < ANSWERS_SILENCE_NS)
 		return task_wait(run, dur_now() + ASK_AGAIN_NS,
 				 "an answer; silent for a minute it is restarted");
-	log_notice("%s: %s", t->name, why);
+	log_notice("%s: %s; it is restarted", t->name, why);
 	run->equal = false;
 	run->stage = STARTING;
 	r = enqueue(t, ctx, &u, &run->job, e);
