@@ -162,7 +162,7 @@ static void tell_together(const struct run_report *rep, const struct run_outcome
 		struct lasting other;
 
 		if (o->task->kind != first->task->kind || !lasts(o, now, &other) ||
-		    other.works != l->works || !str_eq(other.reason, l->reason))
+		    other.works != l->works || !waits_is_same(other.reason, l->reason))
 			continue;
 		others++;
 		since = other.since_ns < since ? other.since_ns : since;

@@ -107,6 +107,15 @@ static void add_reason(char *text, size_t size, const char *reason)
 	text[n] = '\0';
 }
 
+bool waits_is_same(const char *reason, const char *other)
+{
+	char text[2 * REASON_MAX] = "", second[2 * REASON_MAX] = "";
+
+	add_reason(text, sizeof(text), reason);
+	add_reason(second, sizeof(second), other);
+	return str_eq(text, second);
+}
+
 bool waits_due(struct waits *w, const char *what, const char *reason, int64_t now_ns)
 {
 	char text[2 * REASON_MAX];

@@ -15,6 +15,8 @@ struct waits;
 struct waits *waits_new(void) must_check;
 /* Release, and leave nothing on the terminal; NULL is fine. */
 void waits_free(struct waits *w);
+/* Whether two reasons differ in nothing but amounts. */
+bool waits_is_same(const char *reason, const char *other);
 /* Whether a line is due, which then counts as said. */
 bool waits_due(struct waits *w, const char *what, const char *reason, int64_t now_ns);
 /* Tell of a wait that goes on; call it at each attempt. */

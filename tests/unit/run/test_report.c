@@ -246,11 +246,12 @@ static void what_is_waited_for_together_is_one_line(void **state)
 	assert_string_equal(logged.text, "");
 	waits_over(*state);
 	s.outcomes[1].state = RUN_WAITING;
-	(void)task_wait(&s.outcomes[1].run, 0, "the moon");
+	(void)task_wait(&s.outcomes[1].run, 0, "the moon in 5 s");
+	(void)task_wait(&s.outcomes[3].run, 0, "the moon in 12 ms");
 	s.outcomes[1].run.since_ns = dur_now() - 40 * DUR_SEC;
 	report_waiting(&s.rep, *state);
 	says("WAITING file /etc/a and 1 more: for 40.");
-	says("s: the moon");
+	says("s: the moon in 5 s");
 	says("WORKING file /etc/b: for 12.");
 }
 
