@@ -6,7 +6,8 @@ void values_find(struct values *v, const struct schema *s, const struct tree *ma
 {
 	const struct accepts_opts o = { .minor = v->minor };
 
-	accepts_check(v->arena, s, map, &o, &v->found);
+	if (!v->opts->any_value)
+		accepts_check(v->arena, s, map, &o, &v->found);
 }
 
 void values_find_across(struct values *v, const struct field_rules *rules,
@@ -14,7 +15,8 @@ void values_find_across(struct values *v, const struct field_rules *rules,
 {
 	const struct rule_values all = { .sections = sections, .n = n, .minor = v->minor };
 
-	rules_find(v->arena, rules, &all, &v->found);
+	if (!v->opts->any_value)
+		rules_find(v->arena, rules, &all, &v->found);
 }
 
 void values_find_below(struct values *v, const struct field_rules *rules, const struct tree *t,
