@@ -8,24 +8,23 @@
 
 int node_check_certificate(const char *name, const char *text, const char *from, struct err *e)
 {
-	return pem_check_certificate(text ? text : "", e) < 0
-		       ? err_wrap(e, "%s: keypair %s", from, name)
-		       : 0;
+	return pem_check_certificate(text, e) < 0 ? err_wrap(e, "%s: keypair %s", from, name) : 0;
 }
 
 int node_add_keypair(struct arena *a, struct node *n, const struct node_keypair *pair,
 		     const struct node_keypair *from, struct err *e)
 {
+	const char *cert = pair->cert ? pair->cert : "";
 	struct node_keypair copy;
-	int r = node_check_certificate(pair->name, pair->cert, from->cert, e);
 
-	if (r < 0)
-		return r;
-	if (pair->key && pem_check_key(pair->key, pair->cert, e) < 0)
-		return err_wrap(e, "%s: keypair %s", from->key, pair->name);
+	if (!pair->key && node_check_certificate(pair->name, cert, from->cert, e) < 0)
+		return err_code(e);
+	if (pair->key && pem_check_key(pair->key, cert, e) < 0)
+		return err_wrap(e, "%s: keypair %s",
+				e->errnum == PEM_CERTIFICATE ? from->cert : from->key, pair->name);
 	copy = (struct node_keypair){
 		.name = arena_str(a, pair->name),
-		.cert = pem_lines(a, pair->cert),
+		.cert = pem_lines(a, cert),
 		.key = pem_lines(a, pair->key),
 		.pool = pem_lines(a, pair->pool),
 	};

@@ -1,7 +1,6 @@
 #include "nodeup/config/pem.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <limits.h>
 #include <openssl/bn.h>
 #include <openssl/err.h>
@@ -165,8 +164,8 @@ static int is_damaged(const char *what, size_t before, struct err *e)
 		      : err_config(e, "the %s is damaged", what);
 }
 
-/* Go's programs pass over a certificate that is called otherwise or has headers. */
-static int check_block(const struct block *b, size_t before, struct err *e)
+/* Keeps the first certificate. Go's programs pass over one that is called otherwise or has headers. */
+static int check_block(const struct block *b, size_t before, X509 **first, struct err *e)
 {
 	const bool is_named = strcmp(b->label, PEM_STRING_X509) == 0;
 	const unsigned char *p = b->der;
@@ -176,24 +175,34 @@ static int check_block(const struct block *b, size_t before, struct err *e)
 		return err_config(e, "a certificate that is called '%.40s'", b->label);
 	if (is_named && (!cert || p != b->der + b->n || *b->headers))
 		return is_damaged("certificate", before, e);
+	if (!*first) {
+		*first = cert;
+		cert = NULL;
+	}
 	return 0;
+}
+
+/* The first of them, once all are found right: to read one takes OpenSSL 3 long. */
+static int read_certificates(const char *text, X509 **ret_first, struct err *e)
+{
+	autobio *bio = open_text(text);
+	autoblock b = { 0 };
+	size_t n = 0;
+	int r = 0;
+
+	for (; r == 0 && next_block(bio, &b); n++)
+		r = check_block(&b, n, ret_first, e);
+	if (r == 0 && n < count_begins(text))
+		r = is_damaged("certificate", n, e);
+	ERR_clear_error();
+	return r < 0 || *ret_first ? r : err_config(e, "no PEM certificate");
 }
 
 int pem_check_certificate(const char *text, struct err *e)
 {
-	autobio *bio = open_text(text);
-	autoblock b = { 0 };
-	size_t n = 0, certificates = 0;
-	int r = 0;
+	autocert *first = NULL;
 
-	for (; r == 0 && next_block(bio, &b); n++) {
-		r = check_block(&b, n, e);
-		certificates += strcmp(b.label, PEM_STRING_X509) == 0;
-	}
-	if (r == 0 && n < count_begins(text))
-		r = is_damaged("certificate", n, e);
-	ERR_clear_error();
-	return r < 0 || certificates ? r : err_config(e, "no PEM certificate");
+	return read_certificates(text, &first, e);
 }
 
 /* source: client-go util/keyutil ParsePublicKeysPEM, which reads each block in each way, whatever it is called */
@@ -292,18 +301,18 @@ int pem_check_key(const char *text, const char *certificate, struct err *e)
 	autocert *cert = NULL;
 	autokey *key = NULL;
 	bool is_pair, is_whole;
-	int r = pem_check_certificate(certificate, e);
 
-	if (r < 0)
-		return r;
+	if (read_certificates(certificate, &cert, e) < 0) {
+		e->errnum = PEM_CERTIFICATE;
+		return err_code(e);
+	}
 	if (!strstr(text, "PRIVATE KEY-----"))
 		return err_config(e, "no PEM private key");
 	if (strstr(text, "BEGIN ENCRYPTED") || strstr(text, "4,ENCRYPTED"))
 		return err_config(e, "the private key is encrypted, and no person is here to "
 				     "type a password");
 	key = read_key(text);
-	cert = read_certificate(certificate);
-	is_pair = key && cert && X509_check_private_key(cert, key) == 1;
+	is_pair = key && X509_check_private_key(cert, key) == 1;
 	is_whole = key && (!EVP_PKEY_is_a(key, "RSA") || is_sound(key));
 	ERR_clear_error();
 	if (!is_whole)

@@ -5,6 +5,7 @@
  * Source: kops 1.8.1 pkg/pki (which finds out what it cannot parse, and no more). */
 #pragma once
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include "nodeup/base/err.h"
@@ -16,7 +17,8 @@ int pem_check_certificate(const char *text, struct err *e) must_check;
  * them. */
 int pem_check_public_keys(const char *text, struct err *e) must_check;
 /* Whether text holds a private key that can be read without a password, and it is that of the certificate, which is
- * one. */
+ * one; this errnum: it is none. */
+enum { PEM_CERTIFICATE = EBADMSG };
 int pem_check_key(const char *text, const char *certificate, struct err *e) must_check;
 /* Make an RSA key of 2048 bits: its private text, PKCS#1, and the public one as kops-controller takes it, a block
  * named as PKCS#1 with the bytes of PKIX. SYSTEM: there is no randomness. */

@@ -260,9 +260,12 @@ static bool is_kept(struct loader *l, const struct node_issue *want, struct node
 	ret->key = loader_kept_issue(l, want->name, "key");
 	if (!ret->cert || !ret->key)
 		return false;
-	if (is_clock_behind(want))
-		*ret_behind = want;
-	return check_pair(l, want, NULL, *ret_behind == want, ret, &ignored) == 0;
+	if (check_pair(l, want, NULL, false, ret, &ignored) == 0)
+		return true;
+	if (!is_clock_behind(want))
+		return false;
+	*ret_behind = want;
+	return check_pair(l, want, NULL, true, ret, &ignored) == 0;
 }
 
 /* All of them, or none: keys of one moment. */

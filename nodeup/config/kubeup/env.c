@@ -187,16 +187,16 @@ static int check_pair(struct look *l, const char *cert_of, const char *cert, boo
 	r = decode(l, cert_of, cert, is_zipped, &pem);
 	if (r < 0)
 		return r;
-	if (pem_check_certificate(pem, l->err) < 0)
+	if (!key_of && pem_check_certificate(pem, l->err) < 0)
 		return err_wrap(l->err, "%s%s", where(l, cert_of), cert_of);
 	if (!key_of)
 		return 0;
 	r = decode(l, key_of, key, false, &key_pem);
-	if (r < 0)
+	if (r < 0 || pem_check_key(key_pem, pem, l->err) == 0)
 		return r;
-	return pem_check_key(key_pem, pem, l->err) < 0
-		       ? err_wrap(l->err, "%s%s", where(l, key_of), key_of)
-		       : 0;
+	if (l->err->errnum == PEM_CERTIFICATE)
+		key_of = cert_of;
+	return err_wrap(l->err, "%s%s", where(l, key_of), key_of);
 }
 
 static int check_pairs(struct look *l)
