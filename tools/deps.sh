@@ -84,7 +84,7 @@ build_systemd()
 		options+=("-D$opt=false")
 	done
 	cd "$src/systemd"
-	meson setup build --buildtype=release -Dmode=release -Dstatic-libsystemd=pic -Dzstd=true -Dlz4=true \
+	meson setup build -Doptimization=s -Ddebug=false -Dmode=release -Dstatic-libsystemd=pic -Dzstd=true -Dlz4=true \
 		-Dxz=true "${options[@]}" -Dc_args='-ffunction-sections -fdata-sections'
 	ninja -C build -j "$jobs" version.h
 	ninja -C build -j "$jobs" libsystemd.a
