@@ -74,6 +74,7 @@ class Row:
     def __init__(self, machine, is_baked, programs):
         self.machine, self.node, self.is_baked = machine, machine.node, is_baked
         self.runs = {name: [] for name in programs}
+        self.baked = {name: [] for name in programs}
         self.tools, self.ways, self.installed, self.wanted, self.keys, self.asked = {}, {}, 0, [], 0, 0
 
     def look(self):
@@ -93,7 +94,7 @@ class Row:
         for name in sorted(self.runs, reverse=number % 2 == 1):
             self.machine.renew()
             if self.is_baked:
-                self.machine.bake(name)
+                self.baked[name].append(self.machine.bake(name))
             self.asked = len(asked_for())
             self.runs[name].append(self.machine.apply(name))
             if not self.installed:
@@ -133,6 +134,9 @@ class Row:
         elif peer:
             more = (own[0] - peer[0]) / spent["inflate"]
             say("CPU beyond the peer's, to inflating each archive once", f"{more:.2f}x", "at most 1x", more <= 1)
+            both = {name: statistics.median(b + r.written for b, r in zip(self.baked[name], runs)) / MB for name, runs in self.runs.items()}
+            ratio = both["nodeup"] / both["peer"]
+            say("MB written by the bake and this boot, to the peer's", f"{both['nodeup']:.0f} ({ratio:.2f}x)", "at most 1x", ratio <= 1)
         ratio = own[4] * MB / self.installed
         say("written until all is started, of what is installed", f"{ratio:.2f}x", "at most 1.5x", ratio <= 1.5)
         say("peak memory", f"{own[3]:.1f} MiB", "at most 20 MiB", own[3] <= 20)
