@@ -47,6 +47,16 @@ def test_what_a_template_lacks(tmp_path):
     assert done.returncode == CONFIG and re.search(r"kubelet/default:1:11: 'nothing' is not defined", done.stderr), done.stderr
 
 
+def test_all_that_is_wrong_with_templates_is_told(tmp_path):
+    files = {**edited("1.5.8", "kubelet/kubelet.service", None), "kubelet/default": "{{ pillar.nothing }}\n",
+             "kube-proxy/kube-proxy.manifest": "kind: Service\n"}
+    done = validate(document(tmp_path, NODE, files=files))
+    assert done.returncode == CONFIG and "3 errors" in done.stderr, done.stderr
+    for error in ("'nothing' is not defined", "kube-proxy.manifest: what the salt tarball's template makes is not a pod",
+                  "no 'kubernetes/saltbase/salt/kubelet/kubelet.service'"):
+        assert error in done.stderr, (error, done.stderr)
+
+
 @pytest.mark.parametrize("text, message", [
     ("kind: Pod\n  x: 1\n", r"kube-proxy\.manifest:2:\d+: "), ("kind: Service\n", "is not a pod"), ("[]\n", "is not a pod")])
 def test_what_is_no_pod(text, message, tmp_path):

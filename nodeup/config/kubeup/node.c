@@ -156,7 +156,8 @@ static int add_states(struct build *b, const struct kubeup_host *host)
 	struct node_states *s = &b->node->states;
 	const struct tree_pos archive = pos_of(b, "SALT_TAR_URL");
 	struct kubeup_files files;
-	int r = kubeup_render(b->arena, b->documents, b->env, host, &files, b->err);
+	int r = kubeup_render(b->arena, b->documents, b->env, host, &files, b->opts->errors,
+			      b->err);
 
 	for (size_t i = 0; r == 0 && i < files.n; i++) {
 		const struct kubeup_file *f = &files.v[i];

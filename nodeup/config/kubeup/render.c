@@ -16,6 +16,7 @@ struct rendering {
 	const struct kubeup_env *env;
 	const struct tree *context;
 	struct kubeup_files files;
+	struct errs *errors;
 	struct err *err;
 };
 
@@ -133,8 +134,8 @@ static int check_pod(struct rendering *r, const char *path, const char *text)
 	return 0;
 }
 
-static int make_file(struct rendering *r, const struct kubeup_state *s, const char *path,
-		     const struct documents_file *f)
+static int render_file(struct rendering *r, const struct kubeup_state *s, const char *path,
+		       const struct documents_file *f)
 {
 	struct kubeup_file file = {
 		.state = s, .path = path, .text = with_registry(r, f), .template = f->path
@@ -157,10 +158,19 @@ static int make_file(struct rendering *r, const struct kubeup_state *s, const ch
 	return ret;
 }
 
+/* What is wrong with one hides nothing of the others, where errors are kept. */
+static int make_file(struct rendering *r, const struct kubeup_state *s, const char *path,
+		     const struct documents_file *f)
+{
+	return errs_keep(r->errors, render_file(r, s, path, f), r->err);
+}
+
 static int lacks(struct rendering *r, const struct kubeup_state *s)
 {
-	return err_config(r->err, "the salt tarball has no '%s%s', of which %s is made", below,
-			  s->source, s->path);
+	const int ret = err_config(r->err, "the salt tarball has no '%s%s', of which %s is made",
+				   below, s->source, s->path);
+
+	return errs_keep(r->errors, ret, r->err);
 }
 
 /* source: cluster/saltbase/salt/kube-addons/init.sls include_pat, exclude_pat */
@@ -207,13 +217,15 @@ static int make_state(struct rendering *r, const struct kubeup_state *s)
 }
 
 int kubeup_render(struct arena *a, const struct documents *d, const struct kubeup_env *env,
-		  const struct kubeup_host *host, struct kubeup_files *ret, struct err *e)
+		  const struct kubeup_host *host, struct kubeup_files *ret, struct errs *errors,
+		  struct err *e)
 {
 	struct rendering r = {
 		.arena = a,
 		.documents = d,
 		.env = env,
 		.context = kubeup_context(a, env, host),
+		.errors = errors,
 		.err = e,
 	};
 	int n = 0;

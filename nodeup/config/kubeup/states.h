@@ -69,9 +69,10 @@ struct tree *kubeup_context(struct arena *a, const struct kubeup_env *env,
 /* The tag of Kubernetes' four images: the document's, or one of ours. The archive of programs has another in
  * it, and what is loaded of it gets this one as well: so the plan knows it. */
 const char *kubeup_tag(struct arena *a, const struct kubeup_env *env);
-/* Every file of the states for this document. Static pods are parsed as well. */
+/* Render every file of the states for this document, and parse static pods. All that is wrong is kept in
+ * errors; NULL: the first ends it. */
 int kubeup_render(struct arena *a, const struct documents *d, const struct kubeup_env *env,
-		  const struct kubeup_host *host, struct kubeup_files *ret,
+		  const struct kubeup_host *host, struct kubeup_files *ret, struct errs *errors,
 		  struct err *e) must_check;
 /* Whether the salt tarball has that file of the states, and this text stands in it. */
 bool kubeup_says(const struct documents *d, const char *source, const char *text);

@@ -68,7 +68,7 @@ static void render(struct box *b)
 {
 	b->made = (struct kubeup_files){ 0 };
 	b->err = (struct err){ 0 };
-	if (kubeup_render(b->arena, &b->documents, &b->env, &host, &b->made, &b->err) < 0)
+	if (kubeup_render(b->arena, &b->documents, &b->env, &host, &b->made, NULL, &b->err) < 0)
 		fail_msg("%s", b->err.msg);
 }
 
