@@ -1,6 +1,6 @@
 #include "nodeup/base/dur.h"
 
-#include <math.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -27,15 +27,54 @@ static int64_t take_unit(const char **p)
 	return 0;
 }
 
+/* A number as it is written: digits, and those behind a point as part / scale. */
+struct number {
+	uint64_t whole, part;
+	double scale;
+};
+
+/* Read one at *p, which is moved past it: 0, -EINVAL without a digit, -ERANGE beyond 64 bits. What a long fraction has beyond
+ * 18 digits counts for nothing. */
+static int take_number(const char **p, struct number *ret)
+{
+	const char *start = *p, *c = start;
+	struct number n = { .scale = 1 };
+	bool fits = true;
+
+	for (; *c >= '0' && *c <= '9'; c++)
+		fits = fits && !__builtin_mul_overflow(n.whole, 10, &n.whole) &&
+		       !__builtin_add_overflow(n.whole, (uint64_t)(*c - '0'), &n.whole);
+	if (*c == '.')
+		for (c++; *c >= '0' && *c <= '9'; c++)
+			if (n.scale < 1e18) {
+				n.part = n.part * 10 + (uint64_t)(*c - '0');
+				n.scale *= 10;
+			}
+	if (c == start || (c == start + 1 && *start == '.'))
+		return -EINVAL;
+	*p = c;
+	*ret = n;
+	return fits ? 0 : -ERANGE;
+}
+
+/* Add a number of a unit, in whole nanoseconds. Returns whether there is room. */
+static bool add(uint64_t *total, const struct number *n, int64_t unit)
+{
+	const double part = (double)n->part * ((double)unit / n->scale);
+	uint64_t ns;
+
+	return !__builtin_mul_overflow(n->whole, (uint64_t)unit, &ns) &&
+	       !__builtin_add_overflow(ns, (uint64_t)part, &ns) &&
+	       !__builtin_add_overflow(*total, ns, total);
+}
+
 int dur_parse(const char *text, int64_t *ret_ns, struct err *e)
 {
-	const char *p = text;
-	double total = 0;
-	int negative;
+	const char *p = text + (*text == '-' || *text == '+');
+	const uint64_t most = (uint64_t)INT64_MAX + (*text == '-');
+	uint64_t total = 0;
+	bool fits = true;
 
-	negative = *p == '-';
-	if (*p == '-' || *p == '+')
-		p++;
 	if (strcmp(p, "0") == 0) {
 		*ret_ns = 0;
 		return 0;
@@ -43,23 +82,21 @@ int dur_parse(const char *text, int64_t *ret_ns, struct err *e)
 	if (*p == '\0')
 		return err_config(e, "'%s' is not a duration such as 1m30s", text);
 	while (*p) {
-		size_t digits = strspn(p, "0123456789.");
-		char *end;
-		double v = strtod(p, &end);
+		struct number n = { 0 };
+		const int r = take_number(&p, &n);
 		int64_t unit;
 
-		if (digits == 0 || end != p + digits)
+		if (r == -EINVAL)
 			return err_config(e, "'%s' is not a duration such as 1m30s", text);
-		p = end;
 		unit = take_unit(&p);
 		if (!unit)
 			return err_config(e, "'%s': a number without a unit (ns, us, ms, s, m, h)",
 					  text);
-		total += v * (double)unit;
+		fits = fits && r == 0 && add(&total, &n, unit);
 	}
-	if (total >= 9.2e18)
+	if (!fits || total > most)
 		return err_config(e, "'%s' is longer than 292 years", text);
-	*ret_ns = (int64_t)llround(negative ? -total : total);
+	*ret_ns = *text == '-' ? (int64_t)(0 - total) : (int64_t)total;
 	return 0;
 }
 

@@ -141,6 +141,9 @@ static int parse_int(const struct option *o, const char *value, int64_t *ret, st
 	return 0;
 }
 
+/* a hundred years */
+#define LONGEST_WAIT_NS (INT64_C(876000) * 3600 * DUR_SEC)
+
 static int parse_duration(const struct option *o, const char *value, int64_t *ret, struct err *e)
 {
 	int64_t ns;
@@ -150,7 +153,8 @@ static int parse_duration(const struct option *o, const char *value, int64_t *re
 		e->kind = ERR_USAGE;
 		return err_wrap(e, "--%s", o->name);
 	}
-	if (ns <= 0)
+	/* a clock and it are added */
+	if (ns <= 0 || ns > LONGEST_WAIT_NS)
 		return err_fail(e, ERR_USAGE, 0, "--%s: '%s' is not a time to wait", o->name,
 				value);
 	*ret = ns;

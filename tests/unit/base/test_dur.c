@@ -95,6 +95,28 @@ static void refusals(void **state)
 	}
 }
 
+static void to_the_last_nanosecond(void **state)
+{
+	int64_t ns;
+	struct err e;
+
+	(void)state;
+	assert_int_equal(dur_parse("2562047h47m16.854775807s", &ns, &e), 0);
+	assert_true(ns == INT64_MAX);
+	assert_int_equal(dur_parse("-2562047h47m16.854775808s", &ns, &e), 0);
+	assert_true(ns == INT64_MIN);
+	assert_int_equal(dur_parse("2540400h1ns", &ns, &e), 0);
+	assert_true(ns == INT64_C(2540400) * 3600 * DUR_SEC + 1);
+	assert_int_equal(dur_parse("1.0000000019999999999999999s", &ns, &e), 0);
+	assert_true(ns == DUR_SEC + 1);
+	assert_true(dur_parse("2562047h47m16.854775808s", &ns, &e) < 0);
+	assert_true(dur_parse("-2562047h47m16.854775809s", &ns, &e) < 0);
+	assert_true(dur_parse("2562048h", &ns, &e) < 0);
+	assert_true(dur_parse("9223372036854775808ns", &ns, &e) < 0);
+	assert_true(dur_parse("18446744073709551617ns", &ns, &e) < 0);
+	assert_true(dur_parse("9223372036854775807ns1ns", &ns, &e) < 0);
+}
+
 static void for_people(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -119,11 +141,9 @@ static void the_clock_goes_forward(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(as_go_writes),
-		cmocka_unit_test(as_people_write),
-		cmocka_unit_test(refusals),
-		cmocka_unit_test(for_people),
-		cmocka_unit_test(the_clock_goes_forward),
+		cmocka_unit_test(as_go_writes), cmocka_unit_test(as_people_write),
+		cmocka_unit_test(refusals),     cmocka_unit_test(to_the_last_nanosecond),
+		cmocka_unit_test(for_people),   cmocka_unit_test(the_clock_goes_forward),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
