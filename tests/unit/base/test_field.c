@@ -120,6 +120,17 @@ static void reads_every_kind(void **state)
 	assert_non_null(tree_get(s.rest, "any"));
 }
 
+static void the_widest_numbers(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct sample s = good(a, "count: 2147483647\npids: 9223372036854775807\n");
+
+	(void)state;
+	assert_true(s.count == INT32_MAX && s.pids.v == INT64_MAX);
+	s = good(a, "count: -2147483648\npids: -9223372036854775808\n");
+	assert_true(s.count == INT32_MIN && s.pids.v == INT64_MIN);
+}
+
 static void null_is_absent(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -143,6 +154,8 @@ static void wrong_types(void **state)
 		{ "count: 1.5", "f.yaml:1:8: count: expected an integer, found '1.5'" },
 		{ "count: 2147483648",
 		  "f.yaml:1:8: count: expected an integer of 32 bits, found '2147483648'" },
+		{ "count: -2147483649",
+		  "f.yaml:1:8: count: expected an integer of 32 bits, found '-2147483649'" },
 		{ "count: 99999999999999999999999999",
 		  "f.yaml:1:8: count: expected an integer of 32 bits, found "
 		  "'99999999999999999999999999'" },
@@ -329,6 +342,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(usual_values_fill_what_is_empty),
 		cmocka_unit_test(reads_every_kind),
+		cmocka_unit_test(the_widest_numbers),
 		cmocka_unit_test(null_is_absent),
 		cmocka_unit_test(wrong_types),
 		cmocka_unit_test(unknown_keys_are_told),
