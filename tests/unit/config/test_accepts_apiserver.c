@@ -11,6 +11,7 @@
 #include "nodeup/config/kops/kops.h"
 #include "nodeup/config/kubeup/kubeup.h"
 #include "nodeup/config/specs.h"
+#include "tests/unit/lib/ends.h"
 
 enum { TODAY = 36 };
 
@@ -33,7 +34,10 @@ static void check(const struct schema *s, const struct sample *all, size_t n)
 
 		assert_int_equal(yaml_parse(a, "f", all[i].text, strlen(all[i].text), &t, &e), 0);
 		accepts_check(a, s, t, &o, &found);
-		told = !found.n ? '-' : found.v[0].names ? 'n' : 'e';
+		told = t->items[0].value->is_wrong ? 'e' /* its reader refuses it */
+		       : !found.n                  ? '-'
+		       : found.v[0].names          ? 'n'
+						   : 'e';
 		if (told != all[i].told || found.n > 1)
 			fail_msg("%s, 1.%d: %zu told, %s", all[i].text, o.minor, found.n,
 				 found.n ? found.v[0].text : "");
@@ -43,11 +47,31 @@ static void check(const struct schema *s, const struct sample *all, size_t n)
 /* Rows that test_accepts_kubelet.c has, as their demands are of several programs. */
 static const char *const elsewhere[] = { "NODE_LABELS", "EVICTION_HARD", "KUBELET_PORT", NULL };
 
+static void check_ends(const struct schema *s, const struct sample *all, size_t n,
+		       const char *const *others)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct ends_sample *samples = arena_alloc(a, n * sizeof(*samples));
+
+	for (size_t i = 0; i < n; i++) {
+		const size_t key = strcspn(all[i].text, ":");
+
+		samples[i] = (struct ends_sample){
+			.key = arena_strn(a, all[i].text, key),
+			.value = all[i].text + key + strspn(all[i].text + key, ": "),
+			.minor = all[i].minor ? all[i].minor : TODAY,
+			.taken = all[i].told == '-',
+		};
+	}
+	ends_are_tried(s, samples, n, others);
+}
+
 /* Each row with a demand has a value that is taken and one that is not; others: rows that another test has. */
 static void check_all(const struct schema *s, const struct sample *all, size_t n,
 		      const char *const *others)
 {
 	check(s, all, n);
+	check_ends(s, all, n, others);
 	for (size_t f = 0; f < s->n; f++) {
 		const char *key = s->fields[f].key;
 		size_t taken = 0, told = 0;
@@ -65,9 +89,10 @@ static void the_api_server(void **state)
 {
 	static const struct sample all[] = {
 		{ "logFormat: text", '-' }, { "logFormat: json", '-' }, { "logFormat: xml", 'e' }, { "logFormat: JSON", 'e' },
-		{ "logLevel: 0", '-' }, { "logLevel: 2147483647", '-' }, { "logLevel: -1", 'e' },
+		{ "logLevel: 0", '-' }, { "logLevel: 2147483647", '-' }, { "logLevel: 2147483648", 'e' }, { "logLevel: -1", 'e' },
 		{ "securePort: 1", '-' }, { "securePort: 65535", '-' }, { "securePort: 0", 'e' }, { "securePort: 65536", 'e' },
 		{ "securePort: 70000", 'e' },
+		{ "securePort: 0", '-', 10 }, { "securePort: 65535", '-', 10 }, { "securePort: -1", 'e', 10 }, { "securePort: 65536", 'e', 10 },
 		{ "bindAddress: 0.0.0.0", '-' }, { "bindAddress: '::'", '-' }, { "bindAddress: 255.255.255.255", '-' },
 		{ "bindAddress: 010.0.0.1", '-' }, { "bindAddress: ' 10.0.0.1 '", '-' }, { "bindAddress: '::ffff:10.0.0.1'", '-' },
 		{ "bindAddress: 255.255.255.256", 'e' }, { "bindAddress: 10.0.0", 'e' }, { "bindAddress: localhost", 'e' },
@@ -91,7 +116,7 @@ static void the_api_server(void **state)
 		{ "tlsCipherSuites: [TLS_AES_128_GCM_SHA256, TLS_RSA_WITH_AES_128_CBC_SHA]", '-' }, { "tlsCipherSuites: [NOPE]", 'n' },
 		{ "tlsMinVersion: VersionTLS10", '-' }, { "tlsMinVersion: VersionTLS13", '-' }, { "tlsMinVersion: VersionTLS14", 'e' },
 		{ "tlsMinVersion: TLS1.2", 'e' },
-		{ "apiServerCount: 1", '-' }, { "apiServerCount: 0", 'e' },
+		{ "apiServerCount: 1", '-' }, { "apiServerCount: 0", 'e' }, { "apiServerCount: 2147483647", '-' }, { "apiServerCount: 2147483648", 'e' },
 		{ "storageBackend: etcd3", '-' }, { "storageBackend: ''", '-' }, { "storageBackend: etcd2", 'e' },
 		{ "authorizationMode: AlwaysAllow,AlwaysDeny,ABAC,Webhook,RBAC,Node", '-' }, { "authorizationMode: abac", 'e' },
 		{ "authorizationMode: rbac", 'e' }, { "authorizationMode: 'Node, RBAC'", 'e' },
@@ -102,10 +127,13 @@ static void the_api_server(void **state)
 		{ "featureGates: {AllAlpha: 'false'}", '-' }, { "featureGates: {AllAlfa: 'false'}", 'n' },
 		{ "goawayChance: '0'", '-' }, { "goawayChance: 0.02", '-' }, { "goawayChance: 1e-3", '-' }, { "goawayChance: 0.021", 'e' },
 		{ "goawayChance: -0.001", 'e' }, { "goawayChance: 1%", 'e' },
-		{ "maxRequestsInflight: 1", '-' }, { "maxRequestsInflight: -1", 'e' },
+		{ "maxRequestsInflight: 0", '-' }, { "maxRequestsInflight: -1", 'e' },
+		{ "maxRequestsInflight: 2147483647", '-' }, { "maxRequestsInflight: 2147483648", 'e' },
 		{ "maxMutatingRequestsInflight: 0", '-' }, { "maxMutatingRequestsInflight: -1", 'e' },
-		{ "requestTimeout: 0s", '-' }, { "requestTimeout: -1ns", 'e' }, { "minRequestTimeout: 0", '-' },
-		{ "minRequestTimeout: -1", 'e' }, { "storageInitializationTimeout: 0s", '-' }, { "storageInitializationTimeout: -1s", 'e' },
+		{ "maxMutatingRequestsInflight: 2147483647", '-' }, { "maxMutatingRequestsInflight: 2147483648", 'e' },
+		{ "requestTimeout: 0s", '-' }, { "requestTimeout: -1ns", 'e' },
+		{ "minRequestTimeout: 0", '-' }, { "minRequestTimeout: -1", 'e' }, { "minRequestTimeout: 2147483647", '-' }, { "minRequestTimeout: 2147483648", 'e' },
+		{ "storageInitializationTimeout: 0s", '-' }, { "storageInitializationTimeout: -1ns", 'e' },
 		{ "serviceAccountIssuer: https://api.internal.minimal.example.com", '-' }, { "serviceAccountIssuer: kubernetes/serviceaccount", '-' },
 		{ "serviceAccountIssuer: 'https://a:x'", 'e' }, { "serviceAccountIssuer: ':a'", 'e' }, { "serviceAccountIssuer: '1a:b'", 'e' },
 		{ "serviceAccountIssuer: 'https://[fd00::1]:443/a'", '-' }, { "serviceAccountIssuer: 'https://a b:1'", 'e' },
@@ -130,10 +158,12 @@ static void the_api_server_of_kops_18(void **state)
 	static const struct sample all[] = {
 		{ "securePort: 0", '-', 8 }, { "securePort: 65535", '-', 8 }, { "securePort: 65536", 'e', 8 }, { "securePort: -1", 'e', 8 },
 		{ "insecurePort: 0", '-', 8 }, { "insecurePort: 65535", '-', 8 }, { "insecurePort: 65536", 'e', 8 }, { "insecurePort: -1", 'e', 8 },
-		{ "apiServerCount: 1", '-', 8 }, { "apiServerCount: 2147483647", '-', 8 }, { "apiServerCount: 0", 'e', 8 },
+		{ "securePort: 1", '-', 20 }, { "securePort: 65535", '-', 20 }, { "securePort: 0", 'e', 20 }, { "securePort: 65536", 'e', 20 },
+		{ "apiServerCount: 1", '-', 8 }, { "apiServerCount: 0", 'e', 8 }, { "apiServerCount: 2147483647", '-', 8 }, { "apiServerCount: 2147483648", 'e', 8 },
 		{ "auditLogMaxAge: 0", '-', 8 }, { "auditLogMaxAge: -1", 'e', 9 }, { "auditLogMaxAge: -1", '-', 10 },
-		{ "auditLogMaxBackups: 0", '-', 8 }, { "auditLogMaxBackups: -1", 'e', 8 },
-		{ "auditLogMaxSize: 0", '-', 8 }, { "auditLogMaxSize: -1", 'e', 8 },
+		{ "auditLogMaxAge: 2147483647", '-', 8 }, { "auditLogMaxAge: 2147483648", 'e', 8 },
+		{ "auditLogMaxBackups: 0", '-', 8 }, { "auditLogMaxBackups: -1", 'e', 8 }, { "auditLogMaxBackups: 2147483647", '-', 8 }, { "auditLogMaxBackups: 2147483648", 'e', 8 },
+		{ "auditLogMaxSize: 0", '-', 8 }, { "auditLogMaxSize: -1", 'e', 8 }, { "auditLogMaxSize: 2147483647", '-', 8 }, { "auditLogMaxSize: 2147483648", 'e', 8 },
 		{ "authorizationMode: RBAC", '-', 6 }, { "authorizationMode: abac", 'e', 6 }, { "authorizationMode: 'Node,RBAC'", '-', 7 },
 		{ "authorizationMode: 'Node,RBAC'", 'e', 6 }, { "authorizationMode: 'Node,RBAC'", '-', 10 },
 		{ "admissionControl: [NamespaceLifecycle, Initializers]", '-', 8 }, { "admissionControl: [PodSecurity]", 'n', 8 },
@@ -164,15 +194,17 @@ static void openid_connect(void **state)
 static void the_controller_manager(void **state)
 {
 	static const struct sample all[] = {
-		{ "logFormat: json", '-' }, { "logFormat: yaml", 'e' }, { "logLevel: 2", '-' }, { "logLevel: -1", 'e' },
+		{ "logFormat: json", '-' }, { "logFormat: yaml", 'e' }, { "logLevel: 0", '-' }, { "logLevel: 2147483647", '-' }, { "logLevel: 2147483648", 'e' }, { "logLevel: -1", 'e' },
 		{ "controllers: ['*', -nodeipam, job-controller, tokencleaner]", '-' }, { "controllers: ['*', -nodeipm]", 'n' },
-		{ "attachDetachReconcileSyncPeriod: 1s", '-' }, { "attachDetachReconcileSyncPeriod: 999ms", 'e' },
+		{ "attachDetachReconcileSyncPeriod: 1s", '-' }, { "attachDetachReconcileSyncPeriod: 999999999ns", 'e' },
 		{ "featureGates: {WatchList: 'true'}", '-' }, { "featureGates: {Watchlist: 'true'}", 'n' },
 		{ "tlsCipherSuites: [TLS_AES_128_GCM_SHA256]", '-' }, { "tlsCipherSuites: [RC4]", 'n' },
 		{ "tlsMinVersion: VersionTLS12", '-' }, { "tlsMinVersion: '1.2'", 'e' },
 		{ "minResyncPeriod: 12h", '-' }, { "minResyncPeriod: 12", 'e' },
 		{ "concurrentHorizontalPodAustoscalerSyncs: 1", '-' }, { "concurrentHorizontalPodAustoscalerSyncs: 0", 'e' },
+		{ "concurrentHorizontalPodAustoscalerSyncs: 2147483647", '-' }, { "concurrentHorizontalPodAustoscalerSyncs: 2147483648", 'e' },
 		{ "concurrentJobSyncs: 1", '-' }, { "concurrentJobSyncs: 0", 'e' },
+		{ "concurrentJobSyncs: 2147483647", '-' }, { "concurrentJobSyncs: 2147483648", 'e' },
 		{ "concurrentDeploymentSyncs: 0", '-' }, { "terminatedPodGCThreshold: -1", '-' },
 		{ "authorizationAlwaysAllowPaths: [/healthz, '/a*', '*']", '-' }, { "authorizationAlwaysAllowPaths: ['/*/a']", 'e' },
 	};
@@ -184,7 +216,7 @@ static void the_controller_manager(void **state)
 static void the_controller_manager_of_kops_18(void **state)
 {
 	static const struct sample all[] = {
-		{ "attachDetachReconcileSyncPeriod: 1s", '-', 6 }, { "attachDetachReconcileSyncPeriod: 999ms", 'e', 6 },
+		{ "attachDetachReconcileSyncPeriod: 1s", '-', 6 }, { "attachDetachReconcileSyncPeriod: 999999999ns", 'e', 6 },
 	};
 
 	(void)state;
@@ -194,9 +226,9 @@ static void the_controller_manager_of_kops_18(void **state)
 static void the_scheduler(void **state)
 {
 	static const struct sample all[] = {
-		{ "logFormat: json", '-' }, { "logFormat: yaml", 'e' }, { "logLevel: 2", '-' }, { "logLevel: -1", 'e' },
+		{ "logFormat: json", '-' }, { "logFormat: yaml", 'e' }, { "logLevel: 0", '-' }, { "logLevel: 2147483647", '-' }, { "logLevel: 2147483648", 'e' }, { "logLevel: -1", 'e' },
 		{ "featureGates: {WatchList: 'true'}", '-' }, { "featureGates: {Watchlist: 'true'}", 'n' },
-		{ "burst: 0", '-' }, { "burst: -1", 'e' },
+		{ "burst: 0", '-' }, { "burst: -1", 'e' }, { "burst: 2147483647", '-' }, { "burst: 2147483648", 'e' },
 		{ "authorizationAlwaysAllowPaths: [/healthz]", '-' }, { "authorizationAlwaysAllowPaths: ['/**']", 'e' },
 	};
 
@@ -213,6 +245,7 @@ static void containerd_and_docker(void **state)
 		{ "defaultUlimit: ['nofile=1024', 'nofile=1024:1024', 'memlock=-1:-1']", '-', 8 }, { "defaultUlimit: ['nofile=1025:1024']", 'e', 8 },
 		{ "defaultUlimit: ['files=1']", 'e', 8 }, { "defaultUlimit: ['nofile=a']", 'e', 8 }, { "defaultUlimit: ['nofile=1:']", 'e', 8 },
 		{ "defaultUlimit: [nofile]", 'e', 8 }, { "defaultUlimit: ['nofile=1:2:3']", 'e', 8 },
+		{ "mtu: 0", '-', 8 }, { "mtu: 65535", '-', 8 }, { "mtu: -1", 'e', 8 }, { "mtu: 65536", 'e', 8 },
 		{ "registryMirrors: [https://a, 'http://a:5000/']", '-', 8 }, { "registryMirrors: [a]", 'e', 8 },
 		{ "registryMirrors: ['ftp://a']", 'e', 8 }, { "registryMirrors: [https://a/v2]", 'e', 8 }, { "registryMirrors: ['https://']", 'e', 8 },
 		{ "logDriver: json-file", '-', 8 }, { "logDriver: jsonfile", 'n', 8 },
