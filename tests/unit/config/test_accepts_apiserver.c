@@ -268,23 +268,42 @@ static void texts_of_kube_up(void **state)
 	(void)state;
 	check_all(&kubeup_env_schema, all, ARRAY_LEN(all), elsewhere);
 }
-/* What rules tell of a map: "key: text" of the first, "" of none. */
+/* What rules tell of a sample. */
+static struct accepts_findings told_of(struct arena *a, const struct field_rules *rules,
+				       const struct sample *s)
+{
+	struct rule_section section = { .path = "P" };
+	struct rule_values v = { &section, 1, s->minor ? s->minor : TODAY };
+	struct accepts_findings found = { 0 };
+	struct tree *t = NULL;
+	struct err e;
+
+	assert_int_equal(yaml_parse(a, "f", s->text, strlen(s->text), &t, &e), 0);
+	section.map = t;
+	rules_find(a, rules, &v, &found);
+	return found;
+}
+
+/* Each sample breaks one rule or none, and each rule is broken by one. */
 static void tell(const struct field_rules *rules, const struct sample *all, size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
-		autoarena struct arena *a = arena_new_empty();
-		struct accepts_findings found = { 0 };
-		struct rule_section section = { .path = "P" };
-		struct rule_values v = { &section, 1, all[i].minor ? all[i].minor : TODAY };
-		struct tree *t = NULL;
-		struct err e;
+	autoarena struct arena *a = arena_new_empty();
 
-		assert_int_equal(yaml_parse(a, "f", all[i].text, strlen(all[i].text), &t, &e), 0);
-		section.map = t;
-		rules_find(a, rules, &v, &found);
-		if ((found.n != 0) != (all[i].told == 'e') || found.n > 1)
-			fail_msg("%s, 1.%d: %zu told, %s", all[i].text, v.minor, found.n,
+	for (size_t i = 0; i < n; i++) {
+		const struct accepts_findings found = told_of(a, rules, &all[i]);
+
+		if (found.n != (all[i].told == 'e'))
+			fail_msg("%s, 1.%d: %zu told, %s", all[i].text, all[i].minor, found.n,
 				 found.n ? found.v[0].text : "");
+	}
+	for (size_t r = 0; r < rules->n; r++) {
+		const struct field_rules one = { &rules->v[r], 1, rules->sections };
+		size_t i = 0;
+
+		while (i < n && !told_of(a, &one, &all[i]).n)
+			i++;
+		if (i == n)
+			fail_msg("%s: %s", rules->v[r].keys, rules->v[r].when);
 	}
 }
 
@@ -360,10 +379,15 @@ static void rules_of_the_controller_manager(void **state)
 		{ "{allocateNodeCIDRs: true, clusterCIDR: 10.0.0.0/25, nodeCIDRMaskSize: 24}", 'e' },
 		{ "{allocateNodeCIDRs: true, clusterCIDR: 10.0.0.0/8, nodeCIDRMaskSize: 32}", '-' },
 		{ "{allocateNodeCIDRs: true, clusterCIDR: 10.0.0.0/8, nodeCIDRMaskSize: 33}", 'e' },
+		{ "{allocateNodeCIDRs: true, clusterCIDR: 'fd00::/56', nodeCIDRMaskSize: 72}", '-' },
+		{ "{allocateNodeCIDRs: true, clusterCIDR: 'fd00::/56', nodeCIDRMaskSize: 73}", 'e' },
+		{ "{allocateNodeCIDRs: true, clusterCIDR: 'fd00::/113', nodeCIDRMaskSize: 128}", '-' },
+		{ "{allocateNodeCIDRs: true, clusterCIDR: 'fd00::/113', nodeCIDRMaskSize: 129}", 'e' },
 		{ "{allocateNodeCIDRs: true, clusterCIDR: 'fd00::/48'}", '-' }, { "{allocateNodeCIDRs: true, clusterCIDR: 'fd00::/47'}", 'e' },
 		{ "{allocateNodeCIDRs: true, clusterCIDR: 10.0.0.0/8, cidrAllocatorType: RangeAllocator}", '-' },
 		{ "{allocateNodeCIDRs: true, clusterCIDR: 10.0.0.0/8, cidrAllocatorType: rangeAllocator}", 'e' }, { "cidrAllocatorType: none", '-' },
 		{ "kubeAPIBurst: 1", '-' }, { "kubeAPIBurst: 0", 'e' }, { "{kubeAPIBurst: 0, kubeAPIQPS: 0}", '-' }, { "cpuLimit: 99m", 'e' }, { "cpuLimit: 100m", '-' },
+		{ "{memoryRequest: 1Gi, memoryLimit: 1024Mi}", '-' }, { "{memoryRequest: 1Gi, memoryLimit: 1023Mi}", 'e' },
 	};
 	static const struct sample leader[] = {
 		{ "leaderElectLeaseDuration: 10001ms", '-' }, { "leaderElectLeaseDuration: 10s", 'e' }, { "{leaderElect: false, leaderElectLeaseDuration: 10s}", '-' },
@@ -381,8 +405,14 @@ static void rules_of_the_controller_manager(void **state)
 
 static void rules_of_the_others(void **state)
 {
-	static const struct sample pod[] = { { "cpuLimit: 50m", '-' }, { "{cpuLimit: 50m, cpuRequest: 51m}", 'e' } };
-	static const struct sample scheduler[] = { { "cpuLimit: 100m", '-' }, { "cpuLimit: 99m", 'e' } };
+	static const struct sample pod[] = {
+		{ "cpuLimit: 50m", '-' }, { "{cpuLimit: 50m, cpuRequest: 51m}", 'e' },
+		{ "{memoryRequest: 1Gi, memoryLimit: 1Gi}", '-' }, { "{memoryRequest: 1025Mi, memoryLimit: 1Gi}", 'e' },
+	};
+	static const struct sample scheduler[] = {
+		{ "cpuLimit: 100m", '-' }, { "cpuLimit: 99m", 'e' },
+		{ "{memoryRequest: 1Gi, memoryLimit: 1Gi}", '-' }, { "{memoryRequest: 1025Mi, memoryLimit: 1Gi}", 'e' },
+	};
 	static const struct sample containerd[] = {
 		{ "{root: /a, state: /b}", '-' }, { "{root: /a, state: /a}", 'e' }, { "root: /run/containerd", 'e' }, { "state: /var/lib/containerd", 'e' },
 	};
