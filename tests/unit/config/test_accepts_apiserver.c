@@ -165,7 +165,7 @@ static void the_api_server_of_kops_18(void **state)
 		{ "auditLogMaxBackups: 0", '-', 8 }, { "auditLogMaxBackups: -1", 'e', 8 }, { "auditLogMaxBackups: 2147483647", '-', 8 }, { "auditLogMaxBackups: 2147483648", 'e', 8 },
 		{ "auditLogMaxSize: 0", '-', 8 }, { "auditLogMaxSize: -1", 'e', 8 }, { "auditLogMaxSize: 2147483647", '-', 8 }, { "auditLogMaxSize: 2147483648", 'e', 8 },
 		{ "authorizationMode: RBAC", '-', 6 }, { "authorizationMode: abac", 'e', 6 }, { "authorizationMode: 'Node,RBAC'", '-', 7 },
-		{ "authorizationMode: 'Node,RBAC'", 'e', 6 }, { "authorizationMode: 'Node,RBAC'", '-', 10 },
+		{ "authorizationMode: 'Node,RBAC'", 'e', 6 }, { "authorizationMode: 'Node,RBAC'", '-', 10 }, { "authorizationMode: 'Node,rbac'", 'e', 7 },
 		{ "admissionControl: [NamespaceLifecycle, Initializers]", '-', 8 }, { "admissionControl: [PodSecurity]", 'n', 8 },
 		{ "serviceClusterIPRange: 100.64.0.0/12", '-', 8 }, { "serviceClusterIPRange: 100.64.0.0/11", 'e', 8 },
 		{ "serviceClusterIPRange: 10.0.0.0/29", '-', 8 }, { "serviceClusterIPRange: 10.0.0.0/30", 'e', 8 },
