@@ -1,5 +1,6 @@
 """Values that a program refuses: told before anything is written, and never in the way of a node that works."""
 import json
+import re
 
 import pytest
 
@@ -80,6 +81,45 @@ def test_what_an_earlier_nodeup_kept_speaks_for_it(tmp_path):
         (worker.root / "var/lib/nodeup/applied").write_text("")
         done = worker.run("plan")
         assert done.returncode == CONFIG and TODAY in done.stderr, done.stderr
+
+
+REPORTED = """\
+KubeletConfig:
+  allowedUnsafeSysctls: ['--net.ipv4.tcp_keepalive_time="600"']  # error 26
+  imageGCHighThresholdPercent: 80
+  imageGCLowThresholdPercent: 90                                 # error 31
+  maxPods: -1                                                    # error 12
+  cpuManagerPolicy: statc                                        # error 21, static
+  featureGates: {NoSuchGate: "true"}                             # warning 18
+  evictionSoft: memory.available<300Mi                           # error 17
+  containerLogMaxFiles: 1                                        # error 25
+  taints: ["a=with space:NoSchedule"]                            # error 12
+APIServerConfig:
+  KubeAPIServer:
+    authorizationMode: abac                                      # error 24, ABAC
+    securePort: 70000                                            # error 17
+    enableAdmissionPlugins: [NodeRestriction]
+    disableAdmissionPlugins: [NodeRestriction]                   # error 30
+    tlsCipherSuites: [NOPE]                                      # warning 23
+"""
+
+
+def test_the_values_of_reports(tmp_path):
+    """Each at its line and column, with the way out and what it was meant to be."""
+    path = write(tmp_path, hashed(NODEUP_CONFIG + REPORTED))
+    write(tmp_path, NODEUP_CONFIG + REPORTED, "nodeupconfig.yaml")
+    first = len(NODEUP_CONFIG.splitlines()) + 1
+    want, told = [], []
+    for at, line in enumerate(REPORTED.splitlines(), first):
+        if said := re.search(r" (\w+):.*# (\w+) (\d+)(?:, (\w+))?$", line):
+            key, severity, column, nearest = said.groups()
+            want.append((severity, at, int(column), key, [f"did you mean {nearest}?"] if nearest else []))
+    for f in json.loads(validate(path, "-o", "json").stdout)["findings"]:
+        notes = [note.partition(" ")[2].strip() for note in f.get("notes", [])]
+        key = re.match(r"(?:APIServerConfig\.KubeAPIServer|KubeletConfig)\.(\w+)", f["text"])[1]
+        told.append((f["severity"], f["line"], f["column"], key, notes[:-1]))
+        assert ": expected " in f["text"] and (f["severity"] == "warning" or "say accept: [" in notes[-1]), f
+    assert told == want, told
 
 
 def test_validate_tells_all_of_them(tmp_path):
