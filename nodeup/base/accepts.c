@@ -72,7 +72,7 @@ static bool is_too_long(const struct field_accepts *d, const char *word)
 }
 
 static void tell(const struct place *p, const struct field_accepts *d, const char *found,
-		 const char *nearest)
+		 const char *meant)
 {
 	struct arena *a = p->walk->arena;
 	const char *at = tree_where(a, &p->value->pos), *key = p->walk->opts->key;
@@ -80,11 +80,21 @@ static void tell(const struct place *p, const struct field_accepts *d, const cha
 		.key = key ? key : p->row->path,
 		.text = arena_printf(a, "%s: %s: expected %s, found %s", at, p->path,
 				     accepts_wanted(a, d), found),
-		.nearest = p->row->secret ? NULL : nearest,
+		.nearest = p->row->secret ? NULL : meant,
 		.names = d->names && p->is_given,
 	};
 
 	arena_push(a, p->walk->ret->v, p->walk->ret->n, finding);
+}
+
+/* What the word was meant to be, or NULL. */
+static const char *nearest(struct arena *a, const struct field_accepts *d, const char *word)
+{
+	const char *known = d->near ? d->near : d->oneof, *name = word + strspn(word, " -");
+	const struct strv names = strv_split(a, known ? known : "", '|');
+
+	name = d->near ? arena_strn(a, name, strcspn(name, " <=")) : word;
+	return strv_has(&names, name) ? NULL : near_name(name, names.v, names.n);
 }
 
 static void check_word(const struct place *p, const struct field_accepts *d, const char *word)
@@ -97,7 +107,7 @@ static void check_word(const struct place *p, const struct field_accepts *d, con
 	    (d->pattern && !accepts_matches(d->pattern, word)) || is_too_long(d, word) ||
 	    ((d->min || d->max) && !is_in_range(p->row->field, d, word)))
 		tell(p, d, field_found(a, d->commas ? &part : p->value, !p->row->secret),
-		     near_name(word, words.v, words.n));
+		     nearest(a, d, word));
 }
 
 static void check_text(const struct place *p, const struct field_accepts *d)

@@ -19,6 +19,8 @@ struct field_accepts {
 	bool zero; /* 0 is taken as well */
 	/* an extended regular expression, of any case behind "(?i)", not to match behind "!"; NULL: any */
 	const char *pattern;
+	/* "a|b": names that a slip in such a word is compared with, as "-name", "name<1Gi" or "name=true" */
+	const char *near;
 	uint8_t longest; /* letters of the word; 0: any. A number in an expression takes memory by its square */
 	bool prefix;                     /* those before its first '/' are counted alone */
 	bool (*is_valid)(const char *s); /* the same, of what no expression says */

@@ -47,6 +47,7 @@ static const char *read_as(struct arena *a, const struct field *f)
 static void show_accepts(const struct search *s, const struct field *f, struct buf *b)
 {
 	for (const struct field_accepts *d = f->accepts; d; d = d->next) {
+		const char *words = d->names && d->near ? d->near : d->oneof;
 		const char *text = arena_printf(s->arena, "%s%s%s%s", d->keys ? "as a key " : "",
 						accepts_wanted(s->arena, d),
 						accepts_versions(s->arena, d->since, d->until),
@@ -54,7 +55,7 @@ static void show_accepts(const struct search *s, const struct field *f, struct b
 
 		if (is_of(s->dialect, d->since, d->until)) {
 			line(b, "accepts", text);
-			line(b, "", d->wanted ? d->oneof : NULL);
+			line(b, "", d->wanted ? words : NULL);
 		}
 	}
 }

@@ -170,20 +170,21 @@ const struct field_accepts accepts_cache_size = { PATTERN("resource#size", "^[^#
 
 const struct field_accepts accepts_controller = {
 	PATTERN("*, a controller, or one with - before it", "^([*]|-?(" CONTROLLERS "))$"),
-	.commas = true, .names = true, .since = 31
+	.near = CONTROLLERS, .commas = true, .names = true, .since = 31
 };
 const struct field_accepts accepts_reconcile_period = { .wanted = "a duration of 1s or more",
 							.min = DUR_SEC,
 							.max = INT64_MAX };
 
-const struct field_accepts accepts_containerd_level = { PATTERN(
-	"one of panic|fatal|error|warn|warning|info|debug|trace",
-	"(?i)^(panic|fatal|error|warn|warning|info|debug|trace)$") };
-const struct field_accepts accepts_ulimit = {
-	PATTERN("a limit such as nofile=1024:4096",
-		"^(core|cpu|data|fsize|locks|memlock|msgqueue|nice|nofile|nproc|rss|rtprio|rttime|sigpending|stack)=-?[0-9]+(:-?[0-9]+)?$"),
-	.is_valid = is_soft_below_hard
+#define LEVELS "panic|fatal|error|warn|warning|info|debug|trace"
+const struct field_accepts accepts_containerd_level = {
+	PATTERN("one of " LEVELS, "(?i)^(" LEVELS ")$"), .near = LEVELS
 };
+#define LIMITS \
+	"core|cpu|data|fsize|locks|memlock|msgqueue|nice|nofile|nproc|rss|rtprio|rttime|sigpending|stack"
+const struct field_accepts accepts_ulimit = { PATTERN("a limit such as nofile=1024:4096",
+						      "^(" LIMITS ")=-?[0-9]+(:-?[0-9]+)?$"),
+					      .near = LIMITS, .is_valid = is_soft_below_hard };
 const struct field_accepts accepts_mirror = { PATTERN(
 	"a URL such as https://mirror.example.com, without a path", "(?i)^https?://[^/?#]+/?$") };
 const struct field_accepts accepts_log_driver = {

@@ -19,6 +19,10 @@
 #define SIGNAL_TODAY SIGNAL "|containerfs[.]available|containerfs[.]inodesFree"
 /* each came with one of these versions */
 #define SIGNAL_OLD SIGNAL "|allocatableNodeFs[.]available"
+/* those that people write, without their pattern */
+#define NAMES_OLD \
+	"memory.available|nodefs.available|nodefs.inodesFree|imagefs.available|imagefs.inodesFree"
+#define NAMES NAMES_OLD "|containerfs.available|containerfs.inodesFree|pid.available"
 /* A statement "signal<value"; the reader tells values that are none. */
 #define OF(signals, op) "^[[:space:]]*(" signals ")[[:space:]]*" op
 #define ABOVE_ZERO "[[:space:]+]*[0.]*[1-9]"
@@ -69,12 +73,14 @@ const struct field_accepts kubelet_no_flag = { .wanted = "nothing, as kubelet ha
 const struct field_accepts kubelet_percent = { ACCEPTS_FROM_TO(0, 100) };
 const struct field_accepts kubelet_periods = { .wanted = "periods of " SIGNALS,
 					       .pattern = PERIOD(SIGNAL_TODAY),
+					       .near = NAMES,
 					       .commas = true };
 const struct field_accepts kubelet_port = { ACCEPTS_FROM_TO(0, 65535) };
 const struct field_accepts kubelet_pulls = { ACCEPTS_OR_MORE(1) };
 const struct field_accepts kubelet_reclaims = { .wanted =
 							"amounts, or shares above 0%, of " SIGNALS,
 						.pattern = RECLAIM(SIGNAL_TODAY),
+						.near = NAMES,
 						.commas = true };
 static const struct field_accepts reserved_amount = { .wanted = "an amount such as 100m or 64Mi",
 						      .pattern = "^[+]?" AMOUNT };
@@ -96,6 +102,7 @@ const struct field_accepts kubelet_sysctls = {
 };
 const struct field_accepts kubelet_thresholds = { .wanted = "thresholds above 0 of " SIGNALS,
 						  .pattern = THRESHOLD(SIGNAL_TODAY),
+						  .near = NAMES,
 						  .commas = true };
 const struct field_accepts kubelet_topology_policy = {
 	.oneof = "none|best-effort|restricted|single-numa-node"
@@ -128,11 +135,13 @@ const struct field_accepts kubelet_network_plugin_old = { .oneof = "kubenet|cni"
 							  .until = 10 };
 const struct field_accepts kubelet_periods_old = { .wanted = "periods of " SIGNALS_OLD,
 						   .pattern = PERIOD(SIGNAL_OLD),
+						   .near = NAMES_OLD,
 						   .commas = true,
 						   .until = 10 };
 const struct field_accepts kubelet_reclaims_old = {
 	.wanted = "amounts, or shares above 0%, of " SIGNALS_OLD,
 	.pattern = RECLAIM(SIGNAL_OLD),
+	.near = NAMES_OLD,
 	.commas = true,
 	.until = 10
 };
@@ -164,12 +173,14 @@ static const struct field_accepts shares_old = { .wanted = "thresholds above 0",
 const struct field_accepts kubelet_thresholds_old = { .wanted =
 							      "thresholds above 0 of " SIGNALS_OLD,
 						      .pattern = THRESHOLD(SIGNAL_OLD),
+						      .near = NAMES_OLD,
 						      .commas = true,
 						      .until = 10,
 						      .next = &shares_old };
 static const struct field_accepts gate_names_old = { .wanted = "feature gates of Kubernetes",
 						     .pattern = "^$|^[[:space:]]*(" FEATURE_GATES
 								")[[:space:]]*(=|$)",
+						     .near = FEATURE_GATES,
 						     .commas = true,
 						     .names = true,
 						     .until = 10 };

@@ -13,7 +13,7 @@
 
 /* Warnings and strictness while reading. */
 struct dialect_opts {
-	bool strict;               /* unknown keys are errors */
+	bool strict;               /* unknown keys and names are errors */
 	const struct strv *accept; /* unknown keys that are no error all the same; NULL: none */
 	struct strv *accepted;     /* those of them that are there are appended; NULL: not asked */
 	bool any_value;            /* what programs take of values is not looked at */

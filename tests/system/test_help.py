@@ -93,6 +93,8 @@ def test_a_key_says_what_it_accepts():
     both = "\nControlPlaneConfig.KubeControllerManager.cpuLimit, ControlPlaneConfig.KubeScheduler.cpuLimit, of kops 1.36 and 1.37\n"
     assert both in (text := nodeup("help", "cpuLimit").stdout)
     assert text.count("cpuLimit: expected at least cpuRequest:150m") == 1 and text.count("cpuLimit: expected at least cpuRequest:100m") == 1, text
+    text = nodeup("help", "controllers").stdout
+    assert re.search(r"accepts  \*, a controller, .*; another one is a warning\n {11}attachdetach\|", text), text
     assert "SERVICE_CLUSTER_IP_RANGE: expected a range of 8 to 2^20 addresses" in nodeup("help", "SERVICE_CLUSTER_IP_RANGE").stdout
     assert "(accepts an integer of 0 or more)" in nodeup("help", "config", "kubelet").stdout
 
