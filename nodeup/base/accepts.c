@@ -19,6 +19,7 @@ struct place {
 	const struct tree *value;
 	const char *path;
 	bool is_given;
+	const struct form *form; /* of the demand that is looked at */
 };
 
 bool accepts_holds(unsigned int since, unsigned int until, int minor)
@@ -52,18 +53,41 @@ static bool is_in_range(const struct field *f, const struct field_accepts *d, co
 	return (n >= d->min && n <= d->max) || (n == 0 && (d->zero || f->flag_empty));
 }
 
+/* A pattern for several words: to read one takes longer than to compare many. */
+struct form {
+	regex_t re;
+	bool is_set, inverted;
+};
+
+static struct form form_of(const char *pattern)
+{
+	const bool inverted = pattern && *pattern == '!',
+		   any_case = pattern && str_has_prefix(pattern, "(?i)");
+	struct form f = { .inverted = inverted };
+
+	f.is_set = pattern && regcomp(&f.re, pattern + (any_case ? 4 : inverted),
+				      REG_EXTENDED | REG_NOSUB | (any_case ? REG_ICASE : 0)) == 0;
+	return f;
+}
+
+static void free_form(struct form *f)
+{
+	if (f->is_set)
+		regfree(&f->re);
+}
+
+#define autoform __attribute__((cleanup(free_form))) struct form
+
+static bool has_form(const struct form *f, const char *word)
+{
+	return !f->is_set || (regexec(&f->re, word, 0, NULL, 0) == 0) != f->inverted;
+}
+
 bool accepts_matches(const char *pattern, const char *word)
 {
-	const bool not = *pattern == '!', any_case = str_has_prefix(pattern, "(?i)");
-	regex_t re;
-	bool is;
+	autoform f = form_of(pattern);
 
-	if (regcomp(&re, pattern + (any_case ? 4 : not ),
-		    REG_EXTENDED | REG_NOSUB | (any_case ? REG_ICASE : 0)) != 0)
-		return true;
-	is = regexec(&re, word, 0, NULL, 0) == 0;
-	regfree(&re);
-	return is != not ;
+	return has_form(&f, word);
 }
 
 static bool is_too_long(const struct field_accepts *d, const char *word)
@@ -104,7 +128,7 @@ static void check_word(const struct place *p, const struct field_accepts *d, con
 	const struct tree part = { .kind = TREE_SCALAR, .scalar = word };
 
 	if ((d->oneof && !strv_has(&words, word)) || (d->is_valid && !d->is_valid(word)) ||
-	    (d->pattern && !accepts_matches(d->pattern, word)) || is_too_long(d, word) ||
+	    !has_form(p->form, word) || is_too_long(d, word) ||
 	    ((d->min || d->max) && !is_in_range(p->row->field, d, word)))
 		tell(p, d, field_found(a, d->commas ? &part : p->value, !p->row->secret),
 		     nearest(a, d, word));
@@ -167,18 +191,26 @@ static void check_demand(const struct place *p, const struct field_accepts *d)
 			check_item(p, d, i);
 }
 
+static void check_given(struct place p, const struct field_accepts *d)
+{
+	autoform f = form_of(d->pattern);
+
+	p.form = &f;
+	check_demand(&p, d);
+}
+
 /* What must be there, and is not, is at the place of the map without it. */
 static void check_row(void *arg, const struct field_seen *row)
 {
 	const struct tree *t = row->value ? row->value : row->map;
 	const bool is_given = row->value && !field_says_nothing(t);
-	const struct place p = { arg, row, t, row->path, is_given };
+	const struct place p = { arg, row, t, row->path, is_given, NULL };
 
 	for (const struct field_accepts *d = row->field->accepts; d && !t->is_wrong; d = d->next)
 		if (!accepts_holds(d->since, d->until, p.walk->opts->minor))
 			continue;
 		else if (is_given)
-			check_demand(&p, d);
+			check_given(p, d);
 		else if (d->needed)
 			tell(&p, d, "nothing", NULL);
 }
