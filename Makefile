@@ -95,6 +95,10 @@ $(O)/%.o: %.S Makefile $(wildcard $(DIRS:%=%/*.in) nodeup/*.8)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) -Wa,-I. -c -o $@ $<
 
+# The version is an input of what tells it: that of the command line may be another one than the last time.
+$(shell mkdir -p $(B) && echo '$(VERSION)' | cmp -s - $(B)/version || echo '$(VERSION)' >$(B)/version)
+$(O)/nodeup/cmd/cli.o: $(B)/version
+
 # A source that went away must leave the library too, so the list of objects is one of its inputs.
 $(shell mkdir -p $(B) && echo '$(OBJS)' | cmp -s - $(B)/objects || echo '$(OBJS)' >$(B)/objects)
 $(B)/libnodeup.a: $(B)/objects $(OBJS)
@@ -210,7 +214,7 @@ $(DIST)/%.sha256: $(DIST)/%
 # Packages of what install installs.
 deb rpm: build/nodeup
 	$(Q)tools/apt.sh install $(PACKAGE_NEEDS)
-	$(Q)tools/package.sh $@ $(VERSION) build/dist
+	$(Q)tools/package.sh $@ build/dist
 
 # What took long stays: the built dependencies, and the lab's Debian tree.
 clean:

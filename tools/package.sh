@@ -1,15 +1,16 @@
 #!/bin/bash
 # A package of what `make install` installs, made by the distribution's own tool.
 #
-#   package.sh deb|rpm VERSION DIR    DIR/nodeup_VERSION_ARCH.deb or DIR/nodeup-VERSION-1.ARCH.rpm, and its .sha256
+#   package.sh deb|rpm DIR    DIR/nodeup_VERSION_ARCH.deb or DIR/nodeup-VERSION-1.ARCH.rpm, and its .sha256
 #
-# It needs nothing, as the program is static, and starts nothing. The journal's catalog is read in by the package itself.
+# VERSION is what the program says. It needs nothing, as the program is static, and starts nothing. The journal's catalog
+# is read in by the package itself.
 set -euo pipefail
 
 summary='Turns a bare EC2 instance into a Kubernetes node'
 catalog='! command -v journalctl >/dev/null || journalctl --update-catalog'
 
-kind=$1 version=$2 out=$(mkdir -p "$3" && cd "$3" && pwd)
+kind=$1 out=$(mkdir -p "$2" && cd "$2" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -72,6 +73,7 @@ rpm()
 
 cd "$(dirname "$0")/.."
 tree
+version=$("$work/tree/usr/bin/nodeup" version | sed -n '1s/^nodeup version //p')
 "$kind"
 sha256sum "$file" | cut -d ' ' -f 1 >"$file.sha256"
 echo "$file"

@@ -1,11 +1,12 @@
 """Packages of the program: what `make deb` and `make rpm` put where, and that their own tools take it."""
 import hashlib
+import os
 import pathlib
 import subprocess
 
 import pytest
 
-from world import ROOT
+from world import PROGRAM, ROOT
 
 FILES = {
     "/usr/bin/nodeup", "/usr/lib/systemd/catalog/nodeup.catalog", "/usr/share/bash-completion/completions/nodeup",
@@ -18,19 +19,23 @@ def run(*argv, **options):
 
 
 def made(kind, folder):
-    package = pathlib.Path(run("tools/package.sh", kind, "1.2.3", folder, cwd=ROOT).strip())
+    package = pathlib.Path(run("tools/package.sh", kind, folder, cwd=ROOT).strip())
     assert pathlib.Path(f"{package}.sha256").read_text().strip() == hashlib.sha256(package.read_bytes()).hexdigest()
     return package
 
 
+def version():
+    return run(PROGRAM, "version").splitlines()[0].removeprefix("nodeup version ")
+
+
 def list_deb(package):
-    assert run("dpkg-deb", "-f", package, "Package", "Version", "Depends") == "Package: nodeup\nVersion: 1.2.3\n"
+    assert run("dpkg-deb", "-f", package, "Package", "Version", "Depends") == f"Package: nodeup\nVersion: {version()}\n"
     rows = [line.split(None, 5) for line in run("dpkg-deb", "-c", package).splitlines()]
     return {row[5].lstrip("."): (row[0], row[1]) for row in rows if not row[0].startswith("d")}
 
 
 def list_rpm(package):
-    assert run("rpm", "-qp", "--qf", "%{name} %{version}", package) == "nodeup 1.2.3"
+    assert run("rpm", "-qp", "--qf", "%{name} %{version}", package) == f"nodeup {version()}"
     # a static program needs no library
     assert all(need.startswith(("rpmlib(", "/bin/sh")) for need in run("rpm", "-qp", "--requires", package).splitlines())
     rows = [line.split() for line in run("rpm", "-qp", "--qf", "[%{filenames} %{filemodes:perms} %{fileusername}/%{filegroupname}\n]", package).splitlines()]
@@ -50,3 +55,17 @@ def test_what_a_package_installs_runs(tmp_path):
     program = tmp_path / "root/usr/bin/nodeup"
     assert program.read_bytes() == (ROOT / "build/nodeup").read_bytes()
     assert run(program, "version").startswith("nodeup version ")
+
+
+def test_another_version_is_another_program(tmp_path):
+    """`make VERSION=... deb` after a build of another version, without a change of any source."""
+    made_of = tmp_path / "obj/nodeup/cmd/cli.o"
+    env = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
+
+    def is_old(of):
+        return subprocess.run(["make", "-q", f"B={tmp_path}", f"VERSION={of}", made_of], cwd=ROOT, env=env, capture_output=True, check=False).returncode
+
+    assert is_old("1.2.3") == 1
+    made_of.parent.mkdir(parents=True)
+    made_of.touch()
+    assert [is_old("1.2.3"), is_old("1.2.4"), is_old("1.2.4")] == [0, 1, 1]
