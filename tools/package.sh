@@ -9,6 +9,9 @@ set -euo pipefail
 
 summary='Turns a bare EC2 instance into a Kubernetes node'
 catalog='! command -v journalctl >/dev/null || journalctl --update-catalog'
+# The link to the program of the boot unit goes before that of the package on PATH. Where a package is, nodeup makes none.
+# shellcheck disable=SC2016  # it expands where the package is installed
+link='[ "$(readlink /usr/local/bin/nodeup)" != /opt/nodeup/bin/nodeup ] || rm /usr/local/bin/nodeup'
 
 kind=$1 out=$(mkdir -p "$2" && cd "$2" && pwd)
 work=$(mktemp -d)
@@ -39,7 +42,7 @@ deb()
 		 One static program that reads the documents of kops or kube-up, fetches and verifies assets, formats
 		 blank disks, writes units and static pods, and starts kubelet.
 	END
-	printf '#!/bin/sh\nset -e\n%s\n' "$catalog" >"$work/tree/DEBIAN/postinst"
+	printf '#!/bin/sh\nset -e\n%s\n%s\n' "$catalog" "$link" >"$work/tree/DEBIAN/postinst"
 	chmod 755 "$work/tree/DEBIAN/postinst"
 	dpkg-deb --root-owner-group -b "$work/tree" "$file" >/dev/null
 }
@@ -63,6 +66,7 @@ rpm()
 		cp -a $work/tree/. %{buildroot}/
 		%post
 		$catalog
+		$link
 		%files
 		%defattr(-,root,root)
 		$(cd "$work/tree" && find . -type f -printf '/%P\n' | sort)

@@ -12,6 +12,7 @@
 const char boot_unit[] = BOOT_UNIT;
 
 static const char unit_path[] = "/etc/systemd/system/kops-configuration.service";
+static const char package_program[] = "/usr/bin/nodeup";
 /* by this line a unit file is known as one of ours: kops' own has another */
 static const char mark[] = "\nDocumentation=man:nodeup(8)\n";
 static const char record_version[] = "1";
@@ -244,6 +245,7 @@ void boot_settle(struct session *s, const struct session_req *req, struct plan_r
 		.damaged = loaded == -EINVAL,
 		.version = cli_version(),
 		.install = req->only,
+		.packaged = io_is_there(s->root_fd, package_program),
 	};
 	plan->boot = boot;
 }

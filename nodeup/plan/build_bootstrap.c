@@ -108,7 +108,8 @@ static struct task *add_program(struct plan *p)
 		.version = p->req->boot->version,
 		.replace = p->req->boot->install,
 	};
-	if (!link)
+	/* a link would go before the program of a package, and lead to an older one after an upgrade of that */
+	if (!link || p->req->boot->packaged)
 		return t;
 	l = plan_new_task(p, TASK_LINK, link);
 	l->link.target = t->name;

@@ -19,6 +19,7 @@ struct plan_boot {
 	bool damaged;             /* the record that is there is set aside */
 	const char *version;      /* of the program that runs */
 	bool install;             /* the program that runs and its flags take the place of others */
+	bool packaged;            /* people have the program of a package on their PATH */
 };
 
 struct plan_req {

@@ -346,6 +346,15 @@ def test_install_the_unit_in_an_image(world):
     same(before, listing(world.root))
 
 
+def test_no_link_goes_before_the_program_of_a_package(world):
+    """It would lead to an older one after the next upgrade of the package."""
+    packaged = world.root / "usr/bin/nodeup"
+    packaged.parent.mkdir(parents=True, exist_ok=True)
+    packaged.touch()
+    assert world.apply("--install-systemd-unit").code == OK
+    assert (world.root / "opt/nodeup/bin/nodeup").exists() and not os.path.lexists(world.root / "usr/local/bin/nodeup")
+
+
 def test_an_image_keeps_the_unit_it_was_given(world):
     """And has none that was not asked for."""
     world.converge()

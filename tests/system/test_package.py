@@ -2,6 +2,7 @@
 import hashlib
 import os
 import pathlib
+import shutil
 import subprocess
 
 import pytest
@@ -36,6 +37,7 @@ def list_deb(package):
 
 def list_rpm(package):
     assert run("rpm", "-qp", "--qf", "%{name} %{version}", package) == f"nodeup {version()}"
+    assert "rm /usr/local/bin/nodeup\n" in run("rpm", "-qp", "--scripts", package)
     # a static program needs no library
     assert all(need.startswith(("rpmlib(", "/bin/sh")) for need in run("rpm", "-qp", "--requires", package).splitlines())
     rows = [line.split() for line in run("rpm", "-qp", "--qf", "[%{filenames} %{filemodes:perms} %{fileusername}/%{filegroupname}\n]", package).splitlines()]
@@ -55,6 +57,17 @@ def test_what_a_package_installs_runs(tmp_path):
     program = tmp_path / "root/usr/bin/nodeup"
     assert program.read_bytes() == (ROOT / "build/nodeup").read_bytes()
     assert run(program, "version").startswith("nodeup version ")
+
+
+@pytest.mark.parametrize("target, left", [("/opt/nodeup/bin/nodeup", ""), ("/root/nodeup", "nodeup\n")], ids=["ours", "somebody's"])
+def test_no_link_to_an_older_program_goes_before_that_of_a_package(target, left, tmp_path):
+    run("dpkg-deb", "-e", made("deb", tmp_path), tmp_path / "control")
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for name in ("readlink", "rm"):
+        os.symlink(shutil.which(name), programs / name)
+    script = 'mount -t tmpfs none /usr/local/bin; ln -s "$0" /usr/local/bin/nodeup; PATH=$1 /bin/sh "$2" >&2; ls /usr/local/bin'
+    assert run("unshare", "-m", "sh", "-ec", script, target, programs, tmp_path / "control/postinst") == left
 
 
 def test_another_version_is_another_program(tmp_path):
