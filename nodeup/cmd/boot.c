@@ -173,8 +173,7 @@ static int load_record(struct arena *a, int root_fd, struct record *ret)
 	return 1;
 }
 
-/* Whether the unit file at its place is one that nodeup wrote. */
-static bool has_unit_file(int root_fd)
+bool boot_has_unit_file(int root_fd)
 {
 	autobuf struct buf text = BUF_INIT(RECORD_MAX);
 	struct err ignored;
@@ -197,7 +196,7 @@ static struct record record_of_documents(struct session *s, const struct cli *cl
  * *ret has no flags where the unit file alone knows. */
 static bool find_again(struct session *s, const struct cli *cli, bool damaged, struct record *ret)
 {
-	const bool unit = has_unit_file(s->root_fd);
+	const bool unit = boot_has_unit_file(s->root_fd);
 
 	*ret = (struct record){ 0 };
 	if (str_eq(s->own_unit, boot_unit)) {

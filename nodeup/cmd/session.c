@@ -140,7 +140,7 @@ static struct strv find_written(struct session *s)
 {
 	static const char *const kept[] = { "bootstrap", "documents", NULL };
 
-	return state_written(s->ctx.state, s->arena, kept);
+	return state_written(s->ctx.state, s->arena, kept, false);
 }
 
 static bool has_file(void *arg, const char *path)

@@ -1,7 +1,7 @@
 /* uninstall.c - nodeup's units go, so that those of kops or of a package below /lib/systemd/system count again
  * What runs goes on, and no file but units is touched: not data, programs, keys or documents. Only what the applied
- * state knows as written by nodeup, and that still is as it was written. A kill in between leaves units that the next
- * call finds again. */
+ * state has, and that still is as it says there: written by nodeup. Where the boot unit's own record is lost, found byte for byte as
+ * nodeup writes it as well: so a run notes its own units after the state was lost. A kill in between leaves units that the next call finds again. */
 #include "nodeup/cmd/cli.h"
 
 #include <string.h>
@@ -38,6 +38,7 @@ struct removal {
 	int root_fd;
 	struct bus *bus; /* NULL: an image */
 	struct state *state;
+	bool found_too; /* units that were found as nodeup writes them are its own: that it wrote them is not known any more */
 	struct entry *entries;
 	size_t n;
 };
@@ -47,7 +48,7 @@ static const char *why_it_stays(struct removal *rm, const char *path, const stru
 	/* what runs has its data there, and kops has no unit for it */
 	if (str_has_suffix(path, ".mount") || str_has_suffix(path, ".swap"))
 		return "it mounts a disk: left alone";
-	if (state_wrote(rm->state, path, st))
+	if (state_wrote(rm->state, path, st, rm->found_too))
 		return NULL;
 	return str_eq(str_basename(path), boot_unit)
 		       ? "it is not as nodeup wrote it: left alone; when it runs, nodeup writes all "
@@ -55,14 +56,15 @@ static const char *why_it_stays(struct removal *rm, const char *path, const stru
 		       : "it is not as nodeup wrote it: left alone";
 }
 
-static int look_at(struct removal *rm, const char *path, struct err *e)
+/* is_recorded: the state has it. */
+static int look_at(struct removal *rm, const char *path, bool is_recorded, struct err *e)
 {
 	struct entry entry = { .path = path };
 	struct bus_unit u;
 	struct stat st;
 	int r = io_stat(rm->root_fd, path, &st, e);
 
-	if (r == 0)
+	if (r == 0 && is_recorded)
 		entry.stays = why_it_stays(rm, path, &st);
 	/* else it is one of UNIT.d/ */
 	if (r == 0 && !strchr(path + strlen(plan_unit_dir), '/')) {
@@ -81,17 +83,35 @@ static int look_at(struct removal *rm, const char *path, struct err *e)
 	return r;
 }
 
-/* A file that the documents themselves place there is at the same path with kops. */
+static int say_what_is_lost(struct err *e)
+{
+	(void)err_fail(e, ERR_CONFIG, 0, "%s is nodeup's, and " OWN_STATE " names no unit",
+		       boot_unit);
+	err_note(e, "do", "nodeup apply, which notes all units that are right, then this again");
+	return err_code(e);
+}
+
+/* A file that the documents themselves place there is at the same path with kops. The boot unit is known without a record: it
+ * would write all units again. */
 static int find_units(struct removal *rm, struct err *e)
 {
 	static const char *const of_documents[] = { "file-assets", NULL };
-	const struct strv paths = state_written(rm->state, rm->arena, of_documents);
+	const char *boot = arena_printf(rm->arena, "%s%s", plan_unit_dir, boot_unit);
+	struct strv paths;
+	struct stat st;
+	struct err ignored;
 	int r = 0;
+
+	rm->found_too = io_stat(rm->root_fd, boot, &st, &ignored) < 0 ||
+			!state_wrote(rm->state, boot, &st, false);
+	paths = state_written(rm->state, rm->arena, of_documents, rm->found_too);
 
 	for (size_t i = 0; i < paths.n && r == 0; i++)
 		if (str_has_prefix(paths.v[i], plan_unit_dir) &&
 		    io_is_there(rm->root_fd, paths.v[i]))
-			r = look_at(rm, paths.v[i], e);
+			r = look_at(rm, paths.v[i], true, e);
+	if (r == 0 && !strv_has(&paths, boot) && boot_has_unit_file(rm->root_fd))
+		r = rm->n ? look_at(rm, boot, false, e) : say_what_is_lost(e);
 	return r;
 }
 
@@ -121,7 +141,8 @@ static void tell(struct removal *rm, bool dry)
 					 why ? why : ""));
 	}
 	if (!rm->n)
-		show_line(stdout, "nothing to remove: " OWN_STATE " names no unit that is there");
+		show_line(stdout, "nothing to remove: " OWN_STATE " names no unit that is there; "
+				  "nodeup apply notes those that are right");
 	else
 		show_line(stdout, "%zu of %zu files of units %s; all else that nodeup wrote stays",
 			  rm->n - stay, rm->n, dry ? "would be removed" : "removed");

@@ -34,7 +34,7 @@ static int leftover_check(const struct task *t, struct task_ctx *ctx, struct tas
 		return TASK_EQUAL;
 	if (r < 0)
 		return r;
-	if (!state_wrote(ctx->state, path, &st))
+	if (!state_wrote(ctx->state, path, &st, false))
 		return say(ctx, diff, "it is not as nodeup wrote it: left alone");
 	if (is_of_disk(t, ctx))
 		return say(ctx, diff, "it mounts a disk: left alone");

@@ -221,12 +221,14 @@ void state_saw(struct state *s, const char *path, const struct digest *d, const 
 	keep(s, &r);
 }
 
-struct strv state_written(struct state *s, struct arena *a, const char *const *origins)
+struct strv state_written(struct state *s, struct arena *a, const char *const *origins,
+			  bool found_too)
 {
 	struct strv paths = { 0 };
 
 	for (size_t i = 0; i < s->n; i++)
-		if (s->records[i].written && !str_is_one_of(s->records[i].origin, origins))
+		if ((s->records[i].written || found_too) &&
+		    !str_is_one_of(s->records[i].origin, origins))
 			strv_add(a, &paths, arena_str(a, s->records[i].path));
 	return paths;
 }
@@ -247,7 +249,7 @@ struct strv state_names(struct state *s, struct arena *a, const char *dir,
 }
 
 /* Its stamp says so, or else its bytes: a disk may have another number after a reboot. */
-bool state_wrote(struct state *s, const char *path, const struct stat *st)
+bool state_wrote(struct state *s, const char *path, const struct stat *st, bool found_too)
 {
 	const struct io_stamp now = io_stamp_of(st);
 	struct record rec;
@@ -255,7 +257,8 @@ bool state_wrote(struct state *s, const char *path, const struct stat *st)
 	struct digest found;
 	struct err ignored;
 
-	if (!look_up(s, path, &rec) || !rec.written || rec.lost || !S_ISREG(st->st_mode))
+	if (!look_up(s, path, &rec) || !(rec.written || found_too) || rec.lost ||
+	    !S_ISREG(st->st_mode))
 		return false;
 	return io_stamp_eq(&rec.stamp, &now) ||
 	       (io_open(s->root_fd, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, &fd, &ignored) == 0 &&

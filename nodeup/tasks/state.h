@@ -34,15 +34,16 @@ void state_set(struct state *s, const char *path, const struct digest *d, const 
  * the record void. state_sync flushes it before its record counts. */
 void state_saw(struct state *s, const char *path, const struct digest *d, const char *origin,
 	       const struct stat *st);
-/* The paths that we wrote a file to, but for those that `origin` asked for. Whether a file is there now is not
- * looked at. */
-struct strv state_written(struct state *s, struct arena *a, const char *const *origins);
+/* The paths that we wrote a file to; with found_too also those where we found it as it should be. Those that `origin` asked for
+ * are left out. Whether a file is there now is not looked at. */
+struct strv state_written(struct state *s, struct arena *a, const char *const *origins,
+			  bool found_too);
 /* The names in that directory, with its slash, that have a record, but for those that `origin` asked for: written by us, or
  * found as they should be. */
 struct strv state_names(struct state *s, struct arena *a, const char *dir,
 			const char *const *origins);
-/* Whether the file at path, of which `st` was taken, is still the one that we wrote there. */
-bool state_wrote(struct state *s, const char *path, const struct stat *st);
+/* Whether the file at path, of which `st` was taken, is still the one that we wrote, or with found_too found there. */
+bool state_wrote(struct state *s, const char *path, const struct stat *st, bool found_too);
 /* We removed what was at path. */
 void state_forget(struct state *s, const char *path);
 /* fsync what is recorded and not durable yet. Where that fails the files are lost from now on, and the error

@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 from kops import Worker
-from world import ENV, OK, PROGRAM, USAGE
+from world import CONFIG, ENV, OK, PROGRAM, USAGE
 
 UNITS, BOOT = "/etc/systemd/system/", "/etc/systemd/system/kops-configuration.service"
 RECORDS = ("boot.json", "program")
@@ -107,6 +107,16 @@ def test_what_is_not_nodeups_stays(worker):
     path.parent.mkdir(parents=True)
     path.write_text("[Service]\nExecStart=/bin/true\n")
     with worker.controller():
+        assert worker.apply("--install-systemd-unit").returncode == OK
+        assert worker.apply().returncode == OK
+    # kops' own, which is as nodeup would write it
+    found = worker.root / (UNITS + "kubelet.service").lstrip("/")
+    text = found.read_bytes()
+    found.unlink()
+    lines = [line for line in (worker.root / "var/lib/nodeup/state").read_text().splitlines(True) if UNITS + "kubelet.service" not in line]
+    (worker.root / "var/lib/nodeup/state").write_text("".join(lines))
+    found.write_bytes(text)
+    with worker.controller():
         assert worker.apply().returncode == OK
     edited = worker.root / (UNITS + "containerd.service").lstrip("/")
     edited.write_text(edited.read_text() + "# mine\n")
@@ -120,7 +130,7 @@ def test_what_is_not_nodeups_stays(worker):
         f"! file {UNITS}containerd.service: it is not as nodeup wrote it: left alone",
         f"! file {UNITS}data.mount: it mounts a disk: left alone"], done
     left = {path for path in units(worker) if ".wants/" not in path}
-    assert left == {UNITS + name for name in ("containerd.service", "data.mount", "theirs.service", "admin.service")}, left
+    assert left == {UNITS + name for name in ("kubelet.service", "containerd.service", "data.mount", "theirs.service", "admin.service")}, left
 
 
 def test_a_kill_in_between_is_made_good(made):
@@ -133,6 +143,28 @@ def test_a_kill_in_between_is_made_good(made):
     path.write_bytes(before[UNITS + "kubelet.service"][1])
     done = uninstall(made, "--units")
     assert done.returncode == OK and removed(done) == {UNITS + "kubelet.service"} and not path.exists(), done
+
+
+def test_units_go_by_their_content_where_the_record_was_lost(made):
+    """A run that finds them as it writes them says so on record; so it was with those that it wrote before the record was lost."""
+    before, lib = made.tree(), made.root / "var/lib/nodeup"
+    (lib / "state").unlink()
+    done = uninstall(made, "--units")
+    assert done.returncode == CONFIG and "nodeup apply, which notes all units that are right" in done.stderr and made.tree() == before, done
+    # with its own record lost as well the boot unit is none of a run's files, and would write the others again
+    boot, record = lib / "boot.json", (lib / "boot.json").read_bytes()
+    boot.unlink()
+    files = {path for path in before if path.startswith(UNITS) and isinstance(before[path], tuple)}
+    for _ in range(2):
+        with made.controller():
+            assert made.apply().returncode == OK
+        dry = uninstall(made, "--units", "--dryrun")
+        assert dry.returncode == OK and removed(dry) == files and BOOT in files, dry
+        boot.write_bytes(record)
+    edited = made.root / (UNITS + "kubelet.service").lstrip("/")
+    edited.write_text(edited.read_text() + "# mine\n")
+    done = uninstall(made, "--units")
+    assert done.returncode == OK and removed(done) == files - {UNITS + "kubelet.service"}, done
 
 
 def test_units_alone(made):
