@@ -24,6 +24,9 @@
 /* The documents of the last runs that ended well, a file each, named by the number of the run. */
 #define OWN_KEPT_DIR OWN_LIB "/kept"
 
+/* The status, while there is no room for it in /run. */
+#define OWN_STATUS_SPARE OWN_LIB "/status.json"
+
 /* What belongs to this boot. */
 #define OWN_RUN "/run/nodeup"
 #define OWN_LOCK OWN_RUN "/lock"

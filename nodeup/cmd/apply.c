@@ -66,6 +66,7 @@ struct apply {
 	int64_t begun_ns;
 	bool console_told;    /* of a failed run of this process */
 	bool age_told;        /* of its age, too */
+	bool silence_told;    /* that its status cannot be written */
 	bool kept_told;       /* that documents are kept, for when the store cannot be reached */
 	struct round_end end; /* of the run under way, from its beginning on */
 	bool refused;         /* it may not change this machine */
@@ -88,13 +89,16 @@ static void tell_age(struct apply *ap)
 
 static void publish_status(struct apply *ap)
 {
-	struct err ignored;
+	struct err why;
 
 	/* progress is not worth a failure */
 	if (ap->live_fd < 0)
 		return;
 	ending_hold();
-	(void)!status_write(ap->live_fd, &ap->status, &ignored);
+	if (status_write(ap->live_fd, &ap->status, &why) < 0 && !ap->silence_told) {
+		log_warning("nodeup status knows nothing of this run: %s", why.msg);
+		ap->silence_told = true;
+	}
 	if (str_eq(ap->status.state, "running"))
 		tell_age(ap);
 	ending_release();

@@ -3,8 +3,8 @@
 #include <string.h>
 #include <sys/utsname.h>
 #include "nodeup/base/dur.h"
-#include "nodeup/base/paths.h"
 #include "nodeup/documents/settings_dir.h"
+#include "nodeup/run/interrupted.h"
 
 #define PATIENCE_NS (30 * DUR_SEC)
 
@@ -73,7 +73,7 @@ int status_copy(const struct session *s, int live_fd, struct arena *a, const cha
 	*ret_url = str_is_empty(s->settings.status_url) ? NULL : place_of(s, a);
 	if (!*ret_url)
 		return 0;
-	r = io_read(live_fd, OWN_STATUS, &status, e);
+	r = interrupted_get(live_fd, &status, e);
 	if (r >= 0)
 		r = open_copy(&c, s, e);
 	if (r == 0)

@@ -13,7 +13,7 @@
 
 enum { STAT_MAX = 4096, STATUS_MAX = 8 << 20, STARTED_FIELD = 22, FIRST_FIELD = 3 };
 
-static const char path[] = OWN_STATUS;
+static const char path[] = OWN_STATUS, spare[] = OWN_STATUS_SPARE;
 
 /* When a process began, in ticks since the boot; NULL: unknown. "" of one that has ended. */
 static const char *start_ticks(struct arena *a, int root_fd, const char *process)
@@ -58,13 +58,21 @@ void interrupted_identify(struct arena *a, int root_fd, struct tree *map)
 	tree_set_text(a, map, "bootId", boot_id(a, root_fd));
 }
 
+/* As far as is known. */
+static bool is_of_this_boot(struct arena *a, int root_fd, const struct tree *status)
+{
+	const char *boot = tree_text(status, "bootId"), *now = boot_id(a, root_fd);
+
+	return !boot || !now || str_eq(boot, now);
+}
+
 int interrupted_live_pid(struct arena *a, int root_fd, const struct tree *status)
 {
 	const char *pid = tree_text(status, "pid"), *began = tree_text(status, "pidStartTicks"),
-		   *boot = tree_text(status, "bootId"), *now = boot_id(a, root_fd), *ticks;
+		   *ticks;
 	const long number = pid ? strtol(pid, NULL, 10) : 0;
 
-	if (number <= 0 || number > INT_MAX || (boot && now && !str_eq(boot, now)))
+	if (number <= 0 || number > INT_MAX || !is_of_this_boot(a, root_fd, status))
 		return 0;
 	ticks = start_ticks(a, root_fd, pid);
 	/* /proc may hide the processes of others */
@@ -75,7 +83,43 @@ int interrupted_live_pid(struct arena *a, int root_fd, const struct tree *status
 
 int interrupted_put(int root_fd, const struct buf *text, struct err *e)
 {
-	return record_write(root_fd, path, 0644, buf_str(text), e);
+	struct err why;
+	int r = record_write(root_fd, path, 0644, buf_str(text), &why);
+
+	if (r < 0 && io_is_full(why.errnum)) {
+		r = record_write(root_fd, spare, 0644, buf_str(text), &why);
+		if (r == 0)
+			r = io_remove(root_fd, path, &why);
+	}
+	if (r < 0)
+		*e = why;
+	return r;
+}
+
+/* It is on a disk, and may be of an earlier boot. */
+static int get_spare(int root_fd, struct buf *text, struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct err ignored;
+	struct tree *status;
+	int r = io_read(root_fd, spare, text, e);
+
+	if (r < 0 || json_parse(a, spare, buf_str(text), text->len, &status, &ignored) < 0 ||
+	    is_of_this_boot(a, root_fd, status))
+		return r;
+	return err_fail(e, ERR_SYSTEM, ENOENT, "'%s' is of another boot", spare);
+}
+
+int interrupted_get(int root_fd, struct buf *text, struct err *e)
+{
+	struct err why;
+	int r = io_read(root_fd, path, text, &why);
+
+	if (r == -ENOENT)
+		return get_spare(root_fd, text, e);
+	if (r < 0)
+		*e = why;
+	return r;
 }
 
 static bool is_ours(const struct tree *old, const struct tree *own)
@@ -93,7 +137,7 @@ int interrupted_note(int root_fd, const char *signal, const char *waiting, struc
 	autoarena struct arena *a = arena_new_empty();
 	autobuf struct buf old = BUF_INIT(STATUS_MAX), text = BUF_INIT(STATUS_MAX);
 	struct tree *own = tree_map(a), *t = tree_map(a), *before;
-	int r = io_read(root_fd, path, &old, e);
+	int r = interrupted_get(root_fd, &old, e);
 
 	if (r >= 0)
 		r = json_parse(a, path, buf_str(&old), old.len, &before, e);

@@ -41,6 +41,7 @@ int lock_take(int root_fd, const char *unit, int *ret_fd, struct err *e)
 	autoclose int fd = -1;
 	char since[32] = "";
 	time_t now = time(NULL);
+	struct err why;
 	struct tm tm;
 	int r = open_lock(root_fd, &fd, e);
 
@@ -57,9 +58,12 @@ int lock_take(int root_fd, const char *unit, int *ret_fd, struct err *e)
 			   since);
 	if (ftruncate(fd, 0) < 0)
 		return err_sys(e, "write '%s'", lock_path);
-	r = io_write_fd(fd, lock_path, holder, strlen(holder), e);
-	if (r < 0)
+	r = io_write_fd(fd, lock_path, holder, strlen(holder), &why);
+	/* who holds it is for people alone, and a run may have to mend why /run is full */
+	if (r < 0 && !io_is_full(why.errnum)) {
+		*e = why;
 		return r;
+	}
 	*ret_fd = TAKE_FD(fd);
 	return 0;
 }

@@ -204,7 +204,7 @@ int told_read(struct arena *a, int root_fd, struct told *ret, struct err *e)
 {
 	autobuf struct buf text = BUF_INIT(STATUS_MAX);
 	struct tree *status;
-	int r = io_read(root_fd, OWN_STATUS, &text, e);
+	int r = interrupted_get(root_fd, &text, e);
 
 	*ret = (struct told){ .state = TOLD_NEVER };
 	if (r >= 0)

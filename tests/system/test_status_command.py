@@ -397,6 +397,31 @@ def test_a_ready_node_stays_ready_whatever_is_mistyped(told, world, status):
     assert node.status("--wait").returncode == READY
 
 
+def test_a_run_that_had_no_room_in_run_is_told_as_any_other(told, world, mounts):
+    """What is there is of the run before; and the next one that has room puts its own there."""
+    argv, run = [*mounts.enter, *Node(world.root).argv()], world.root / "run"
+    mounts.run("mount", "-t", "tmpfs", "-o", "size=64k,mode=755", "tmpfs", run)
+    inside = mounts.path(run)
+    (inside / "nodeup").mkdir()
+    # the next one, which has them too, has no room in the place of this one either
+    tasks = [{"kind": "file", "name": f"/etc/kubernetes/manifests/{i}.manifest", "state": "right"} for i in range(100)]
+    (inside / "nodeup/status.json").write_text(json.dumps({"schema": 1, "tasks": tasks, **good()}))
+    with pytest.raises(OSError):
+        (inside / "full").write_bytes(bytes(64 << 10))
+    told.argv[:] = [*mounts.enter, *told.argv[:-2], "--conf=/typo", told.argv[-1]]
+
+    def asked():
+        return subprocess.run(argv, env=ENV, capture_output=True, text=True, timeout=60)
+    assert told().end() == CONFIG
+    done = asked()
+    assert done.returncode == READY and "FAILED " in done.stdout and "'/typo'" in done.stdout, done
+    assert not (inside / "nodeup/status.json").exists()
+    (inside / "full").unlink()
+    told.argv[-2] = "--conf=/another"
+    assert told().end() == CONFIG
+    assert json.loads((inside / "nodeup/status.json").read_text())["state"] == "failed" and "'/another'" in asked().stdout
+
+
 def test_mirrors_that_agree_are_known_by_a_field(told, world):
     """What a real run writes of them is what --wait goes by: the document is wrong, and stays it."""
     world.assets[KUBELET] = Asset("0" * 64, [*world.assets[KUBELET].urls, world.url(KUBELET, "ranges")])

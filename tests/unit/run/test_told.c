@@ -65,6 +65,26 @@ static void each_written_state_has_its_meaning(void **state)
 	scratch_done(&root);
 }
 
+/* While /run is full a run puts it elsewhere, where it outlives the boot. */
+static void a_status_that_had_no_room_is_of_its_own_boot_alone(void **state)
+{
+	static const char boot_id[] = "/proc/sys/kernel/random/boot_id";
+	autoarena struct arena *a = arena_new_empty();
+	struct scratch root;
+
+	(void)state;
+	scratch_new(&root);
+	scratch_write(&root, OWN_STATUS_SPARE,
+		      "{\"schema\": 1, \"state\": \"degraded\", \"bootId\": \"boot-1\"}");
+	scratch_write(&root, boot_id, "boot-1\n");
+	assert_int_equal(told_of(a, &root).state, TOLD_DEGRADED);
+	scratch_write(&root, boot_id, "boot-2\n");
+	assert_int_equal(told_of(a, &root).state, TOLD_NEVER);
+	scratch_write(&root, OWN_STATUS, "{\"schema\": 1, \"state\": \"ready\"}");
+	assert_int_equal(told_of(a, &root).state, TOLD_READY);
+	scratch_done(&root);
+}
+
 /* What was wrong with the documents of the servers. */
 static void the_reason_for_kept_documents_is_told(void **state)
 {
@@ -249,6 +269,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_status_is_a_node_that_never_ran),
 		cmocka_unit_test(each_written_state_has_its_meaning),
+		cmocka_unit_test(a_status_that_had_no_room_is_of_its_own_boot_alone),
 		cmocka_unit_test(the_reason_for_kept_documents_is_told),
 		cmocka_unit_test(a_certificate_that_ends_soon_is_told_in_time),
 		cmocka_unit_test(what_a_node_issues_itself_takes_a_run),

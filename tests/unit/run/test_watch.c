@@ -55,6 +55,22 @@ static void a_wait_ends_with_another_status(void **state)
 	scratch_done(&root);
 }
 
+static void a_wait_ends_with_a_status_that_had_no_room_in_run(void **state)
+{
+	autoclose int fd = -1;
+	struct scratch root;
+
+	(void)state;
+	scratch_new(&root);
+	scratch_write(&root, OWN_RUN "/lock", "");
+	scratch_write(&root, OWN_STATE, "");
+	fd = watch_open(root.fd);
+	assert_true(fd >= 0);
+	scratch_write(&root, OWN_STATUS_SPARE, "{}");
+	ends_soon(fd, 0);
+	scratch_done(&root);
+}
+
 static void a_wait_ends_with_the_process(void **state)
 {
 	autoclose int fd = -1;
@@ -109,6 +125,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_wait_ends_with_the_first_status),
 		cmocka_unit_test(a_wait_ends_with_another_status),
+		cmocka_unit_test(a_wait_ends_with_a_status_that_had_no_room_in_run),
 		cmocka_unit_test(a_wait_ends_with_the_process),
 		cmocka_unit_test(a_wait_ends_at_its_time_and_not_before),
 		cmocka_unit_test(a_wait_that_sees_nothing_is_short),
