@@ -11,6 +11,7 @@ NODEUP = INSTALL + "/nodeup"
 CONF = "--conf=%s/kube_env.yaml" % INSTALL
 OURS = "kops-configuration.service"
 WINDOW = 10
+KUBE_PROXY = "k8s_kube-proxy_kube-proxy-node_kube-system_1_0"
 MANAGED = ("/etc/kubernetes /etc/systemd/system /etc/sysconfig /etc/sysctl.d /etc/cni /usr/local/bin "
            "/opt/cni /opt/kubernetes /srv/kubernetes /var/lib/kubelet/kubeconfig /var/lib/kube-proxy "
            "/var/lib/kops /var/lib/kubectl /var/cache/nodeup")
@@ -52,6 +53,13 @@ def wait_kubelet(node, since="cloud-final.service", seconds=90):
     node.wait(ready, seconds, "kubelet to be active and healthy", pause=0.3)
     return seconds_between(node, (since, "ExecMainStartTimestampMonotonic"),
                            ("kubelet.service", "ActiveEnterTimestampMonotonic"))
+
+
+def start_kube_proxy(node):
+    """The container of the static pod, with the name and the labels that kubelet gives it: the stand-in for kubelet starts none."""
+    node.sh("tar -C $(dirname {0}) -ch $(basename {0}) | docker import - pod:1; docker run -d --restart always --network none --name {1} "
+            "--label io.kubernetes.pod.name=kube-proxy-node --label io.kubernetes.pod.namespace=kube-system pod:1 /$(basename {0}) status --wait"
+            .format(NODEUP, KUBE_PROXY))
 
 
 def wait_finished(node, seconds=60):

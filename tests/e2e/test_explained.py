@@ -137,7 +137,7 @@ def test_what_kubelet_says_of_its_api_server(node, words):
 
 
 def test_a_static_pod_without_its_container(node):
-    """Asked of docker itself. The stand-in for kubelet starts none: one that runs is made with kubelet's name and labels."""
+    """Asked of docker itself. One that runs is what keeps the node of `make demo-shell` ready."""
     told = "kube-proxy of pod kube-proxy"
     run(node, "apply")
     status, said = run(node, "status", conf=None)
@@ -146,17 +146,15 @@ def test_a_static_pod_without_its_container(node):
     node.sh("sed -Ei 's/(\"startedUnix\": )[0-9]+/\\1'$(($(date +%s) - 3600))/ /run/nodeup/status.json")
     status, said = run(node, "status", conf=None)
     assert status == 2 and "  why       no container runs: %s; see docker ps -a, and journalctl -u kubelet\n" % told in said, said
-    node.sh("tar -C $(dirname %s) -ch $(basename %s) | docker import - pod:1" % (NODEUP, NODEUP))
     try:
-        node.sh("docker run -d --network none --name k8s_kube-proxy_kube-proxy-node_kube-system_1_0 --label io.kubernetes.pod.name=kube-proxy-node "
-                "--label io.kubernetes.pod.namespace=kube-system pod:1 /$(basename %s) status --wait" % NODEUP)
+        nodechecks.start_kube_proxy(node)
         status, said = run(node, "status", conf=None)
         assert status == 0 and "pods" not in said, said
-        node.sh("docker kill k8s_kube-proxy_kube-proxy-node_kube-system_1_0")
+        node.sh("docker kill %s" % nodechecks.KUBE_PROXY)
         status, said = run(node, "status", conf=None)
         assert status == 2 and told in said, said
     finally:
-        node.sh("docker rm -f k8s_kube-proxy_kube-proxy-node_kube-system_1_0; docker rmi -f pod:1", check=False)
+        node.sh("docker rm -f %s; docker rmi -f pod:1" % nodechecks.KUBE_PROXY, check=False)
 
 
 def mine(node, change):
