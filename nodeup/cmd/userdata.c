@@ -311,6 +311,7 @@ int cmd_userdata(struct cli *cli, struct err *e)
 
 	if (!cli->conf)
 		return err_fail(e, ERR_USAGE, 0, "userdata needs --conf=PATH");
+	cli->conf = location_document(cli->arena, cli->conf);
 	if (!cli->nodeup_url)
 		return err_fail(e, ERR_USAGE, 0, "userdata needs --nodeup-url=HASH@URL,...");
 	r = io_open_root("/", &root, e);

@@ -57,7 +57,7 @@ static int find_conf(struct loader *l, const char **ret, struct err *e)
 	const char *last = NULL;
 	int r = req->conf ? 0 : loader_last_applied(l, &last, e);
 
-	*ret = req->conf ? req->conf : last;
+	*ret = req->conf ? location_document(l->arena, req->conf) : last;
 	if (r < 0 || req->conf || (last && may_be_there(last)))
 		return r;
 	if (req->image_mode)

@@ -1,10 +1,12 @@
 #include "nodeup/documents/location.h"
 
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "assets/url.h"
 
 static const char file_scheme[] = "file://";
+static const char usual_name[] = "kube_env.yaml";
 
 bool location_is_imds(const char *location)
 {
@@ -46,6 +48,16 @@ const char *location_absolute(struct arena *a, const char *location)
 char *location_join(struct arena *a, const char *location, const char *name)
 {
 	return arena_printf(a, "%s%s%s", location, str_has_suffix(location, "/") ? "" : "/", name);
+}
+
+const char *location_document(struct arena *a, const char *location)
+{
+	const char *path = location_path(location);
+	struct stat st;
+
+	return path && stat(path, &st) == 0 && S_ISDIR(st.st_mode)
+		       ? location_join(a, location, usual_name)
+		       : location;
 }
 
 char *location_beside(struct arena *a, const char *location, const char *name)

@@ -38,6 +38,14 @@ def test_nothing_changes(pair):
     assert result.code == OK and re.match(r"No changes\. \d+ tasks, 0 to change$", result.out.splitlines()[-1]), result
 
 
+def test_folders_of_documents(pair):
+    old, new = pair
+    new.edit_store("cluster.spec", pods)
+    whole = diff(old, new)
+    folders = new.run_argv([str(PROGRAM), "diff", f"--facts={new.facts_file}", str(old.conf.parent), str(new.conf.parent)])
+    assert folders.code == whole.code == PENDING and folders.out == whole.out, folders
+
+
 def test_a_flag_of_kubelet(pair):
     old, new = pair
     new.edit_store("cluster.spec", pods)

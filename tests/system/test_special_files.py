@@ -157,9 +157,9 @@ def test_a_fifo_that_has_no_writer(world):
     assert done.code == BUSY and f"'{world.folder}/fifo': its writer has not come to the end yet" in done.failure, done
 
 
-def test_a_document_that_is_a_directory(world):
+def test_a_folder_without_a_document(world):
     done = world.apply(conf=world.store)
-    assert done.code == SYSTEM and "is a directory, not a regular file" in done.failure, done
+    assert done.code == CONFIG and f"open '{world.store}/kube_env.yaml': No such file" in done.failure, done
 
 
 def test_messages_of_an_image_name_its_root(world):

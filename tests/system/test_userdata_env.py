@@ -61,7 +61,7 @@ def mime(tmp_path):
         for kind, name, text in parts:
             (tmp_path / name).write_text(text)
             flags.append("--mime=%s:%s" % (kind, tmp_path / name))
-        done = subprocess.run([NODEUP, "userdata", "--conf=%s/kube_env.yaml" % tmp_path, "--nodeup-url", URL, *flags],
+        done = subprocess.run([NODEUP, "userdata", "--conf=%s" % tmp_path, "--nodeup-url", URL, *flags],
                               env={}, capture_output=True, text=True)
         assert (done.stdout == "") == (done.returncode != 0), done
         return done
