@@ -86,7 +86,7 @@ static const struct option options[] = {
 	ROW("nodeup-url", "HASH@URL,...", VALUE_STRING, nodeup_url, CMD_USERDATA, "where an instance gets nodeup"),
 	ROW("v", "N", VALUE_INT, verbosity, ALL, "verbosity; 10 and more print every task"),
 	ROW("help", NULL, VALUE_NONE, help, ALL, "this text; also -h"),
-	ROW("version", NULL, VALUE_NONE, version, CMD_APPLY, "the version alone; also -V"),
+	ROW("version", NULL, VALUE_NONE, version, CMD_APPLY, "as the command version; also -V"),
 	ROW("rootfs", "DIR", VALUE_STRING, rootfs, CMD_APPLY, "only / is accepted; for an image use --root"),
 	IGNORED("vmodule", VALUE_STRING),
 	IGNORED("stderrthreshold", VALUE_STRING),
