@@ -72,7 +72,7 @@ int kops_config_check_hash(struct arena *a, const struct kops_boot *boot, const 
 	err_note(e, "got", "%s", got);
 	err_note(e, "do",
 		 "take both from one instance group, after the same `kops update cluster`");
-	if (boot->config_server.servers.n)
+	if (boot->config_server.servers.n && boot->instance_group_name)
 		err_note(e, "do",
 			 "see that this instance's EC2 tag kops.k8s.io/instancegroup, by which "
 			 "kops-controller chooses, is the InstanceGroupName %s",

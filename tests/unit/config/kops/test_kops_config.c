@@ -273,6 +273,7 @@ static void a_key_that_is_to_be_left_alone_is_told(void **state)
 static void its_bytes_are_those_that_boot_config_means(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
+	struct kops_boot of_server = worker;
 	struct err e = { 0 };
 
 	(void)state;
@@ -280,6 +281,14 @@ static void its_bytes_are_those_that_boot_config_means(void **state)
 	assert_true(kops_config_check_hash(a, &worker, "n.yaml", "abd", 3, &e) < 0);
 	assert_int_equal(e.kind, ERR_CONFIG);
 	assert_string_equal(e.msg, "n.yaml: this is not the NodeupConfig that BootConfig means");
+	/* by which name a server chooses is told where there is one */
+	strv_add(a, &of_server.config_server.servers, "https://s.example");
+	for (size_t i = 0; i < 2; i++) {
+		e = (struct err){ 0 };
+		of_server.instance_group_name = i ? "nodes" : NULL;
+		assert_true(kops_config_check_hash(a, &of_server, "n.yaml", "abd", 3, &e) < 0);
+		assert_int_equal(e.nnotes, 3 + i);
+	}
 }
 
 int main(void)
