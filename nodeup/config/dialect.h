@@ -128,7 +128,7 @@ struct documents {
 	bool beside_will_do;
 	bool of_instance; /* they make a node of what its instance says of itself, and are kept for it alone */
 	const char *cluster_at, *group_at; /* URLs or paths; group NULL: there is none to read */
-	const char *group_from; /* file:line:column that names the group, in a store; else NULL */
+	const char *group_from; /* file:line:column that names the group; NULL: nothing does */
 	const struct tree *cluster,
 		*group; /* as read; NULL before, TREE_NULL without such a document */
 	struct documents_file cluster_text; /* the bytes of `cluster`; text NULL: it is not there */

@@ -110,6 +110,13 @@ static int no_such_group(struct loader *l, struct err *e)
 	return err_code(e);
 }
 
+/* The document of a group that is named, and not in a store: without it the node would lack the group's taints and volumes. */
+static int no_group_beside(struct loader *l, struct err *e)
+{
+	err_note(e, "do", "write it, as nodeup example ROLE instancegroup shows, or name no group");
+	return err_wrap(e, "%s", l->b->documents.group_from);
+}
+
 /* A document beside --conf stands for the store's or the server's where documents are looked at. */
 static bool is_elsewhere(struct loader *l)
 {
@@ -179,13 +186,13 @@ static int load_specs(struct loader *l, struct err *e)
 	r = errs_keep_vital(l->req->errors, r, e);
 	if (r < 0 || !group)
 		return r;
-	r = loader_read(l, "instance group", group, !in_store, &t, e);
+	r = loader_read(l, "instance group", group, !in_store && !d->group_from, &t, e);
 	d->group = t;
 	/* a base that has neither is told once */
 	if (r < 0 && is_lost && e->errnum == ENOENT)
 		return 0;
-	if (r < 0 && in_store && e->errnum == ENOENT)
-		r = no_such_group(l, e);
+	if (r < 0 && e->errnum == ENOENT)
+		r = in_store ? no_such_group(l, e) : no_group_beside(l, e);
 	return errs_keep_vital(l->req->errors, r, e);
 }
 

@@ -204,7 +204,8 @@ def check(folder, *flags, changed=None):
     """validate in a folder of its own, with these documents."""
     for name, text in {**DOCUMENTS, **(changed or {})}.items():
         folder.mkdir(exist_ok=True)
-        (folder / name).write_text(text)
+        if text is not None:
+            (folder / name).write_text(text)
     return subprocess.run([PROGRAM, "validate", "--conf=kube_env.yaml", *flags], cwd=folder, env=ENV,
                           capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60)
 
@@ -251,6 +252,15 @@ def test_a_document_that_cannot_be_read_hides_no_other(tmp_path):
     found = places(done.stderr)
     assert [f[0] for f in found if f[3] == "error"] == ["kube_env.yaml"] * 5 + ["cluster_spec.yaml", "ig_spec.yaml"], done.stderr
     assert "Kubernetes" not in done.stderr, "a version is asked for that could not be read"
+
+
+def test_a_group_that_is_named_has_a_document(tmp_path):
+    """Without it the node would lack the group's labels and taints."""
+    files = {"cluster_spec.yaml": "spec:\n  kubernetesVersion: 1.8.4\n", "ig_spec.yaml": None}
+    for name in ("", "InstanceGroupName: nodes\n"):
+        done = check(tmp_path, changed={**files, "kube_env.yaml": f"ClusterName: x.example\n{name}Tags: [_aws]\n"})
+        found = [f for f in places(done.stderr) if "ig_spec.yaml" in f[4]]
+        assert found == ([("kube_env.yaml", 2, 20, "error", "instance group: open 'ig_spec.yaml': No such file or directory")] if name else []), done.stderr
 
 
 def test_the_line_and_a_caret(tmp_path):

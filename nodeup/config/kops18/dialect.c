@@ -31,7 +31,7 @@ static int read_conf(struct arena *a, const struct tree *conf, const struct dial
 		.base = env->config_base ? env->config_base : env->cluster_location,
 	};
 	ret->in_store = kops18_locations(a, env, &ret->cluster_at, &ret->group_at);
-	if (group && ret->in_store)
+	if (group && env->instance_group_name)
 		ret->group_from = tree_where(a, &group->pos);
 	if (env->docker_storage || env->kube_aws_storage) {
 		ret->instance_store = storage_kube_up_name;
