@@ -24,7 +24,7 @@ several may be combined:
     redirect=loop     for ever to itself                redirect=URL    to there
     hops=N            N redirects, then the body        redirect_code=302
     big_headers       200 headers                       gather=N    answers once N such requests wait, else 500
-    ranges            Range and If-Range are honoured   etag=X      what the object is called, instead of its hash
+    ranges            Range and If-Range are honoured   etag=X      what the object is called, instead of its hash; each: another each time
     ranges=blind      Range is, If-Range is not         noetag      it has no name
     ranges=N          at most N bytes of a range        times=N     truncate, reset, stall and rate: N requests long
     star              no total in Content-Range         other=N     from request N+1 on another object, 1 byte longer
@@ -254,6 +254,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if nth > int(faults.get("times", nth)):
             for name in ("truncate", "reset", "stall", "rate"):
                 faults.pop(name, None)
+        if faults.get("etag") == "each":
+            faults["etag"] = str(nth)
         body = self.body(url, faults)
         if nth > int(faults.get("other", nth)):
             body = bytes(b ^ 1 for b in body) + b"!"

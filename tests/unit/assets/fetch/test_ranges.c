@@ -157,6 +157,16 @@ static void test_every_answer_ends(void **state)
 	}
 }
 
+/* One that has another object for each request has no more rounds than one that has none. */
+static void test_object_that_changes_each_time(void **state)
+{
+	struct box *x = *state;
+	struct asset as = box_asset_at(x, "/ever/a?ranges&etag=each&truncate=1000", NULL);
+
+	(void)box_must_fail(x, &as, ERR_NET, "");
+	assert_in_range(box_count_of(x, "/ever/a"), 3, 40);
+}
+
 /* A mirror without ranges neither wins over what came in parts, nor is it asked twice. */
 static void test_late_mirror_without_ranges(void **state)
 {
@@ -357,6 +367,7 @@ int main(void)
 		TEST(test_mirrors_share),
 		TEST(test_connections_in_all),
 		TEST(test_every_answer_ends),
+		TEST(test_object_that_changes_each_time),
 		TEST(test_no_ranges),
 		TEST(test_late_mirror_without_ranges),
 		TEST(test_only_a_stream_is_left),
