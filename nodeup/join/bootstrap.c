@@ -49,7 +49,8 @@ static int take_map(struct arena *a, const struct tree *map, bool base64, struct
 			return wrong_answer("not a text where one should be", e);
 		if (base64 && enc_unbase64(a, text, &data, &n, e) < 0)
 			return wrong_answer("a secret that is not base64", e);
-		strmap_set(a, ret, map->items[i].key, base64 ? data : text);
+		strmap_set(a, ret, arena_str(a, map->items[i].key),
+			   base64 ? data : arena_str(a, text));
 	}
 	return 0;
 }
@@ -57,12 +58,15 @@ static int take_map(struct arena *a, const struct tree *map, bool base64, struct
 int bootstrap_read(struct arena *a, const char *text, size_t n, struct bootstrap_answer *ret,
 		   struct err *e)
 {
+	/* one that does not do is asked for again, for as long as it takes */
+	autoarena struct arena *parsed = arena_new_empty();
+	struct strmap secrets = { 0 };
 	const struct tree *config;
 	struct tree *answer;
 	int r;
 
 	*ret = (struct bootstrap_answer){ 0 };
-	if (json_parse_few(a, "answer", text, n, &answer, e) < 0)
+	if (json_parse_few(parsed, "answer", text, n, &answer, e) < 0)
 		return wrong_answer("not JSON", e);
 	if (answer->kind != TREE_MAP)
 		return wrong_answer("not a map", e);
@@ -72,6 +76,10 @@ int bootstrap_read(struct arena *a, const char *text, size_t n, struct bootstrap
 		return r;
 	if (config->kind != TREE_MAP)
 		return wrong_answer("not a map where one should be", e);
-	ret->config = tree_text(config, "nodeupConfig");
-	return take_map(a, tree_get(config, "nodeSecrets"), true, &ret->secrets, e);
+	if (tree_text(config, "nodeupConfig"))
+		ret->config = arena_str(a, tree_text(config, "nodeupConfig"));
+	r = take_map(ret->config ? a : parsed, tree_get(config, "nodeSecrets"), true, &secrets, e);
+	if (ret->config)
+		ret->secrets = secrets;
+	return r;
 }

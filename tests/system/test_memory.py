@@ -7,12 +7,15 @@ import io
 import lzma
 import os
 import random
+import subprocess
+import sys
 import tarfile
 import threading
 
 import pytest
 
-from world import CNI, CNI_MEMBERS, CONFIG, INTEGRITY, KUBELET, OK, Asset, tar
+from kops import Worker
+from world import CNI, CNI_MEMBERS, CONFIG, INTEGRITY, KUBELET, LARGEST, OK, PROGRAM, Asset, tar
 
 MIB = 1 << 20
 MOST = 32 * MIB
@@ -59,6 +62,18 @@ def test_a_saved_plan(world, plan):
     done = world.apply(f"--plan={world.folder}/plan.json", prefix=prefix)
     assert done.code == CONFIG and "plan.json" in done.failure, done
     assert peak() < MOST, f"{peak() / MIB:.1f} MiB"
+
+
+@pytest.mark.parametrize("n, size, status", [(150_000, 0, INTEGRITY), (19_000, 180, OK)], ids=["too many values", "almost as large as may be"])
+def test_answers_of_kops_controller(n, size, status, tmp_path):
+    """Three of them have no nodeupConfig. What is asked for again is not kept."""
+    worker, peak = Worker(tmp_path), tmp_path / "peak"
+    worker.control["faults"] = [{"nodeSecrets": {str(i): "A" * size for i in range(n)}}] * 3
+    with worker.controller():
+        argv = [sys.executable, "-S", "-c", LARGEST, PROGRAM, tmp_path / "measured", peak, *worker.command("apply")]
+        done = subprocess.run(list(map(str, argv)), env=worker.environ(), capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == status, done
+    assert int(peak.read_text()) * 1024 < MOST, peak.read_text()
 
 
 class Hole(http.server.BaseHTTPRequestHandler):
