@@ -66,8 +66,11 @@ void waits_free(struct waits *w)
 /* The end of "12 ms", "3.5 MB", "3 of" or "03:12:40" that begins here; NULL: of none of them. */
 static const char *amount_end(const char *p)
 {
-	static const char *const units[] = { "ms", "s",  "min", "h",   "d",   "bytes", "kB",
-					     "MB", "GB", "KiB", "MiB", "GiB", "of" };
+	/* some words are of curl's messages: "after 2009 milliseconds with 0 out of 9 bytes received" */
+	static const char *const units[] = {
+		"ms", "milliseconds", "s",  "seconds", "min", "h",   "d",  "bytes",
+		"kB", "MB",           "GB", "KiB",     "MiB", "GiB", "of", "out",
+	};
 	size_t digits = strspn(p, "0123456789.,");
 	const char *unit = p + digits;
 
