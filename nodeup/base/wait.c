@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <sys/random.h>
 #include <time.h>
-#include "nodeup/base/dur.h"
+#include "nodeup/base/mem.h"
 
 static const int64_t first_ns = 200 * DUR_MS, last_ns = 5 * DUR_SEC;
 
@@ -46,6 +46,22 @@ void wait_tell(wait_fn *fn, void *arg, const char *what, int64_t since_ns, unsig
 		.since_ns = since_ns,
 		.next_ns = next_ns,
 		.attempt = attempt,
+	};
+
+	if (fn)
+		fn(arg, &w);
+}
+
+void wait_tell_silence(wait_fn *fn, void *arg, const char *what, const char *who, int64_t since_ns,
+		       unsigned int attempt)
+{
+	autofree char *reason = xasprintf("%s: no whole answer yet", who);
+	const struct wait w = {
+		.what = what,
+		.reason = reason,
+		.since_ns = since_ns,
+		.attempt = attempt,
+		.expected = true,
 	};
 
 	if (fn)

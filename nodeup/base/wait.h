@@ -5,20 +5,21 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "nodeup/base/dur.h"
 #include "nodeup/base/err.h"
 
 /* One that goes on. */
 struct wait {
 	const char *what, *reason;
-	const struct err *why; /* whose notes are told as well, or NULL */
-	int64_t since_ns, next_ns;
-	unsigned int attempt; /* 0: it has none */
-	bool expected;        /* a notice, not a warning */
-	bool works;           /* for what this machine does itself */
-	bool named;           /* by `what`, wherever it is met */
+	const struct err *why;     /* whose notes are told as well, or NULL */
+	int64_t since_ns, next_ns; /* next_ns 0: this try goes on */
+	unsigned int attempt;      /* 0: it has none */
+	bool expected;             /* a notice, not a warning */
+	bool works;                /* for what this machine does itself */
+	bool named;                /* by `what`, wherever it is met */
 };
 
-/* Told of each try that failed, before the next. */
+/* Told of each try that failed, before the next, and of one that has no answer yet. */
 typedef void wait_fn(void *arg, const struct wait *w);
 
 /* A number between 0 and 1, by chance. */
@@ -29,6 +30,11 @@ int64_t wait_delay(unsigned int attempt);
 /* Tell fn (NULL: nothing) of a try that failed with `last`. */
 void wait_tell(wait_fn *fn, void *arg, const char *what, int64_t since_ns, unsigned int attempt,
 	       const struct err *last, int64_t next_ns);
+/* How long a server may say nothing before that is told. */
+#define WAIT_SILENCE_NS DUR_SEC
+/* Tell fn (NULL: nothing) of a try that has no answer yet; who: whom it asks. */
+void wait_tell_silence(wait_fn *fn, void *arg, const char *what, const char *who, int64_t since_ns,
+		       unsigned int attempt);
 /* For how long to try again (< 0: for ever), and who is told before each pause. */
 struct wait_patience {
 	int64_t ns;

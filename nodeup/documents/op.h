@@ -59,6 +59,7 @@ struct store_op {
 	enum store_state state;
 	unsigned int attempt;
 	int64_t since_ns, next_ns;
+	int64_t silent_ns; /* when a try without an answer is told of; INT64_MAX: it was, or began not */
 	uint64_t id;
 	struct store_wave *wave;
 	bool answered; /* under the wave's lock */

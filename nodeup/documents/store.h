@@ -56,7 +56,8 @@ bool store_clock_agrees(const struct store *s);
 /* Take the contents of all that was read into a digest. */
 void store_digest(const struct store *s, struct digest_ctx *c);
 
-/* Called while store_get waits between attempts: for which location, since when, the last error, the next try. */
+/* Called while store_get waits between attempts: for which location, since when, the last error, the next try; and where an
+ * attempt has no answer after a second. */
 void store_on_wait(struct store *s, wait_fn *fn, void *arg);
 /* Give up on transient errors after this long; 0: at once, -1 never. */
 void store_set_patience(struct store *s, int64_t ns);

@@ -85,6 +85,7 @@ static void begin_op(struct store_wave *w, struct store_op *op, int64_t now)
 	if (op->attempt++ == 0)
 		op->since_ns = now;
 	op->state = OP_RUNNING;
+	op->silent_ns = INT64_MAX;
 	w->running++;
 	if (!is_prepared(w, op))
 		return;
@@ -92,6 +93,7 @@ static void begin_op(struct store_wave *w, struct store_op *op, int64_t now)
 	req.data = on_data;
 	req.done = on_done;
 	req.arg = op;
+	op->silent_ns = now + WAIT_SILENCE_NS;
 	op->id = http_start(w->store->http, &req);
 }
 
@@ -267,6 +269,32 @@ static int64_t begin_due(struct store_wave *w)
 	return finished ? 0 : next;
 }
 
+/* Tell of servers that have said nothing for a second: one of them speaks for all. Returns when to look again. */
+static int64_t tell_silence(struct store_wave *w)
+{
+	const struct store *s = w->store;
+	const int64_t now = dur_now();
+	int64_t next = INT64_MAX;
+	bool spoken = false;
+
+	for (size_t i = 0; i < w->n; i++) {
+		struct store_op *op = &w->ops[i];
+
+		if (op->state != OP_RUNNING || is_answered(w, op))
+			continue;
+		if (op->silent_ns <= now) {
+			if (!spoken)
+				wait_tell_silence(s->on_wait, s->wait_arg, op->shown, op->shown,
+						  op->since_ns, op->attempt);
+			spoken = true;
+			op->silent_ns = INT64_MAX;
+		}
+		if (op->silent_ns < next)
+			next = op->silent_ns;
+	}
+	return next;
+}
+
 static bool any_answered(const struct store_wave *w)
 {
 	for (size_t i = 0; i < w->n; i++)
@@ -318,11 +346,13 @@ int store_run(struct store *s, struct store_op *ops, size_t n, struct err *e)
 	for (size_t i = 0; i < n; i++)
 		ops[i].wave = &w;
 	while (r >= 0) {
-		int64_t due = begin_due(&w);
+		const int64_t due = begin_due(&w);
+		int64_t look;
 
 		if (due == 0)
 			break;
-		await_change(&w, due);
+		look = tell_silence(&w);
+		await_change(&w, look < due ? look : due);
 		r = settle_answered(&w, e);
 	}
 	stop_wave(&w);

@@ -145,13 +145,15 @@ void waits_show(struct waits *w, const struct wait *wait)
 	autoarena struct arena *a = arena_new_empty();
 	autobuf struct buf b = BUF_INIT(FOOTER_BYTES);
 	const char *attempt = wait->attempt ? arena_printf(a, ", attempt %u", wait->attempt) : "";
+	const char *next =
+		wait->next_ns ? arena_printf(a, ", next try %s", time_of(a, wait->next_ns)) : "";
 
 	if (!w->footer.redraws)
 		return;
 	footer_measure(&w->footer);
 	footer_add(&b, &w->footer, wait->what, strlen(wait->what),
-		   arena_printf(a, "since %s%s, next try %s: %s", time_of(a, wait->since_ns),
-				attempt, time_of(a, wait->next_ns), wait->reason),
+		   arena_printf(a, "since %s%s%s: %s", time_of(a, wait->since_ns), attempt, next,
+				wait->reason),
 		   true);
 	log_set_footer(buf_str(&b));
 }

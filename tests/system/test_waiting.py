@@ -35,6 +35,15 @@ def port():
 
 
 @pytest.fixture
+def silent(port):
+    """A server at the port that takes connections and says nothing."""
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", port))
+        s.listen()
+        yield s
+
+
+@pytest.fixture
 def answer(port):
     """Have the port, where nothing listens, answer 503 from now on."""
     servers = []
@@ -145,6 +154,16 @@ def test_documents_on_a_terminal(world, port, on_terminal):
     assert run.finish() == 69
     assert not in_place(run.screen, "documents") and "FAILED" in run.screen.text(), run.screen.text()
     assert 1 <= len(told_of(run.screen.text(), "WAITING documents")) <= 2, run.screen.text()
+
+
+def test_a_store_that_says_nothing(world, port, silent, on_terminal):
+    """Long before it is given up: in place, and one line for all that is asked of it."""
+    world.config_base = f"http://127.0.0.1:{port}/store"
+    run = on_terminal(world.argv("apply"))
+    run.until(lambda screen: in_place(screen, "documents"))
+    line, = in_place(run.screen, "documents")
+    assert re.match(rf"documents  since {CLOCK}, attempt 1: http://127.0.0.1:{port}/store/\S+: no whole answer yet$", line), line
+    assert len(told_of(run.screen.text(), r"WAITING documents: for \d\.\d s, attempt 1: \S+: no whole answer yet$")) == 1, run.screen.text()
 
 
 def test_tasks_on_a_terminal(world, held, on_terminal):

@@ -477,6 +477,21 @@ static void test_prefetch_fails(void **state)
 	assert_non_null(strstr(e.msg, "d/05: S3 400 Bad"));
 }
 
+/* One of several that say nothing is told, once, and the wait ends with their answers as any other. */
+static void test_silence(void **state)
+{
+	struct fixture *fx = *state;
+	const char *names[] = { "s3://bucket/d/1", "s3://bucket/d/2" };
+	const struct strv documents = { names, ARRAY_LEN(names) };
+	struct err e = { 0 };
+
+	cloud_fault(fx->c, CLOUD_S3, "/bucket/d/1", "late=1.3&status=404&code=NoSuchKey");
+	cloud_fault(fx->c, CLOUD_S3, "/bucket/d/2", "late=1.3&status=404&code=NoSuchKey");
+	assert_int_equal(store_prefetch(fx->s, &documents, NULL, &e), 0);
+	assert_int_equal(fx->silences, 1);
+	assert_int_equal(fx->waits, 0);
+}
+
 static int save(struct fixture *fx, const char *key)
 {
 	struct err e;
@@ -615,6 +630,7 @@ int main(void)
 		T(test_index_pages),
 		T(test_prefetch),
 		T(test_prefetch_fails),
+		T(test_silence),
 		T(test_save_and_replay),
 		T(test_replay_only_our_own),
 		T(test_save_again),

@@ -9,7 +9,7 @@ struct fixture {
 	struct cloud *c;
 	struct imds *imds;
 	struct store *s;
-	int waits;
+	int waits, silences;
 	struct err last;
 	char last_location[256];
 	unsigned int last_attempt;
