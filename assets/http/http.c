@@ -695,8 +695,28 @@ static void on_get_done(void *arg, int r, const struct http_result *res, const s
 	(void)pthread_mutex_unlock(&w->lock);
 }
 
+/* With the lock. The one that is told of a silence may take its time, so it is told without. */
+static void await_done(struct waiter *w, const struct http_req *req)
+{
+	const struct timespec silent = { .tv_sec = req->silent_ns / DUR_SEC,
+					 .tv_nsec = req->silent_ns % DUR_SEC };
+	int r = 0;
+
+	while (req->silent && !w->done && r == 0)
+		r = pthread_cond_timedwait(&w->changed, &w->lock, &silent);
+	if (req->silent && !w->done) {
+		(void)pthread_mutex_unlock(&w->lock);
+		req->silent(req->silent_arg);
+		(void)pthread_mutex_lock(&w->lock);
+	}
+	while (!w->done)
+		(void)pthread_cond_wait(&w->changed, &w->lock);
+}
+
 static int start_and_wait(struct http *h, struct http_req *mine, struct waiter *w)
 {
+	pthread_condattr_t monotonic;
+
 	/* the thread of the callbacks must not wait for itself */
 	assert(!pthread_equal(pthread_self(), h->thread));
 	mine->data = on_get_data;
@@ -704,11 +724,13 @@ static int start_and_wait(struct http *h, struct http_req *mine, struct waiter *
 	mine->arg = w;
 	mine->max_bytes = w->body ? w->body->max - w->body->len : 0;
 	(void)pthread_mutex_init(&w->lock, NULL);
-	(void)pthread_cond_init(&w->changed, NULL);
+	(void)pthread_condattr_init(&monotonic);
+	(void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	(void)pthread_cond_init(&w->changed, &monotonic);
+	(void)pthread_condattr_destroy(&monotonic);
 	(void)http_start(h, mine);
 	(void)pthread_mutex_lock(&w->lock);
-	while (!w->done)
-		(void)pthread_cond_wait(&w->changed, &w->lock);
+	await_done(w, mine);
 	(void)pthread_mutex_unlock(&w->lock);
 	(void)pthread_cond_destroy(&w->changed);
 	(void)pthread_mutex_destroy(&w->lock);

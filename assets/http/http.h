@@ -76,6 +76,11 @@ struct http_req {
 	/* Called exactly once; r < 0 with *e filled on failure (also for status >= 300). */
 	void (*done)(void *arg, int r, const struct http_result *res, const struct err *e);
 	void *arg;
+	/* Called once by those functions that block, on their thread, where nothing has come of it by this moment of the
+	 * monotonic clock; may be NULL. */
+	void (*silent)(void *arg);
+	void *silent_arg;
+	int64_t silent_ns;
 };
 
 /* What a URL of another scheme is over HTTP. Strings are the arena's. */

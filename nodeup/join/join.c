@@ -154,10 +154,28 @@ static int64_t try_ns(const struct join *j)
 	return patience >= 0 && patience < TRY_NS ? patience + DUR_MS : TRY_NS;
 }
 
-/* One try of one server. 1: answered; 0: it may be tried again, with e; else it may not. */
-static int try_once(struct join *j, struct arena *a, const char *body, struct bootstrap_answer *ret,
-		    int64_t *wanted_ns, struct err *e)
+/* A try of one server. */
+struct join_try {
+	struct join *join;
+	int64_t since_ns; /* of the first */
+	unsigned int attempt;
+	int64_t wanted_ns; /* how long the server wants to be left alone; 0: it says nothing of that */
+};
+
+static void on_silence(void *arg)
 {
+	const struct join_try *t = arg;
+	const struct join_req *req = &t->join->req;
+
+	wait_tell_silence(req->on_wait, req->wait_arg, "kops-controller", join_server(t->join),
+			  t->since_ns, t->attempt);
+}
+
+/* 1: answered; 0: it may be tried again, with e; else it may not. */
+static int try_once(struct join_try *t, struct arena *a, const char *body,
+		    struct bootstrap_answer *ret, struct err *e)
+{
+	struct join *j = t->join;
 	/* the proof is a secret for as long as it is good */
 	autoarena struct arena *secrets = arena_new_empty();
 	autobuf struct buf text = BUF_INIT(ANSWER_MAX);
@@ -168,12 +186,13 @@ static int try_once(struct join *j, struct arena *a, const char *body, struct bo
 				.no_proxy = true,
 				.no_redirect = true,
 				.nowhere = placeholders,
-				.timeout_ns = try_ns(j) };
+				.timeout_ns = try_ns(j),
+				.silent = on_silence,
+				.silent_arg = t };
 	struct http_answer answer;
 	struct creds_now now;
 	int r = creds_get(j->creds, &now, e);
 
-	*wanted_ns = 0;
 	if (r < 0)
 		return e->kind == ERR_NET ? 0 : r;
 	if (!now.key)
@@ -186,6 +205,7 @@ static int try_once(struct join *j, struct arena *a, const char *body, struct bo
 	set_url(j, secrets, &req);
 	strv_add(secrets, &req.headers, "Content-Type: application/json");
 	strv_addf(secrets, &req.headers, "Authorization: %s", sts_authorization(secrets, &proof));
+	req.silent_ns = dur_now() + WAIT_SILENCE_NS;
 	r = http_ask(j->http, &req, &text, &answer, e);
 	if (r == 0)
 		r = bootstrap_read(a, buf_str(&text), text.len, ret, e);
@@ -194,7 +214,7 @@ static int try_once(struct join *j, struct arena *a, const char *body, struct bo
 	if (answer.status / 100 == 2)
 		return r;
 	if (answer.retry_after_ns > 0)
-		*wanted_ns = answer.retry_after_ns;
+		t->wanted_ns = answer.retry_after_ns;
 	if (answer.status == 403)
 		(void)creds_refused(j->creds, now.serial);
 	return judge(j, a, &answer, e);
@@ -207,8 +227,9 @@ int join_ask(struct join *j, struct arena *a, const char *body, struct bootstrap
 	const int64_t since = dur_now();
 
 	for (unsigned int attempt = 1;; attempt++) {
-		int64_t wanted, now, next, left;
-		int r = try_once(j, a, body, ret, &wanted, e);
+		struct join_try t = { .join = j, .since_ns = since, .attempt = attempt };
+		int64_t now, next, left;
+		int r = try_once(&t, a, body, ret, e);
 
 		if (r > 0)
 			join_turns_answered(&j->turns);
@@ -218,7 +239,7 @@ int join_ask(struct join *j, struct arena *a, const char *body, struct bootstrap
 		left = req->patience_ns - (now - since);
 		if (req->patience_ns >= 0 && left <= 0)
 			return err_code(e);
-		next = now + join_turns_next(&j->turns, wait_chance(), wanted);
+		next = now + join_turns_next(&j->turns, wait_chance(), t.wanted_ns);
 		if (req->patience_ns >= 0 && next > now + left)
 			next = now + left;
 		wait_tell(req->on_wait, req->wait_arg, "kops-controller", since, attempt, e, next);

@@ -328,6 +328,23 @@ def test_no_server_at_all_is_a_wait_that_says_so(worker):
     assert 2 < time.monotonic() - begun < 30
 
 
+def test_a_server_that_says_nothing_is_named_after_a_second(worker):
+    """Long before it is given up."""
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        s.listen()
+        worker.ports = [s.getsockname()[1]]
+        worker.write()
+        run = subprocess.Popen(worker.command("apply"), env=worker.environ(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.PIPE, text=True)
+        try:
+            first = next(line for line in run.stderr if "WAITING" in line)
+        finally:
+            run.kill()
+            run.wait()
+    assert re.search(rf"WAITING documents: for \d\.\d s, attempt 1: https://127.0.0.1:{worker.ports[0]}/: no whole answer yet$", first), first
+
+
 @pytest.fixture(params=["nothing listens", "nothing answers", "no store"])
 def unreachable(request, worker, tmp_path):
     """A node of which all is kept, and no server that gives it its documents again."""
