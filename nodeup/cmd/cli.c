@@ -67,7 +67,7 @@ static const struct option options[] = {
 	MARKED("wait", "DUR", VALUE_MAYBE_DURATION, wait_ns, wait, CMD_APPLY, "with --install-systemd-unit: block until its first run has ended"),
 	MARKED("wait", "DUR", VALUE_MAYBE_DURATION, wait_ns, wait, CMD_STATUS, "until the node is ready, or no retry can mend what failed"),
 	ROW("long", NULL, VALUE_NONE, full, CMD_STATUS, "every task as well"),
-	ROW("runs", NULL, VALUE_NONE, runs, CMD_STATUS, "the last 20 runs of this machine, those before its reboots too"),
+	ROW("runs", NULL, VALUE_NONE, runs, CMD_STATUS, "the 20 runs that are remembered, those before reboots too"),
 	CHOICE("target", "NAME", target, CMD_APPLY, "direct dryrun", "direct, or dryrun (as --dryrun)"),
 	ROW("dryrun", NULL, VALUE_NONE, dryrun, CMD_APPLY, "as plan, but exit 0"),
 	ROW("units", NULL, VALUE_NONE, units, CMD_UNINSTALL, "remove the units that nodeup wrote; what runs goes on"),

@@ -92,7 +92,8 @@ static void add_change(struct arena *a, struct tree *map, const struct task *t,
 		}
 	}
 	tree_set_text(a, map, "changed",
-		      runs->n ? arena_printf(a, "by none of the last %zu runs", runs->n)
+		      runs->n ? arena_printf(a, "by none of the %zu runs that are remembered",
+					     runs->n)
 			      : "no run is remembered");
 }
 

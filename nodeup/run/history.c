@@ -120,7 +120,34 @@ static int list_names(struct arena *a, int root_fd, struct strv *ret, struct err
 	return r == -ENOENT ? 0 : r;
 }
 
-static int forget_oldest(struct arena *a, int root_fd, size_t most, struct err *e)
+/* By its text: each run asks for all of them, and to parse them takes a tenth of what a second run does. */
+static const char *text_of(struct arena *a, int root_fd, const char *name)
+{
+	const char *path = arena_printf(a, OWN_RUNS_DIR "/%s", name);
+	const char *text = io_text(a, root_fd, path, RECORD_MAX);
+
+	return text ? text : "";
+}
+
+/* Whether a run changed nothing and went well. */
+static bool is_no_news(const char *text)
+{
+	return !strstr(text, "\"changed\":[") && strstr(text, "\"state\":\"ready\"");
+}
+
+/* The oldest of those that are no news, but for the one that was kept just now; else the oldest: who changed what is asked for
+ * long after. */
+static size_t find_first_to_go(struct arena *a, int root_fd, const struct strv *names,
+			       const char *newest)
+{
+	for (size_t i = 0; i < names->n; i++)
+		if (!str_eq(names->v[i], newest) && is_no_news(text_of(a, root_fd, names->v[i])))
+			return i;
+	return str_eq(names->v[0], newest);
+}
+
+/* newest: the record that stays. */
+static int forget(struct arena *a, int root_fd, size_t most, const char *newest, struct err *e)
 {
 	struct strv names = { 0 };
 	autoclose int dir = -1;
@@ -131,9 +158,14 @@ static int forget_oldest(struct arena *a, int root_fd, size_t most, struct err *
 	r = io_open_own_dir(root_fd, OWN_RUNS_DIR, &dir, e);
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < names.n - most; i++)
+	while (names.n > most) {
+		const size_t i = most ? find_first_to_go(a, root_fd, &names, newest) : 0;
+
 		if (walk_remove(dir, names.v[i]) < 0)
 			return err_sys(e, "remove '%s/%s'", OWN_RUNS_DIR, names.v[i]);
+		names.n--;
+		memmove((void *)&names.v[i], &names.v[i + 1], (names.n - i) * sizeof(*names.v));
+	}
 	return 0;
 }
 
@@ -153,16 +185,13 @@ int history_keep(int root_fd, struct err *e)
 			    (long long)told_number(told.status, "startedUnix", 0), (int)getpid(),
 			    suffix);
 	r = put(root_fd, path, record_of(a, told.status, read_record(a, root_fd, path)), e);
-	return r < 0 ? r : forget_oldest(a, root_fd, HISTORY_MAX, e);
+	return r < 0 ? r : forget(a, root_fd, HISTORY_MAX, str_basename(path), e);
 }
 
-/* By its text: each run asks for all of them, and to parse them takes a tenth of what a second run does. */
 static int64_t number_of(struct arena *a, int root_fd, const char *name)
 {
 	static const char key[] = "\"number\":";
-	const char *text =
-		io_text(a, root_fd, arena_printf(a, OWN_RUNS_DIR "/%s", name), RECORD_MAX);
-	const char *at = text ? strstr(text, key) : NULL;
+	const char *at = strstr(text_of(a, root_fd, name), key);
 
 	return at ? strtoll(at + strlen(key), NULL, 10) : 0;
 }
@@ -188,7 +217,7 @@ int history_forget(int root_fd, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
 
-	return forget_oldest(a, root_fd, 0, e);
+	return forget(a, root_fd, 0, NULL, e);
 }
 
 int history_list(struct arena *a, int root_fd, struct tree **ret, struct err *e)

@@ -105,7 +105,7 @@ def test_the_run_that_changed_it(node, told_runs):
                       "changed": [{"task": "file /etc/other", "why": "absent"}]}])
     assert told(why(node, "/etc/sysconfig/kubelet"))["changed"] == [
         "2023-11-14 22:13:20 by kops-configuration.service: content differs"]
-    assert told(why(node, "/srv/motd"))["changed"] == ["by none of the last 2 runs"]
+    assert told(why(node, "/srv/motd"))["changed"] == ["by none of the 2 runs that are remembered"]
 
 
 @pytest.fixture

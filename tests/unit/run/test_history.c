@@ -11,7 +11,8 @@
 #include "tests/unit/lib/scratch.h"
 
 /* What a process wrote that began then and changed this task; task NULL: none. */
-static void write_status(const struct scratch *root, int pid, int began, const char *task)
+static void write_status(const struct scratch *root, int pid, int began, const char *task,
+			 const char *state)
 {
 	autoarena struct arena *a = arena_new_empty();
 	const char *tasks =
@@ -24,16 +25,26 @@ static void write_status(const struct scratch *root, int pid, int began, const c
 
 	scratch_write(root, OWN_STATUS,
 		      arena_printf(a,
-				   "{\"schema\": 1, \"state\": \"ready\", \"pid\": %d, "
+				   "{\"schema\": 1, \"state\": \"%s\", \"pid\": %d, "
 				   "\"number\": %lld, \"startedUnix\": %d, \"tasks\": [%s]}",
-				   pid, (long long)history_last(root->fd) + 1, began, tasks));
+				   state, pid, (long long)history_last(root->fd) + 1, began,
+				   tasks));
 }
 
 static void keep(const struct scratch *root, int began, const char *task)
 {
 	struct err e;
 
-	write_status(root, getpid(), began, task);
+	write_status(root, getpid(), began, task, "ready");
+	if (history_keep(root->fd, &e) < 0)
+		fail_msg("%s", e.msg);
+}
+
+static void keep_failed(const struct scratch *root, int began)
+{
+	struct err e;
+
+	write_status(root, getpid(), began, NULL, "failed");
 	if (history_keep(root->fd, &e) < 0)
 		fail_msg("%s", e.msg);
 }
@@ -85,6 +96,42 @@ static void the_newest_is_first_and_the_oldest_is_forgotten(void **state)
 	assert_string_equal(text_of_run(runs, 0, "startedUnix"), "1000000011");
 	assert_string_equal(text_of_run(runs, HISTORY_MAX - 1, "startedUnix"), "999999992");
 	assert_int_equal(scratch_count(&root, OWN_RUNS_DIR), HISTORY_MAX);
+	scratch_done(&root);
+}
+
+/* Who made a node is asked for long after, and each repair of a right one is a run. */
+static void runs_that_changed_nothing_are_forgotten_first(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct scratch root;
+	struct tree *runs;
+
+	(void)state;
+	scratch_new(&root);
+	keep(&root, 1000, "/first");
+	for (int i = 1; i <= 2 * HISTORY_MAX; i++)
+		keep(&root, 1000 + i, i == 30 ? "/later" : NULL);
+	runs = list(a, &root);
+	assert_int_equal(runs->n, HISTORY_MAX);
+	assert_string_equal(text_of_run(runs, 0, "startedUnix"), "1040");
+	assert_string_equal(text_of_run(runs, 10, "startedUnix"), "1030");
+	assert_string_equal(text_of_run(runs, HISTORY_MAX - 2, "startedUnix"), "1022");
+	assert_string_equal(text_of_run(runs, HISTORY_MAX - 1, "startedUnix"), "1000");
+	/* where all have changed something the oldest goes, and never the last one */
+	for (int i = 0; i < HISTORY_MAX; i++)
+		keep(&root, 2000 + i, "/again");
+	keep(&root, 3000, NULL);
+	runs = list(a, &root);
+	assert_int_equal(runs->n, HISTORY_MAX);
+	assert_string_equal(text_of_run(runs, 0, "startedUnix"), "3000");
+	assert_string_equal(text_of_run(runs, HISTORY_MAX - 1, "startedUnix"), "2001");
+	/* nor one that failed, nor the last one where the clock went back */
+	keep_failed(&root, 3001);
+	keep(&root, 3002, NULL);
+	keep(&root, 10, NULL);
+	runs = list(a, &root);
+	assert_string_equal(text_of_run(runs, 0, "startedUnix"), "3001");
+	assert_string_equal(text_of_run(runs, HISTORY_MAX - 1, "startedUnix"), "10");
 	scratch_done(&root);
 }
 
@@ -140,7 +187,7 @@ static void the_word_of_another_process_is_not_kept(void **state)
 
 	(void)state;
 	scratch_new(&root);
-	write_status(&root, getppid(), 1000, NULL);
+	write_status(&root, getppid(), 1000, NULL, "ready");
 	assert_int_equal(history_keep(root.fd, &e), 0);
 	assert_int_equal(list(a, &root)->n, 0);
 	scratch_done(&root);
@@ -173,6 +220,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_machine_without_runs_has_an_empty_list),
 		cmocka_unit_test(the_newest_is_first_and_the_oldest_is_forgotten),
+		cmocka_unit_test(runs_that_changed_nothing_are_forgotten_first),
 		cmocka_unit_test(numbers_go_on),
 		cmocka_unit_test(what_is_broken_is_passed_over),
 		cmocka_unit_test(the_word_of_another_process_is_not_kept),
