@@ -3,6 +3,7 @@
 #include "nodeup/cmd/saved_plan.h"
 #include "nodeup/cmd/cli.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "assets/unpack/extract.h"
@@ -686,6 +687,7 @@ static int apply(struct cli *cli, const char *own_unit, const struct saved_plan 
 		.begun_ns = dur_now(),
 		.status = { .version = cli_version(),
 			    .unit = own_unit,
+			    .user = own_unit ? NULL : getenv("SUDO_USER"),
 			    .started_wall_ns = dur_wall() },
 	};
 	autoarena struct arena *a = arena_new_empty();

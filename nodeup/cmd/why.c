@@ -68,6 +68,16 @@ static void add_restarts(struct arena *a, struct tree *map, const struct task *t
 	tree_set_some(a, map, "restarts", list);
 }
 
+/* Who made a run. */
+static const char *maker(struct arena *a, const struct tree *run)
+{
+	const char *unit = tree_says(run, "unit"), *user = tree_says(run, "user");
+
+	if (*unit)
+		return unit;
+	return *user ? arena_printf(a, "a run by hand (%s)", user) : "a run by hand";
+}
+
 /* The newest of the remembered runs that changed it, and why it did. */
 static void add_change(struct arena *a, struct tree *map, const struct task *t,
 		       const struct tree *runs)
@@ -79,15 +89,13 @@ static void add_change(struct arena *a, struct tree *map, const struct task *t,
 
 		for (size_t k = 0; list && list->kind == TREE_SEQ && k < list->n; k++) {
 			const struct tree *change = list->items[k].value;
-			const char *unit = tree_text(run, "unit"), *why;
+			const char *why = tree_text(change, "why");
 
 			if (!str_eq(tree_text(change, "task"), title))
 				continue;
-			why = tree_text(change, "why");
 			tree_set_text(a, map, "changed",
 				      arena_printf(a, "%s by %s%s%s", told_date(a, run),
-						   str_is_empty(unit) ? "a run by hand" : unit,
-						   why ? ": " : "", why ? why : ""));
+						   maker(a, run), why ? ": " : "", why ? why : ""));
 			return;
 		}
 	}

@@ -63,10 +63,10 @@ static void add_tasks(struct arena *a, struct tree *list, const struct tree *tas
 
 static struct tree *record_of(struct arena *a, const struct tree *status, const struct tree *before)
 {
-	static const char *const kept[] = { "state",  "signal",      "version",     "conf",
-					    "kops",   "kopsKnownBy", "unit",        "pid",
-					    "bootId", "attempt",     "startedUnix", "elapsedMs",
-					    "counts", "error",       "number" };
+	static const char *const kept[] = { "state",     "signal",      "version", "conf",
+					    "kops",      "kopsKnownBy", "unit",    "user",
+					    "pid",       "bootId",      "attempt", "startedUnix",
+					    "elapsedMs", "counts",      "error",   "number" };
 	const struct tree *tasks = tree_get(status, "tasks"),
 			  *earlier = tree_get(before, "changed");
 	struct tree *t = tree_map(a), *changed = tree_seq(a), *failed = tree_seq(a);

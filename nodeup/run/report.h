@@ -38,6 +38,7 @@ struct status {
 	/* the version that rendered the documents, and what tells it; NULL: not known */
 	const char *kops, *known_by;
 	const char *unit;    /* that runs us; NULL: none */
+	const char *user;    /* who runs us by hand, where sudo says it; else NULL */
 	const char *waiting; /* NULL: for nothing */
 	int64_t since_ns,
 		next_ns; /* with `waiting`, unless a task of `rep` waits; monotonic: since when, and the next try */

@@ -14,10 +14,10 @@ bool standing_is_ours(const struct tree *status)
 
 const char *standing_maker(struct arena *a, const struct tree *run)
 {
-	const char *unit = tree_says(run, "unit");
+	const char *unit = tree_says(run, "unit"), *user = tree_says(run, "user");
 
-	return arena_printf(a, "%s%s, process %s", *unit ? "by unit " : "by hand", unit,
-			    tree_says(run, "pid"));
+	return arena_printf(a, "%s%s%s, process %s", *unit ? "by unit " : "by hand", unit,
+			    *user ? arena_printf(a, " (%s)", user) : "", tree_says(run, "pid"));
 }
 
 static bool is_in_state(const struct tree *task, const char *const *states)

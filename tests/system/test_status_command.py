@@ -351,13 +351,14 @@ def runs(node):
 def test_runs_are_remembered(told, world, status):
     """A failed one with its cause, and an interrupted one; after a reboot, when the status is gone, too."""
     world.assets[KUBELET].urls = [world.url(KUBELET, "status=404")]
+    told.env["SUDO_USER"] = "alice"
     run = told()
     # no systemd is the other cause, and either may come first
     code = run.end()
     assert code in (NET, SYSTEM), run.text()
     node = Node(world.root)
     done = node.status()
-    assert done.returncode == FAILED and "FAILED" in done.stdout and "by hand" in done.stdout, done
+    assert done.returncode == FAILED and "FAILED" in done.stdout and f"by hand (alice), process {run.process.pid}, " in done.stdout, done
     first, = runs(node)
     assert first["state"] == "failed" and first["error"]["exitStatus"] == code and first["pid"] == run.process.pid, first
     assert "  kops      1.8.1 (by protokubeImage.name)\n" in done.stdout and (first["kops"], first["kopsKnownBy"]) == ("1.8.1", "protokubeImage.name")

@@ -101,8 +101,9 @@ def test_the_run_that_changed_it(node, told_runs):
     node.converge()
     told_runs(node, [{"schema": 1, "state": "ready", "unit": "kops-configuration.service", "startedUnix": 1700000000,
                       "changed": [{"task": "file /etc/sysconfig/kubelet", "why": "content differs"}]},
-                     {"schema": 1, "state": "ready", "startedUnix": 1700009999,
-                      "changed": [{"task": "file /etc/other", "why": "absent"}]}])
+                     {"schema": 1, "state": "ready", "user": "alice", "startedUnix": 1700009999,
+                      "changed": [{"task": "dir /etc/kubernetes", "why": "absent"}]}])
+    assert told(why(node, "/etc/kubernetes"))["changed"] == ["2023-11-15 00:59:59 by a run by hand (alice): absent"]
     assert told(why(node, "/etc/sysconfig/kubelet"))["changed"] == [
         "2023-11-14 22:13:20 by kops-configuration.service: content differs"]
     assert told(why(node, "/srv/motd"))["changed"] == ["by none of the 2 runs that are remembered"]
