@@ -14,6 +14,7 @@ static const char *const unit_dirs[] = {
 };
 
 static const char manifest_dir[] = "/etc/kubernetes/manifests";
+static const char network_dir[] = "/etc/cni/net.d";
 
 /* The unit's files are its inputs, or what the reload before it needs. */
 static bool is_wanted_by(const struct task *t, const char *path, int depth)
@@ -91,20 +92,43 @@ static bool is_of_protokube(const char *path, struct task *const *tasks, size_t 
 	return false;
 }
 
+static bool is_of_plan(const char *path, struct task *const *tasks, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (is_wanted_by(tasks[i], path, 0))
+			return true;
+	return false;
+}
+
 static void add_pods(struct arena *a, int root_fd, struct task *const *tasks, size_t n,
 		     struct strv *lines)
 {
 	const struct strv files = files_in(a, root_fd, manifest_dir, "");
 
-	for (size_t i = 0; i < files.n; i++) {
-		bool ours = is_of_protokube(files.v[i], tasks, n);
-
-		for (size_t k = 0; !ours && k < n; k++)
-			ours = is_wanted_by(tasks[k], files.v[i], 0);
-		if (!ours)
+	for (size_t i = 0; i < files.n; i++)
+		if (!is_of_protokube(files.v[i], tasks, n) && !is_of_plan(files.v[i], tasks, n))
 			strv_addf(a, lines, "foreign static pod %s: kubelet runs it; left alone",
 				  files.v[i]);
+}
+
+/* Of several networks pods get the first by its name, and a pod of the cluster brings its own: which that is, is not known here. */
+static void add_networks(struct arena *a, int root_fd, struct task *const *tasks, size_t n,
+			 struct strv *lines)
+{
+	static const char *const endings[] = { ".conf", ".conflist", ".json" };
+	struct strv files = { 0 };
+
+	for (size_t i = 0; i < ARRAY_LEN(endings); i++) {
+		const struct strv some = files_in(a, root_fd, network_dir, endings[i]);
+
+		strv_add_all(a, &files, &some);
 	}
+	strv_sort(&files);
+	if (files.n > 1 && !is_of_plan(files.v[0], tasks, n))
+		strv_addf(a, lines,
+			  "CNI configuration %s: comes before %s, so pods get their network by it; "
+			  "left alone: see that it is the cluster's",
+			  files.v[0], str_basename(files.v[1]));
 }
 
 struct strv foreign_lines(struct arena *a, int root_fd, struct task *const *tasks, size_t n)
@@ -129,6 +153,7 @@ struct strv foreign_lines(struct arena *a, int root_fd, struct task *const *task
 		strv_addf(a, &lines, "foreign drop-in %s: has a say in %s; left alone",
 			  units.v[i].key, units.v[i].value);
 	add_pods(a, root_fd, tasks, n, &lines);
+	add_networks(a, root_fd, tasks, n, &lines);
 	return lines;
 }
 

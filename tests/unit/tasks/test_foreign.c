@@ -12,6 +12,7 @@
 
 #define ETC "/etc/systemd/system"
 #define RUN "/run/systemd/system"
+#define NETWORKS "/etc/cni/net.d"
 
 static const char ours[] = ETC "/a-b.service.d/10-ours.conf";
 static const char pod_path[] = "/etc/kubernetes/manifests/ours.manifest";
@@ -129,6 +130,39 @@ static void pods_of_protokube_are_its_own(void **state)
 	world_done(&w);
 }
 
+/* A runtime takes the first by name. Which is the cluster's own cannot be known; two of them is what is odd. */
+static void a_network_before_another_is_named(void **state)
+{
+	static const char *const calm[] = { "10-calico.conflist", "00-x.conflist.bak", ".00-x.conf",
+					    "calico-kubeconfig" };
+	static const char *const first[] = { "00-x.conf", "00-x.conflist", "00-x.json" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(first); i++) {
+		struct world w;
+		const char *path;
+
+		world_new(&w);
+		path = arena_printf(w.arena, NETWORKS "/%s", first[i]);
+		for (size_t k = 0; k < ARRAY_LEN(calm); k++)
+			scratch_write(&w.root, arena_printf(w.arena, NETWORKS "/%s", calm[k]),
+				      "{}");
+		assert_string_equal(lines(&w), "");
+		scratch_write(&w.root, path, "{}");
+		assert_string_equal(
+			lines(&w),
+			arena_printf(w.arena,
+				     "CNI configuration %s: comes before 10-calico.conflist, so "
+				     "pods get their network by it; left alone: see that it is "
+				     "the cluster's",
+				     path));
+		/* one that the plan writes is what is wanted */
+		w.pod.name = path;
+		assert_string_equal(lines(&w), "");
+		world_done(&w);
+	}
+}
+
 static void a_mount_that_is_gone_is_seen(void **state)
 {
 	static const char *const wanted[] = { "/a", "/b" };
@@ -157,6 +191,7 @@ int main(void)
 		cmocka_unit_test(what_the_plan_wants_is_not_foreign),
 		cmocka_unit_test(what_others_put_there_is_named),
 		cmocka_unit_test(pods_of_protokube_are_its_own),
+		cmocka_unit_test(a_network_before_another_is_named),
 		cmocka_unit_test(a_mount_that_is_gone_is_seen),
 	};
 
