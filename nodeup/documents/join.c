@@ -354,15 +354,38 @@ static int ask_for_certificates(struct loader *l, const struct node_wants *w, st
 	return r < 0 ? r : take_answer(l, w, &private, &answer, e);
 }
 
+/* What is looked at beside --conf is all but what kops-controller alone knows. */
+static bool is_unasked(const struct loader *l)
+{
+	return l->req->only_looks && !l->is_given && !l->b->replayed && !l->b->adopted;
+}
+
+static void tell_unasked(struct loader *l, bool is_kept)
+{
+	strv_addf(
+		l->arena, &l->b->warnings,
+		"kops-controller is not asked, as %s is beside %s: the login at registries that apply "
+		"gets of it %s",
+		config_name, location_shown(l->arena, l->b->conf),
+		is_kept ? "is taken as it was given last" : "is not known here");
+}
+
 /* A worker has no other. What was not in the answer is not known to the store. */
 static void take_secrets(struct loader *l)
 {
 	static const char dockerconfig[] = "dockerconfig";
-	const char *at = place_of(l, arena_printf(l->arena, "secrets/%s", dockerconfig)), *text;
+	const char *at = place_of(l, arena_printf(l->arena, "secrets/%s", dockerconfig)),
+		   *text = NULL;
 	struct err ignored;
 	size_t n;
 
-	if (store_get(l->b->store, at, &text, &n, &ignored) == 0)
+	if (is_unasked(l)) {
+		text = loader_kept_text(l, at);
+		tell_unasked(l, text);
+	} else if (store_get(l->b->store, at, &text, &n, &ignored) < 0) {
+		return;
+	}
+	if (text)
 		strmap_set(l->arena, &l->b->node.secrets, dockerconfig, text);
 }
 

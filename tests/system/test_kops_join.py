@@ -410,6 +410,26 @@ def test_a_plan_asks_for_no_certificate(worker):
         assert worker.run("plan").returncode == OK
 
 
+def test_a_plan_says_what_only_kops_controller_knows(worker):
+    """Which is not asked where NodeupConfig is beside --conf; what it gave last is kept."""
+    says, login = "kops-controller is not asked, as nodeupconfig.yaml is beside ", "/root/.docker/config.json"
+    worker.control["secrets"] = {"dockerconfig": base64.b64encode(b"{}").decode()}
+    with worker.controller():
+        asking = worker.run("plan")
+        assert says not in asking.stderr and login in asking.stdout, asking
+        shutil.copy(worker.folder / "nodeupconfig.yaml", worker.folder / "documents")
+        before = worker.requests()
+        first = worker.run("plan")
+        assert first.stderr.count(says) == 1 and "the login at registries that apply gets of it is not known here" in first.stderr, first.stderr
+        assert login not in first.stdout and worker.requests() == before, first.stdout
+        assert worker.apply().returncode == OK and worker.read(login) == "{}"
+        second = worker.run("plan")
+    assert second.returncode == OK and "is taken as it was given last" in second.stderr, second
+    (worker.root / login[1:]).unlink()
+    third = worker.run("plan")
+    assert third.returncode == 2 and login in third.stdout, third
+
+
 def test_a_dropped_secret_is_not_shown(worker):
     worker.control["secrets"] = {"dockerconfig": base64.b64encode(b'{"auths": {"x": {"auth": "hidden"}}}').decode()}
     with worker.controller():
