@@ -16,6 +16,7 @@
 #include "nodeup/base/show.h"
 #include "nodeup/documents/kept.h"
 #include "nodeup/documents/location.h"
+#include "nodeup/host/names.h"
 #include "nodeup/cmd/identity.h"
 #include "nodeup/cmd/last_good.h"
 #include "nodeup/cmd/offline.h"
@@ -692,6 +693,7 @@ static int apply(struct cli *cli, const char *own_unit, const struct saved_plan 
 	};
 	autoarena struct arena *a = arena_new_empty();
 	autoclose int root = -1;
+	struct err late;
 	int r;
 
 	ending_tell(cmd_ending_made, cli);
@@ -717,6 +719,8 @@ static int apply(struct cli *cli, const char *own_unit, const struct saved_plan 
 		ending_tell(cmd_ending_run, cli);
 		ap.status.number = next_number(root);
 		tell_beginning(&ap);
+		if (names_note(root, &late) < 0)
+			log_warning("the name of this host was not noted: %s", late.msg);
 	}
 	r = converge_with_retries(&ap, e);
 	waits_free(ap.waits);

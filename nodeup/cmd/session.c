@@ -12,6 +12,7 @@
 #include "nodeup/base/log.h"
 #include "nodeup/base/paths.h"
 #include "nodeup/base/record.h"
+#include "nodeup/host/names.h"
 #include "nodeup/plan/host_checks.h"
 #include "nodeup/run/pods.h"
 #include "nodeup/tasks/foreign.h"
@@ -350,13 +351,17 @@ static void log_remarks(struct session *s)
  * static pod is said with it: no run restarts that. */
 static void log_foreign(struct session *s, const struct session_req *req)
 {
-	struct strv silent;
+	struct strv silent, names;
 
 	if (req->bake || req->only || (req->for_apply && !req->cli->verify))
 		return;
 	s->foreign = foreign_lines(s->arena, s->root_fd, s->plan.tasks, s->plan.n);
 	silent = pods_silent(s->arena, &s->ctx, s->plan.tasks, s->plan.n);
 	strv_add_all(s->arena, &s->foreign, &silent);
+	if (!s->image_mode) {
+		names = names_lines(s->arena, s->root_fd);
+		strv_add_all(s->arena, &s->foreign, &names);
+	}
 	log_warnings(&s->foreign);
 }
 

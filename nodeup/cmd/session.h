@@ -43,7 +43,7 @@ struct session {
 	struct bootstrap boot;
 	struct errs others; /* what else is wrong, after an error of the documents */
 	struct plan plan;
-	struct strv foreign; /* lines: what others have put here, and what no run restarts */
+	struct strv foreign; /* lines: what others put or changed here, and what no run restarts */
 	struct task_ctx ctx;
 	struct volume_guard guard; /* of ctx */
 	struct strv ebs_asked;     /* volumes that EC2 was asked about, whose disks are here */

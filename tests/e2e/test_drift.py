@@ -132,6 +132,20 @@ def test_a_static_pod_of_others_is_named_and_left(node):
         node.sh("rm -f %s /etc/kubernetes/manifests/.hidden" % POD)
 
 
+def test_names_that_others_changed_are_told_and_left(node):
+    name = node.sh("cat /proc/sys/kernel/hostname").strip()
+    node.sh("cp -p /etc/hosts /root/hosts; sed '/localhost/d' /root/hosts >/etc/hosts; hostname other")
+    try:
+        for command in ("plan", "repair"):
+            status, output = run(node, command)
+            assert status == 0 and "it was %s at the first run" % name in named(output, "host name other"), output
+            assert "has no localhost" in named(output, "/etc/hosts"), output
+    finally:
+        node.sh("cat /root/hosts >/etc/hosts; rm /root/hosts; hostname %s" % name)
+    status, output = run(node, "plan")
+    assert status == 0 and "host name" not in output and "/etc/hosts" not in output, output
+
+
 @pytest.mark.parametrize("command", ["repair", "apply"])
 def test_rules_that_are_gone_are_added_again(node, command):
     node.sh("iptables -F; iptables -P FORWARD DROP")
