@@ -34,7 +34,18 @@ static bool is_of_unit(const struct task *unit, const char *path)
 	return strv_has(&unit->unit.inputs, path) || is_wanted_by(unit, path, 2);
 }
 
-/* The names in a directory that are shown and end so, sorted, as full paths. */
+/* kubelet and systemd pass over folders, and over a link that leads nowhere. One to /dev/null hides a drop-in of a package. */
+static bool is_read(int root_fd, const char *path)
+{
+	autoclose int fd = -1;
+	struct err ignored;
+	struct stat st;
+
+	return io_open(root_fd, path, O_PATH, &fd, &ignored) == 0 && fstat(fd, &st) == 0 &&
+	       (S_ISREG(st.st_mode) || S_ISCHR(st.st_mode));
+}
+
+/* The files in a directory whose names are shown and end so, sorted, as full paths. */
 static struct strv files_in(struct arena *a, int root_fd, const char *dir, const char *suffix)
 {
 	struct strv found = { 0 }, names;
@@ -42,9 +53,13 @@ static struct strv files_in(struct arena *a, int root_fd, const char *dir, const
 
 	if (walk_names_at(a, root_fd, dir, &names, &ignored) < 0)
 		return found;
-	for (size_t i = 0; i < names.n; i++)
-		if (names.v[i][0] != '.' && str_has_suffix(names.v[i], suffix))
-			strv_addf(a, &found, "%s/%s", dir, names.v[i]);
+	for (size_t i = 0; i < names.n; i++) {
+		const char *path = arena_printf(a, "%s/%s", dir, names.v[i]);
+
+		if (names.v[i][0] != '.' && str_has_suffix(names.v[i], suffix) &&
+		    is_read(root_fd, path))
+			strv_add(a, &found, path);
+	}
 	return found;
 }
 

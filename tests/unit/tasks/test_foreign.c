@@ -5,6 +5,7 @@
 #include <cmocka.h>
 
 #include <string.h>
+#include <unistd.h>
 #include "nodeup/tasks/effect.h"
 #include "nodeup/tasks/foreign.h"
 #include "nodeup/tasks/kinds.h"
@@ -12,6 +13,7 @@
 
 #define ETC "/etc/systemd/system"
 #define RUN "/run/systemd/system"
+#define MANIFESTS "etc/kubernetes/manifests"
 #define NETWORKS "/etc/cni/net.d"
 
 static const char ours[] = ETC "/a-b.service.d/10-ours.conf";
@@ -130,6 +132,24 @@ static void pods_of_protokube_are_its_own(void **state)
 	world_done(&w);
 }
 
+/* What nodeup set aside is such a folder. */
+static void a_folder_is_no_file(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_new(&w);
+	scratch_write(&w.root, "/" MANIFESTS "/ours.manifest.nodeup-old/a.manifest", "x");
+	scratch_write(&w.root, ETC "/a-b.service.d/x.conf/y.conf", "[Unit]\n");
+	assert_int_equal(symlinkat("ours.manifest.nodeup-old", w.root.fd, MANIFESTS "/folder"), 0);
+	assert_int_equal(symlinkat("nowhere", w.root.fd, MANIFESTS "/gone"), 0);
+	assert_string_equal(lines(&w), "");
+	assert_int_equal(symlinkat("folder/a.manifest", w.root.fd, MANIFESTS "/link"), 0);
+	assert_string_equal(lines(&w),
+			    "foreign static pod /" MANIFESTS "/link: kubelet runs it; left alone");
+	world_done(&w);
+}
+
 /* A runtime takes the first by name. Which is the cluster's own cannot be known; two of them is what is odd. */
 static void a_network_before_another_is_named(void **state)
 {
@@ -191,6 +211,7 @@ int main(void)
 		cmocka_unit_test(what_the_plan_wants_is_not_foreign),
 		cmocka_unit_test(what_others_put_there_is_named),
 		cmocka_unit_test(pods_of_protokube_are_its_own),
+		cmocka_unit_test(a_folder_is_no_file),
 		cmocka_unit_test(a_network_before_another_is_named),
 		cmocka_unit_test(a_mount_that_is_gone_is_seen),
 	};
