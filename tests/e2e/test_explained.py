@@ -33,6 +33,14 @@ def run(node, command, *flags, conf=CONF, timeout=240):
     return status, output
 
 
+def check_two_commands(node, cause):
+    """What is typed at night: status, and plan where that does not tell."""
+    said = run(node, "status", conf=None)[1]
+    if not re.search(cause, said):
+        said = run(node, "plan")[1]
+    assert re.search(cause, said), said
+
+
 def why(node, word):
     status, output = run(node, "why", word, conf=None)
     assert status == 2, output
@@ -67,7 +75,7 @@ def test_the_quick_start_of_the_readme_changes_nothing(node):
     assert node.sh(look) == before
 
 
-# What a person did; what `why` is asked; what it says.
+# What a person or a program of theirs did; what `why` is asked; what it says.
 DRIFT = {
     "a unit file that was edited": (
         "sed -i s/kubelet/kubelet2/ " + UNIT, "kubelet.service", r"differs: /etc/systemd/system/kubelet\.service changes"),
@@ -79,6 +87,9 @@ DRIFT = {
     "a flag that was removed": ("sed -i s/--v=2// " + FLAGS, FLAGS, r"differs: content differs"),
     "a service that was stopped": ("systemctl stop docker.service docker.socket; systemctl stop kubelet", "docker.service",
                                    r"differs: .*(inactive|failed)"),
+    "a firewall that drops what pods send": (
+        "iptables -P FORWARD DROP; while iptables -D FORWARD -p tcp -j ACCEPT 2>/dev/null; do :; done", "kubernetes-iptables-setup.service",
+        r"differs: chain FORWARD drops, and its rule .* is gone"),
 }
 
 
@@ -91,6 +102,7 @@ def test_drift(node, damage):
         assert re.search(r"^  is +" + says, said, re.M), said
         assert re.search(r"^  do +nodeup repair", said, re.M), said
         assert re.search(r"^  asked by +\S", said, re.M), said
+        check_two_commands(node, says.removeprefix("differs: "))
         # what files are like is the plan's to say: that would be read again each time
         status, said = run(node, "status", conf=None)
         if "systemctl stop" in script:
