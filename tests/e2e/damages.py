@@ -117,6 +117,8 @@ RECORDS = """/run/nodeup/status.json /run/nodeup/started /var/lib/nodeup/state /
     /var/cache/nodeup/verified""".split()
 # source: the table in nodeup/plan/build_packages.c
 COMFORT = ["logrotate", "chrony", "ntp", "unattended-upgrades"]
+# containerd may make it again before a plan has looked
+BY_ITSELF = "/etc/cni/net.d"
 # Nothing that runs is started with these.
 RESTARTS_NOTHING = re.compile(r"/etc/(kubernetes/manifests|logrotate\.d|sysctl\.d|apt|cron\.hourly|crictl)|/opt/cni/|/var/log/|/home/|/usr/share/")
 PLACES, OWN = ["/etc", "/home", "/opt", "/srv", "/usr/local"], ["/var/lib/nodeup", "/var/cache/nodeup"]
@@ -191,8 +193,8 @@ def touches(a, b):
 
 def batches(rows, number):
     """Lists of rows that a run heals all at once: of each kind of thing one, and of each way to damage it."""
-    able = [row for row in rows if row.kind not in ("package", "record", "cached", "document", "host") and row.how not in ("frozen", "killed", "without its socket")
-            and (row.kind, row.how) != ("dir", "a file") and not row.why_left()]
+    able = [row for row in rows if row.kind not in ("package", "record", "cached", "document", "host") and row.how not in ("frozen", "killed", "without its socket", "masked")
+            and (row.kind, row.how) != ("dir", "a file") and row.name != BY_ITSELF and not row.why_left()]
     counts, made, seen = collections.Counter(row.kind for row in able), [[] for _ in range(number)], set()
     for row in sorted(able, key=lambda row: counts[row.kind]):
         if not {("kind", row.kind), ("how", row.how)} <= seen and not any(touches(row, other) for batch in made for other in batch):

@@ -3,23 +3,20 @@ configuration that we write; kops-controller, its registry and what of kubelet s
 import contextlib
 import json
 import os
-import random
 import time
 
 import pytest
 
+import damages
 import disknode
-import kopsdamage
 import kopsnode
 import nodechecks
 import podimages
 import refused
 from lab import Lab
 
-# How many damages are undone, and by which draw; `make check-long` wants more.
-DAMAGES = int(os.environ.get("KOPS_DAMAGES", "8"))
-SEED = int(os.environ.get("KOPS_DAMAGES_SEED") or random.randrange(1 << 32))
-LIES = [409, 409, 409, "not-json", "another configuration"] + (["gone"] if DAMAGES > 15 else [])
+# What its controller answers, and what heals it.
+LIES = [(409, "apply"), ("not-json", "repair")]
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="the lab makes mounts and namespaces")
 PROXY, PAUSE = "registry.k8s.io/kube-proxy:v1.36.1", "registry.k8s.io/pause:3.10.1"
 NETWORK = {"cniVersion": "1.0.0", "name": "pods", "plugins": [{"type": "ptp", "ipam": {"type": "host-local", "subnet": "100.96.1.0/24"}}]}
@@ -216,16 +213,18 @@ def test_a_refused_boot_leaves_its_services_started(worker):
 @pytest.fixture(scope="module")
 def plain(lab, runtime, disk):
     """One whose documents have no images, and whose first run is over."""
-    m = kopsnode.Machine(lab, "plain", runtime, disk=disk, addresses=["172.20.32.20"], **kopsdamage.CONFIG)
+    m = kopsnode.Machine(lab, "plain", runtime, disk=disk, addresses=["172.20.32.20"], **damages.KOPS)
     m.apply()
     return m
 
 
 def test_what_is_damaged_on_a_ready_node_is_undone(plain):
     m = plain
-    print(f"KOPS_DAMAGES={DAMAGES} KOPS_DAMAGES_SEED={SEED}")
     nodechecks.check_lost_units(m.node, m.apply)
-    kopsdamage.undo_all(m, random.Random(SEED), DAMAGES, LIES)
+    node = damages.Damaged(m.node, m.nodeup, kopsnode.CONF)
+    for (how, command), rows in zip(LIES, damages.batches(node.rows, len(LIES))):
+        m.lie(how)
+        node.check(rows, command)
     assert m.nodeup("status").returncode == 2, "it is told that documents of another day are used"
     before = m.pids()
     done = m.apply("--offline")
