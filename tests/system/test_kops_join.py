@@ -67,11 +67,11 @@ def test_a_saved_plan_of_a_first_run_is_done_once(kind, tmp_path):
 @pytest.mark.parametrize("command", ["validate", "plan", "apply"])
 def test_a_certificate_without_the_id_of_a_key_is_an_error(command, worker):
     """Before anybody is asked for it, and before anything is written."""
-    worker.config["KeypairIDs"] = {}
+    worker.config["KeypairIDs"] = {"apiserver-aggregator-ca": "1"}
     with worker.controller():
         shutil.copy(worker.folder / "nodeupconfig.yaml", worker.folder / "documents")  # where validate finds it
         done = nodeup("validate", f"--conf={worker.folder}/documents/kube_env.yaml") if command == "validate" else worker.run(command)
-    assert done.returncode == CONFIG and re.search(r":\d+:13: (error: )?'KeypairIDs.kubernetes-ca' is missing", done.stderr), done.stderr
+    assert done.returncode == CONFIG and re.search(r":\d+:\d+: (error: )?'KeypairIDs.kubernetes-ca' is missing", done.stderr), done.stderr
     assert worker.tree() == {} and all(not line.removeprefix("200").strip() for line in worker.requests())
 
 

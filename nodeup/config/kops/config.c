@@ -169,6 +169,7 @@ static int check_parts(struct arena *a, const struct tree *t, const struct kops_
 		       struct kops_config *c, struct err *e)
 {
 	const char *role = boot->instance_group_role;
+	const struct tree *ids = tree_lookup(t, "KeypairIDs");
 
 	if (!str_eq(c->cluster_name, boot->cluster_name))
 		return err_config(e, "%s: ClusterName: '%s', and '%s' in BootConfig",
@@ -177,11 +178,12 @@ static int check_parts(struct arena *a, const struct tree *t, const struct kops_
 		return missing(a, t, "containerdConfig", role, e);
 	if (c->has_kube_proxy && str_is_empty(c->kube_proxy.cpu_request))
 		return missing(a, t, "KubeProxy.cpuRequest", role, e);
+	/* kops renders an empty map for a bastion, which gets no nodeup */
 	if (!boot->role->serves_api)
-		return strmap_get(&c->keypair_ids, KOPS_CA)
+		return strmap_get(&c->keypair_ids, KOPS_CA) ||
+				       (ids && ids->kind == TREE_MAP && !ids->n)
 			       ? 0
-			       : missing(a, tree_lookup(t, "KeypairIDs") ?: t,
-					 "KeypairIDs." KOPS_CA, role, e);
+			       : missing(a, ids ?: t, "KeypairIDs." KOPS_CA, role, e);
 	if (!c->has_apiserver)
 		return missing(a, t, "APIServerConfig", role, e);
 	if (str_is_empty(c->keypair_store) || str_is_empty(c->secret_store))
