@@ -88,10 +88,15 @@ static struct tree *record_of(struct arena *a, const struct tree *status, const 
 	return t;
 }
 
+/* Returns whether the run of that record changed something, or did not go well. */
+static bool is_news(const char *record)
+{
+	return strstr(record, "\"changed\":[") || !strstr(record, "\"state\":\"ready\"");
+}
+
 static int put(int root_fd, const char *path, const struct tree *t, struct err *e)
 {
 	const struct io_attr attr = { .mode = RECORD_MODE };
-	const bool is_news = tree_get(t, "changed") || !str_eq(tree_text(t, "state"), "ready");
 	autobuf struct buf text = BUF_INIT(RECORD_MAX);
 	autostage struct io_stage stage = IO_STAGE_INIT;
 	int r = json_render(t, false, &text, e);
@@ -104,8 +109,8 @@ static int put(int root_fd, const char *path, const struct tree *t, struct err *
 		r = io_write_fd(stage.fd, path, buf_str(&text), text.len, e);
 	if (r < 0)
 		return r;
-	return is_news ? io_stage_commit(&stage, path, &attr, e)
-		       : io_stage_publish(&stage, path, &attr, e);
+	return is_news(buf_str(&text)) ? io_stage_commit(&stage, path, &attr, e)
+				       : io_stage_publish(&stage, path, &attr, e);
 }
 
 /* The names of the records, the oldest first. */
@@ -129,19 +134,13 @@ static const char *text_of(struct arena *a, int root_fd, const char *name)
 	return text ? text : "";
 }
 
-/* Whether a run changed nothing and went well. */
-static bool is_no_news(const char *text)
-{
-	return !strstr(text, "\"changed\":[") && strstr(text, "\"state\":\"ready\"");
-}
-
-/* The oldest of those that are no news, but for the one that was kept just now; else the oldest: who changed what is asked for
+/* Finds the oldest of those that are no news, but for the one that was kept just now; else the oldest: who changed what is asked for
  * long after. */
 static size_t find_first_to_go(struct arena *a, int root_fd, const struct strv *names,
 			       const char *newest)
 {
 	for (size_t i = 0; i < names->n; i++)
-		if (!str_eq(names->v[i], newest) && is_no_news(text_of(a, root_fd, names->v[i])))
+		if (!str_eq(names->v[i], newest) && !is_news(text_of(a, root_fd, names->v[i])))
 			return i;
 	return str_eq(names->v[0], newest);
 }

@@ -31,22 +31,18 @@ static void write_status(const struct scratch *root, int pid, int began, const c
 				   tasks));
 }
 
-static void keep(const struct scratch *root, int began, const char *task)
+static void keep_as(const struct scratch *root, int began, const char *task, const char *state)
 {
 	struct err e;
 
-	write_status(root, getpid(), began, task, "ready");
+	write_status(root, getpid(), began, task, state);
 	if (history_keep(root->fd, &e) < 0)
 		fail_msg("%s", e.msg);
 }
 
-static void keep_failed(const struct scratch *root, int began)
+static void keep(const struct scratch *root, int began, const char *task)
 {
-	struct err e;
-
-	write_status(root, getpid(), began, NULL, "failed");
-	if (history_keep(root->fd, &e) < 0)
-		fail_msg("%s", e.msg);
+	keep_as(root, began, task, "ready");
 }
 
 static struct tree *list(struct arena *a, const struct scratch *root)
@@ -126,7 +122,7 @@ static void runs_that_changed_nothing_are_forgotten_first(void **state)
 	assert_string_equal(text_of_run(runs, 0, "startedUnix"), "3000");
 	assert_string_equal(text_of_run(runs, HISTORY_MAX - 1, "startedUnix"), "2001");
 	/* nor one that failed, nor the last one where the clock went back */
-	keep_failed(&root, 3001);
+	keep_as(&root, 3001, NULL, "failed");
 	keep(&root, 3002, NULL);
 	keep(&root, 10, NULL);
 	runs = list(a, &root);
