@@ -8,6 +8,7 @@
 #include "nodeup/documents/location.h"
 #include "nodeup/run/history.h"
 #include "nodeup/run/report.h"
+#include "nodeup/run/standing.h"
 #include "nodeup/run/told.h"
 #include "nodeup/tasks/kinds.h"
 
@@ -68,14 +69,12 @@ static void add_restarts(struct arena *a, struct tree *map, const struct task *t
 	tree_set_some(a, map, "restarts", list);
 }
 
-/* Who made a run. */
+/* Names the unit that made a run, or the person. */
 static const char *maker(struct arena *a, const struct tree *run)
 {
-	const char *unit = tree_says(run, "unit"), *user = tree_says(run, "user");
+	const char *unit = tree_says(run, "unit");
 
-	if (*unit)
-		return unit;
-	return *user ? arena_printf(a, "a run by hand (%s)", user) : "a run by hand";
+	return *unit ? unit : arena_printf(a, "a run %s", standing_by(a, run));
 }
 
 /* The newest of the remembered runs that changed it, and why it did. */

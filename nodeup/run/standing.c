@@ -12,12 +12,17 @@ bool standing_is_ours(const struct tree *status)
 	return str_eq(tree_says(status, "unit"), BOOT_UNIT);
 }
 
-const char *standing_maker(struct arena *a, const struct tree *run)
+const char *standing_by(struct arena *a, const struct tree *run)
 {
 	const char *unit = tree_says(run, "unit"), *user = tree_says(run, "user");
 
-	return arena_printf(a, "%s%s%s, process %s", *unit ? "by unit " : "by hand", unit,
-			    *user ? arena_printf(a, " (%s)", user) : "", tree_says(run, "pid"));
+	return arena_printf(a, "%s%s%s", *unit ? "by unit " : "by hand", unit,
+			    *user ? arena_printf(a, " (%s)", user) : "");
+}
+
+const char *standing_maker(struct arena *a, const struct tree *run)
+{
+	return arena_printf(a, "%s, process %s", standing_by(a, run), tree_says(run, "pid"));
 }
 
 static bool is_in_state(const struct tree *task, const char *const *states)

@@ -15,7 +15,9 @@
 bool standing_is_good(const struct tree *word);
 /* Whether our own unit made the run. */
 bool standing_is_ours(const struct tree *status);
-/* "by hand (alice), process 7": who made a run. */
+/* Names who made a run: "by hand (alice)", "by unit kops-configuration.service". */
+const char *standing_by(struct arena *a, const struct tree *run);
+/* The same with its process: "by hand (alice), process 7". */
 const char *standing_maker(struct arena *a, const struct tree *run);
 /* The word on the node, by the status of the last run: that status itself, the word that it carries, or, if the run did harm,
  * that one with its error and the reason in "hurt". at_work: its process lives and does not sleep between two runs. */
