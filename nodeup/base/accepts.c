@@ -111,7 +111,7 @@ static void tell(const struct place *p, const struct field_accepts *d, const cha
 	arena_push(a, p->walk->ret->v, p->walk->ret->n, finding);
 }
 
-/* What the word was meant to be, or NULL. */
+/* Finds the known name that the word was meant to be, or NULL. */
 static const char *nearest(struct arena *a, const struct field_accepts *d, const char *word)
 {
 	const char *known = d->near ? d->near : d->oneof, *name = word + strspn(word, " -");

@@ -30,7 +30,7 @@ int64_t wait_delay(unsigned int attempt);
 /* Tell fn (NULL: nothing) of a try that failed with `last`. */
 void wait_tell(wait_fn *fn, void *arg, const char *what, int64_t since_ns, unsigned int attempt,
 	       const struct err *last, int64_t next_ns);
-/* How long a server may say nothing before that is told. */
+/* The silence of a server after which it is told. */
 #define WAIT_SILENCE_NS DUR_SEC
 /* Tell fn (NULL: nothing) of a try that has no answer yet; who: whom it asks. */
 void wait_tell_silence(wait_fn *fn, void *arg, const char *what, const char *who, int64_t since_ns,

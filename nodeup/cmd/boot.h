@@ -12,7 +12,7 @@
 /* The service that runs apply at boot. */
 extern const char boot_unit[];
 
-/* Whether the unit file at its place is one that nodeup wrote, by a line that kops' own has otherwise. */
+/* Returns whether the unit file at its place is nodeup's, by a line that kops' own has otherwise. */
 bool boot_has_unit_file(int root_fd);
 /* Set what the boot unit has on record for the way to the documents, and a run by hand on this machine has not; and say so.
  * Before any thread. */

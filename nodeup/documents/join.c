@@ -354,7 +354,7 @@ static int ask_for_certificates(struct loader *l, const struct node_wants *w, st
 	return r < 0 ? r : take_answer(l, w, &private, &answer, e);
 }
 
-/* What is looked at beside --conf is all but what kops-controller alone knows. */
+/* Returns whether NodeupConfig beside --conf is looked at, and kops-controller is not asked. */
 static bool is_unasked(const struct loader *l)
 {
 	return l->req->only_looks && !l->is_given && !l->b->replayed && !l->b->adopted;

@@ -9,7 +9,6 @@
 #include "nodeup/tasks/unit_notes.h"
 
 #define WINDOW_NS (10 * DUR_SEC)
-/* a loaded node may take longer than the window until kubelet answers */
 
 enum { STEP_MS = 500 };
 

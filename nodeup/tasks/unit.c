@@ -19,7 +19,7 @@
 #define JOB_POLL_NS (50 * DUR_MS)
 /* how long a job may wait in the queue before we ask whether it waits for ourselves */
 #define QUEUE_PATIENCE_NS (2 * DUR_SEC)
-/* how long what is active may be silent before repair restarts it, and how often it is asked meanwhile */
+/* how often what is active and silent is asked */
 #define ASK_AGAIN_NS (5 * DUR_SEC)
 
 enum { ORDER_DEPTH = 3 };

@@ -158,7 +158,7 @@ static int render_file(struct rendering *r, const struct kubeup_state *s, const 
 	return ret;
 }
 
-/* What is wrong with one hides nothing of the others, where errors are kept. */
+/* Makes one file. Its error hides none of another, where errors are kept. */
 static int make_file(struct rendering *r, const struct kubeup_state *s, const char *path,
 		     const struct documents_file *f)
 {
