@@ -34,13 +34,6 @@ const char *accepts_wanted(struct arena *a, const struct field_accepts *d)
 	return arena_printf(a, "%s%s", strchr(d->oneof, '|') ? "one of " : "", d->oneof);
 }
 
-const char *accepts_versions(struct arena *a, unsigned int since, unsigned int until)
-{
-	const char *first = since ? arena_printf(a, " (since Kubernetes 1.%u)", since) : "";
-
-	return until ? arena_printf(a, "%s (until Kubernetes 1.%u)", first, until) : first;
-}
-
 /* Zero is not given to a program where its row has a value that counts as unset: that is zero of each number. */
 static bool is_in_range(const struct field *f, const struct field_accepts *d, const char *word)
 {
@@ -90,11 +83,6 @@ bool accepts_matches(const char *pattern, const char *word)
 	return has_form(&f, word);
 }
 
-static bool is_too_long(const struct field_accepts *d, const char *word)
-{
-	return d->longest && strcspn(word, d->prefix ? "/" : "") > d->longest;
-}
-
 static void tell(const struct place *p, const struct field_accepts *d, const char *found,
 		 const char *meant)
 {
@@ -128,7 +116,8 @@ static void check_word(const struct place *p, const struct field_accepts *d, con
 	const struct tree part = { .kind = TREE_SCALAR, .scalar = word };
 
 	if ((d->oneof && !strv_has(&words, word)) || (d->is_valid && !d->is_valid(word)) ||
-	    !has_form(p->form, word) || is_too_long(d, word) ||
+	    !has_form(p->form, word) ||
+	    (d->longest && strcspn(word, d->prefix ? "/" : "") > d->longest) ||
 	    ((d->min || d->max) && !is_in_range(p->row->field, d, word)))
 		tell(p, d, field_found(a, d->commas ? &part : p->value, !p->row->secret),
 		     nearest(a, d, word));
@@ -191,28 +180,23 @@ static void check_demand(const struct place *p, const struct field_accepts *d)
 			check_item(p, d, i);
 }
 
-static void check_given(struct place p, const struct field_accepts *d)
-{
-	autoform f = form_of(d->pattern);
-
-	p.form = &f;
-	check_demand(&p, d);
-}
-
 /* What must be there, and is not, is at the place of the map without it. */
 static void check_row(void *arg, const struct field_seen *row)
 {
 	const struct tree *t = row->value ? row->value : row->map;
 	const bool is_given = row->value && !field_says_nothing(t);
-	const struct place p = { arg, row, t, row->path, is_given, NULL };
+	struct place p = { arg, row, t, row->path, is_given, NULL };
 
-	for (const struct field_accepts *d = row->field->accepts; d && !t->is_wrong; d = d->next)
-		if (!accepts_holds(d->since, d->until, p.walk->opts->minor))
-			continue;
-		else if (is_given)
-			check_given(p, d);
-		else if (d->needed)
+	for (const struct field_accepts *d = row->field->accepts; d && !t->is_wrong; d = d->next) {
+		const bool holds = accepts_holds(d->since, d->until, p.walk->opts->minor);
+		autoform f = form_of(holds && is_given ? d->pattern : NULL);
+
+		p.form = &f;
+		if (holds && is_given)
+			check_demand(&p, d);
+		else if (holds && d->needed)
 			tell(&p, d, "nothing", NULL);
+	}
 }
 
 void accepts_check(struct arena *a, const struct schema *s, const struct tree *map,
@@ -224,9 +208,8 @@ void accepts_check(struct arena *a, const struct schema *s, const struct tree *m
 		.look = check_row, .arg = &w, .path = o->path, .secret = o->secret, .errors = &wrong
 	};
 	struct err e;
-	const int r = field_parse(a, s, map, arena_alloc(a, s->size), &opts, &e);
 
-	(void)!errs_keep(&wrong, r, &e);
+	(void)!errs_keep(&wrong, field_parse(a, s, map, arena_alloc(a, s->size), &opts, &e), &e);
 	for (size_t i = 0; o->key && i < wrong.n; i++)
 		arena_push(a, ret->v, ret->n,
 			   (struct accepts_finding){ .key = o->key, .text = wrong.v[i].msg });

@@ -71,7 +71,5 @@ void accepts_check(struct arena *a, const struct schema *s, const struct tree *m
 bool accepts_matches(const char *pattern, const char *word);
 /* Returns whether what holds from `since` to `until` (0: no bound) holds for this version. */
 bool accepts_holds(unsigned int since, unsigned int until, int minor);
-/* Returns " (since Kubernetes 1.8) (until Kubernetes 1.9)", or one of them; "": all versions. */
-const char *accepts_versions(struct arena *a, unsigned int since, unsigned int until);
 /* Returns the words for a demand: "one of a|b", "a duration of 1s or more". */
 const char *accepts_wanted(struct arena *a, const struct field_accepts *d);

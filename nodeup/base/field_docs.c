@@ -1,4 +1,5 @@
 #include "nodeup/base/accepts.h"
+#include "nodeup/base/field_value.h"
 
 static const char *const kind_names[] = {
 	[FIELD_STRING] = "string", [FIELD_BOOL] = "bool",       [FIELD_INT] = "integer",
@@ -16,10 +17,10 @@ static void add_accepts(const struct field *f, struct buf *b)
 
 	for (const struct field_accepts *d = f->accepts; d; d = d->next)
 		(void)buf_addf(b, " (accepts %s%s%s)", d->keys ? "as a key " : "",
-			       accepts_wanted(a, d), accepts_versions(a, d->since, d->until));
+			       accepts_wanted(a, d), field_versions(a, d->since, d->until));
 	if (f->usual)
 		(void)buf_addf(b, " (default %s)", f->usual);
-	(void)buf_addf(b, "%s\n", accepts_versions(a, f->since, f->until));
+	(void)buf_addf(b, "%s\n", field_versions(a, f->since, f->until));
 }
 
 int field_docs(const struct schema *s, int depth, struct buf *b)

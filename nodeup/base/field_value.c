@@ -75,3 +75,10 @@ bool field_says_nothing(const struct tree *t)
 {
 	return t->n == 0 && str_is_empty(t->scalar);
 }
+
+const char *field_versions(struct arena *a, unsigned int since, unsigned int until)
+{
+	const char *first = since ? arena_printf(a, " (since Kubernetes 1.%u)", since) : "";
+
+	return until ? arena_printf(a, "%s (until Kubernetes 1.%u)", first, until) : first;
+}

@@ -25,3 +25,5 @@ int field_integer(const struct tree *t, int64_t *ret);
 const char *field_found(struct arena *a, const struct tree *t, bool quotable);
 /* Returns whether it is null, an empty text, or an empty list or map. */
 bool field_says_nothing(const struct tree *t);
+/* Returns " (since Kubernetes 1.8) (until Kubernetes 1.9)", or one of them; "": all versions. */
+const char *field_versions(struct arena *a, unsigned int since, unsigned int until);

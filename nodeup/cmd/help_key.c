@@ -50,7 +50,7 @@ static void show_accepts(const struct search *s, const struct field *f, struct b
 		const char *words = d->names && d->near ? d->near : d->oneof;
 		const char *text = arena_printf(s->arena, "%s%s%s%s", d->keys ? "as a key " : "",
 						accepts_wanted(s->arena, d),
-						accepts_versions(s->arena, d->since, d->until),
+						field_versions(s->arena, d->since, d->until),
 						d->names ? "; another one is a warning" : "");
 
 		if (is_of(s->dialect, d->since, d->until)) {
@@ -71,7 +71,7 @@ static void show_rules(const struct search *s, const struct field *f, const char
 			const struct field_rule *r = &(*all)->v[k];
 			const char *text = arena_printf(a, "%.*s: %s%s", (int)strcspn(r->keys, "|"),
 							r->keys, r->text,
-							accepts_versions(a, r->since, r->until));
+							field_versions(a, r->since, r->until));
 
 			if ((names(a, r->keys, f->key) || names(a, r->when, f->key)) &&
 			    is_of(s->dialect, r->since, r->until) && !strstr(buf_str(b), text))
