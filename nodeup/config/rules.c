@@ -14,15 +14,13 @@ struct asked {
 	bool is_unsure; /* it asked for a value that its reader has refused */
 };
 
-/* Whether an empty text of this key overlays what was there, and so counts as given. */
+/* Returns whether an empty text of this key overlays what was there, and so counts as given. */
 static bool overlays(const struct schema *s, const char *key)
 {
-	const size_t row = s ? field_row(s, key) : 0;
-
-	return s && row < s->n && s->fields[row].pointer;
+	return s && field_row(s, key) < s->n && s->fields[field_row(s, key)].pointer;
 }
 
-/* The section whose word on a key counts; NULL: none has it. */
+/* Returns the section whose word on a key counts, or NULL. */
 static const struct rule_section *section_of(struct asked *q, const char *key)
 {
 	for (size_t i = q->values->n; i-- > 0;) {
@@ -93,11 +91,11 @@ static bool is_less(struct asked *q, const char *left, const char *right)
 static bool has_common(struct arena *a, const char *some, const char *others)
 {
 	const struct strv v = strv_split(a, some, ','), other = strv_split(a, others, ',');
-	bool is = false;
 
 	for (size_t i = 0; i < v.n; i++)
-		is |= strv_has(&other, v.v[i]);
-	return is;
+		if (strv_has(&other, v.v[i]))
+			return true;
+	return false;
 }
 
 /* Of "memory.available < 1Gi" the name is "memory.available", of "team=blue:NoExecute" "team:NoExecute". */

@@ -4,10 +4,9 @@
 
 void values_find(struct values *v, const struct schema *s, const struct tree *map)
 {
-	const struct accepts_opts o = { .minor = v->minor };
-
 	if (!v->opts->any_value)
-		accepts_check(v->arena, s, map, &o, &v->found);
+		accepts_check(v->arena, s, map, &(struct accepts_opts){ .minor = v->minor },
+			      &v->found);
 }
 
 void values_find_across(struct values *v, const struct field_rules *rules,
@@ -23,20 +22,17 @@ void values_find_below(struct values *v, const struct field_rules *rules, const 
 		       const char *places)
 {
 	const struct strv all = strv_split(v->arena, places, '|');
-	struct {
-		struct rule_section *v;
-		size_t n;
-	} sections = { 0 };
+	struct rule_section *sections = arena_alloc(v->arena, all.n * sizeof(*sections));
 
 	for (size_t i = 0; i < all.n; i++) {
 		const struct strv keys = strv_split(v->arena, all.v[i], '.');
-		struct rule_section s = { all.v[i], t };
+		const struct tree *map = t;
 
-		for (size_t j = 0; s.map && j < keys.n; j++)
-			s.map = s.map->kind == TREE_MAP ? tree_lookup(s.map, keys.v[j]) : NULL;
-		arena_push(v->arena, sections.v, sections.n, s);
+		for (size_t j = 0; j < keys.n; j++)
+			map = tree_lookup(map, keys.v[j]);
+		sections[i] = (struct rule_section){ all.v[i], map };
 	}
-	values_find_across(v, rules, sections.v, sections.n);
+	values_find_across(v, rules, sections, all.n);
 }
 
 /* It goes on with such a value, and status names it. */
