@@ -338,9 +338,12 @@ const struct field_format format_name = { "a name", is_name };
 const struct field_format format_switch = { "true or false", is_switch };
 const struct field_format format_sysctl = { "a line of sysctl.d(5) such as net.core.somaxconn=1024",
 					    is_sysctl };
-const struct field_format format_taint = { "a taint such as key=value:NoSchedule", is_taint };
+const struct field_format format_taint = {
+	"a taint such as key=value:NoSchedule (or PreferNoSchedule, NoExecute)", is_taint
+};
 const struct field_format format_taint_today = {
-	"a taint such as key=value:NoSchedule or key:NoSchedule", is_taint_today
+	"a taint such as key=value:NoSchedule or key:NoSchedule (or PreferNoSchedule, NoExecute)",
+	is_taint_today
 };
 const struct field_format format_thresholds_today = { "thresholds such as memory.available<100Mi",
 						      is_threshold, .is_list = true,

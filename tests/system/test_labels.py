@@ -36,6 +36,11 @@ def test_a_taint_of_kops_1_8(world, taint):
     refuse(world, CONFIG, place("nodes"), r"taints\[0\]: expected a taint such as example.com/team=blue:NoSchedule")
 
 
+def test_an_effect_that_is_misspelt(world):
+    group(world, "taints:", "- a=b:NoSchedul")
+    refuse(world, CONFIG, place("nodes"), r"expected a taint such as \S+:NoSchedule \(or PreferNoSchedule, NoExecute\)")
+
+
 def test_a_taint_twice(world):
     group(world, "taints:", "- a=b:NoSchedule", "- a=c:NoExecute", "- a=c:NoSchedule")
     refuse(world, CONFIG, place("nodes"), "taints: expected each name and effect once")

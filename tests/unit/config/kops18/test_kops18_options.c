@@ -105,7 +105,7 @@ static const struct {
 	{ "", "kubelet: {taints: ['a=b:NoSchedule']}", "taints: ['a=c:NoSchedule']",
 	  "ig:1:9: taints: expected each name and effect once, found a taint twice" },
 	{ "", "", "taints: [dedicated]",
-	  "ig:1:10: taints[0]: expected a taint such as key=value:NoSchedule, found "
+	  "ig:1:10: taints[0]: expected a taint such as key=value:NoSchedule (or PreferNoSchedule, NoExecute), found "
 	  "'dedicated'" },
 	{ "", "egressProxy: {httpProxy: {host: 'u:p@'}}", "",
 	  "cluster:1:14: egressProxy.httpProxy.host: expected a host name, "
