@@ -90,6 +90,15 @@ def test_services_of_kube_up(tmp_path, value, code):
     assert done.returncode == OK, done.stderr
 
 
+@pytest.mark.parametrize("value, code", [
+    ("https://m.example", OK), ("HTTP://m.example:5000", OK), ("m.example", CONFIG), ("https://m.example/", CONFIG), ("https://m.example/v2", CONFIG),
+    ("https://a:b@m.example", CONFIG), ("https://m example", CONFIG)])
+def test_the_mirror_of_dockers_images_of_kube_up(tmp_path, value, code):
+    done = validate(write(tmp_path, kubeup.text("node", "1.5.8", DOCKER_REGISTRY_MIRROR_URL=value)))
+    assert done.returncode == code and ("DOCKER_REGISTRY_MIRROR_URL: expected a URL" in done.stderr) == (code == CONFIG), done.stderr
+    assert validate(write(tmp_path, kubeup.text("master", "1.5.8", DOCKER_REGISTRY_MIRROR_URL=value))).returncode == OK, "no master asks for it"
+
+
 def test_texts_of_kube_up(tmp_path):
     done = validate(write(tmp_path, kubeup.text("master", "1.5.8", ADMISSION_CONTROL="NamespaceLifecycle,LimitRangr", FEATURE_GATES="AppArmor")))
     assert done.returncode == CONFIG and "FEATURE_GATES: expected feature gates such as AllAlpha=true" in done.stderr, done.stderr

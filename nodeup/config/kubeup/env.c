@@ -306,16 +306,22 @@ static int check_all(struct look *l)
 	return kubeup_has_all(l->arena, l->env, l->err);
 }
 
-/* A node has the key as well, but nothing of it asks for this. */
+/* Only masters hand on the range, and only nodes the mirror. docker's own form of it: opts.ValidateMirror. */
 #define OF_MASTER(form)                                                           \
 	{                                                                         \
 		.keys = "SERVICE_CLUSTER_IP_RANGE",                               \
 		.when = "KUBERNETES_MASTER=true&!SERVICE_CLUSTER_IP_RANGE~" form, \
 		.text = "expected a range of 8 to 2^20 addresses"                 \
 	}
-static const struct field_rule of_master[] = { OF_MASTER(RANGES_OF_EIGHT),
-					       OF_MASTER(RANGES_SMALL) };
-const struct field_rules kubeup_rules = { of_master, ARRAY_LEN(of_master), "document" };
+#define MIRROR "DOCKER_REGISTRY_MIRROR_URL"
+static const struct field_rule of_roles[] = {
+	OF_MASTER(RANGES_OF_EIGHT),
+	OF_MASTER(RANGES_SMALL),
+	{ .keys = MIRROR,
+	  .when = "!KUBERNETES_MASTER=true&!" MIRROR "~(?i)^https?://[^/?#@[:space:]]+$",
+	  .text = "expected a URL such as https://mirror.example.com, without a path" },
+};
+const struct field_rules kubeup_rules = { of_roles, ARRAY_LEN(of_roles), "document" };
 
 /* What the programs of that version refuse. */
 static int check_values(struct look *l)
