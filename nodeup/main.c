@@ -31,7 +31,7 @@ const struct cli_command cli_commands[] = {
 	{ "repair",   CMD_REPAIR,   cmd_repair,   "",        "apply, but trust nothing: hash every cached and installed byte again", 0 },
 	{ "bake",     CMD_BAKE,     cmd_bake,     "",        "fill the cache with what documents name, for an image of the machine", 0 },
 	{ "validate", CMD_VALIDATE, cmd_validate, "",        "check the documents alone", 0 },
-	{ "example",  CMD_EXAMPLE,  cmd_example,  "ROLE [DOCUMENT]", "a document of a worker or master to begin with: kube_env, cluster or instancegroup", 2, example_roles },
+	{ "example",  CMD_EXAMPLE,  cmd_example,  "ROLE [DOCUMENT]", "a document of a worker or control-plane to begin with: kube_env, cluster or instancegroup", 2, example_roles },
 	{ "status",   CMD_STATUS,   cmd_status,   "",        "is this node ready; if not, why, and what to do", 0 },
 	{ "userdata", CMD_USERDATA, cmd_userdata, "",        "render the user-data script of a node", 0 },
 	{ "uninstall", CMD_UNINSTALL, cmd_uninstall, "",      "remove the units that nodeup wrote, so that others of their names count again", 0 },

@@ -15,42 +15,62 @@ struct example {
 	const struct schema *schema;
 };
 
-static int print_example(struct cli *cli, const struct example *x, const char *role, struct err *e)
+static int render(struct arena *a, const struct example *x, const char *role, struct buf *b,
+		  struct err *e)
 {
-	autobuf struct buf b = BUF_INIT(EXAMPLE_MAX);
 	struct tree *values;
-	int r = yaml_parse(cli->arena, x->file, x->values, strlen(x->values), &values, e);
+	int r = yaml_parse(a, x->file, x->values, strlen(x->values), &values, e);
 
 	if (r < 0)
 		return r;
 	(void)buf_addf(
-		&b,
+		b,
 		"# %s of a %s. What begins with # may be added, or is what the next key means.\n",
 		x->file, role);
-	r = field_example(cli->arena, x->schema, values, 0, &b, e);
-	if (r >= 0)
-		show_text(buf_str(&b), b.len);
+	return field_example(a, x->schema, values, 0, b, e);
+}
+
+/* Adds the line of kube_env that means the bytes of the cluster's document. */
+static int add_hash(struct arena *a, const struct dialect *d, const char *role,
+		    const struct example *cluster, struct example *kube_env, struct err *e)
+{
+	autobuf struct buf b = BUF_INIT(EXAMPLE_MAX);
+	int r;
+
+	if (!d->cluster_hash_line)
+		return 0;
+	r = render(a, cluster, role, &b, e);
+	kube_env->values = arena_printf(a, "%s%s", kube_env->values,
+					d->cluster_hash_line(a, buf_str(&b), b.len));
 	return r;
 }
 
 static int print_document(struct cli *cli, const struct dialect *d,
 			  const struct dialect_example *of, struct err *e)
 {
-	const struct example all[] = {
+	struct example all[] = {
 		{ "kube_env", d->conf_name, of->document, d->document },
 		{ "cluster", d->cluster_name, of->cluster, d->cluster },
 		{ "instancegroup", d->group_name, of->group, d->group },
 	};
+	const size_t n = of->group ? ARRAY_LEN(all) : ARRAY_LEN(all) - 1;
 	const char *wanted = cli->args.n > 1 ? cli->args.v[1] : all[0].name;
+	autobuf struct buf b = BUF_INIT(EXAMPLE_MAX);
 	struct strv names = { 0 };
+	size_t i = 0;
+	int r = add_hash(cli->arena, d, of->role, &all[1], &all[0], e);
 
-	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
-		strv_add(cli->arena, &names, all[i].name);
-		if (str_eq(all[i].name, wanted) && all[i].values)
-			return print_example(cli, &all[i], of->role, e);
-	}
-	return err_fail(e, ERR_USAGE, 0, "no document '%s' of a %s; %s", wanted, of->role,
-			cli_meant(cli->arena, wanted, &names, strv_join(cli->arena, &names, ", ")));
+	while (i < n && !str_eq(all[i].name, wanted))
+		strv_add(cli->arena, &names, all[i++].name);
+	if (i == n)
+		return err_fail(e, ERR_USAGE, 0, "no document '%s' of a %s; %s", wanted, of->role,
+				cli_meant(cli->arena, wanted, &names,
+					  strv_join(cli->arena, &names, ", ")));
+	if (r >= 0)
+		r = render(cli->arena, &all[i], of->role, &b, e);
+	if (r >= 0)
+		show_text(buf_str(&b), b.len);
+	return r;
 }
 
 void example_roles(struct arena *a, struct strv *ret)

@@ -180,10 +180,11 @@ struct dialect {
 	/* Read the document of --conf and check it by itself; fills all of ret but cluster and group. */
 	int (*read)(struct arena *a, const struct tree *conf, const struct dialect_opts *o,
 		    struct documents *ret, struct err *e);
-	/* Whether these are the bytes of `cluster` that the document of --conf means; `from` is their place. ESTALE: they
-	 * are not. NULL: it does not say. */
+	/* Fails with ESTALE if the document of --conf means other bytes of `cluster`, of the place `from`; returns its line
+	 * that means these. Both NULL: it has no such line. */
 	int (*check_cluster)(struct arena *a, const struct documents *d, const char *from,
 			     const char *text, size_t n, struct err *e);
+	const char *(*cluster_hash_line)(struct arena *a, const char *text, size_t n);
 	/* Build the model. Key pairs and secrets stay empty. */
 	int (*node)(struct arena *a, const struct documents *d, const struct facts *f,
 		    const struct dialect_opts *o, struct node *ret, struct err *e);

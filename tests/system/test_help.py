@@ -121,12 +121,30 @@ def beside(world, role):
     world.conf.write_text(text)
 
 
-@pytest.mark.parametrize("role", ["worker", "master"])
+@pytest.mark.parametrize("role,named", [("worker", "worker"), ("control-plane", "control plane")])
+def test_an_example_of_today_validates(tmp_path, role, named):
+    """kube_env means the bytes of the other document, so that neither is edited before both are right."""
+    for topic, name in (("kube_env", "kube_env.yaml"), ("cluster", "nodeupconfig.yaml")):
+        done = nodeup("example", role, topic)
+        assert done.returncode == 0 and not done.stderr and done.stdout.startswith(f"# {name} of a {role}"), done
+        (tmp_path / name).write_text(done.stdout)
+    assert nodeup("example", role).stdout == (tmp_path / "kube_env.yaml").read_text()
+    validate = ("validate", "--strict", f"--conf={tmp_path}/kube_env.yaml")
+    done = nodeup(*validate)
+    assert done.returncode == 0 and f"valid, {named} of cluster example.com, Kubernetes 1.36.2" in done.stdout and not done.stderr, done
+    with (tmp_path / "nodeupconfig.yaml").open("a") as file:
+        file.write("\n")
+    done = nodeup(*validate)
+    assert done.returncode == 78 and "this is not the NodeupConfig that BootConfig means" in done.stdout + done.stderr, done
+
+
+@pytest.mark.parametrize("role", ["worker-of-1.8", "master"])
 def test_an_example_validates_and_applies(world, role):
     world.write_documents()
     beside(world, role)
     done = world.run("validate", write=False)
-    assert done.code == OK and f"valid, {role} of cluster example.k8s.local, Kubernetes 1.8.7" in done.out, done
+    named = role.removesuffix("-of-1.8")
+    assert done.code == OK and f"valid, {named} of cluster example.k8s.local, Kubernetes 1.8.7" in done.out, done
     assert not any("unknown key" in line for line in done.lines), done
     done = world.run("apply", write=False)
     assert done.code == OK, done
@@ -135,9 +153,9 @@ def test_an_example_validates_and_applies(world, role):
     assert world.run("plan", write=False).code == OK
 
 
-@pytest.mark.parametrize("role", ["worker", "master"])
+@pytest.mark.parametrize("role", ["worker", "control-plane", "worker-of-1.8", "master"])
 def test_an_example_has_every_key(role):
-    for topic in ("kube_env", "cluster", "instancegroup"):
+    for topic in ("kube_env", "cluster", *(["instancegroup"] if role in ("worker-of-1.8", "master") else [])):
         text = nodeup("example", role, topic).stdout
         schema = json.loads(nodeup("help", "-o", "json", topic).stdout)
         wanted = [keys for keys in map(set, (s["properties"] for s in schema.get("anyOf", [schema])))
@@ -146,8 +164,9 @@ def test_an_example_has_every_key(role):
         assert set(re.findall(r"(?m)^#?(\w+)(?=:| {2,})", text)) >= wanted[0], topic
 
 
-@pytest.mark.parametrize("argv,says", [((), "example wants a role, and may have a document: worker, master"), (("mastr",), "did you mean master?"),
-                                       (("worker", "clustr"), "no document 'clustr' of a worker; did you mean cluster?")])
+@pytest.mark.parametrize("argv,says", [((), "example wants a role, and may have a document: worker, control-plane, worker-of-1.8, master"), (("mastr",), "did you mean master?"),
+                                       (("worker", "instancegroup"), "no document 'instancegroup' of a worker; kube_env, cluster"),
+                                       (("master", "clustr"), "no document 'clustr' of a master; did you mean cluster?")])
 def test_no_such_example(argv, says):
     done = nodeup("example", *argv)
     assert done.returncode == 64 and says in done.stderr and not done.stdout, done

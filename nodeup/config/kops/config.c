@@ -56,14 +56,24 @@ static void note_unknown(void *arg, const struct field_unknown *u)
 	field_note_unknown(all, u);
 }
 
+static const char *hash_of(struct arena *a, const char *text, size_t n)
+{
+	struct digest d;
+
+	digest_of(DIGEST_SHA256, text, n, &d);
+	return enc_base64(a, d.bytes, digest_size(d.algo));
+}
+
+const char *kops_config_hash_line(struct arena *a, const char *text, size_t n)
+{
+	return arena_printf(a, "NodeupConfigHash: %s\n", hash_of(a, text, n));
+}
+
 int kops_config_check_hash(struct arena *a, const struct kops_boot *boot, const char *from,
 			   const char *text, size_t n, struct err *e)
 {
-	struct digest d;
-	const char *got;
+	const char *got = hash_of(a, text, n);
 
-	digest_of(DIGEST_SHA256, text, n, &d);
-	got = enc_base64(a, d.bytes, digest_size(d.algo));
 	if (str_eq(got, boot->nodeup_config_hash))
 		return 0;
 	(void)err_fail(e, ERR_CONFIG, ESTALE,

@@ -113,6 +113,8 @@ extern const struct version kops_oldest, kops_newest;
 /* Read BootConfig and check it by itself. An unknown key is an error. */
 int kops_boot(struct arena *a, const struct tree *t, const struct dialect_opts *o,
 	      struct kops_boot *ret, struct err *e) must_check;
+/* Returns the line of BootConfig that means these bytes of NodeupConfig. */
+const char *kops_config_hash_line(struct arena *a, const char *text, size_t n);
 /* Whether these are the bytes of NodeupConfig that BootConfig means; `from` is their place. ESTALE: they are not. */
 int kops_config_check_hash(struct arena *a, const struct kops_boot *boot, const char *from,
 			   const char *text, size_t n, struct err *e) must_check;
@@ -130,5 +132,7 @@ bool kops_has_addresses(const struct kops_config *c);
  * user data of today's kops. */
 int kops_script(struct arena *a, const char *file, const char *text, const char **ret,
 		struct err *e) must_check;
+/* A worker and a control plane to begin with. */
+extern const struct dialect_example kops_examples[];
 /* Its row of dialects[]. */
 extern const struct dialect kops_dialect;

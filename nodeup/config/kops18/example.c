@@ -28,8 +28,9 @@ static const char cluster[] = "kubernetesVersion: 1.8.7\n"
 			      "- {name: events, etcdMembers: [{name: a, instanceGroup: master}]}\n";
 
 const struct dialect_example kops18_examples[] = {
-	{ "worker", COMMON_ENV "InstanceGroupName: nodes\nTags: [_automatic_upgrades, _aws]\n",
-	  cluster, "role: Node\nnodeLabels: {kops.k8s.io/instancegroup: nodes}\n" },
+	{ "worker-of-1.8",
+	  COMMON_ENV "InstanceGroupName: nodes\nTags: [_automatic_upgrades, _aws]\n", cluster,
+	  "role: Node\nnodeLabels: {kops.k8s.io/instancegroup: nodes}\n" },
 	{ "master",
 	  COMMON_ENV
 	  "InstanceGroupName: master\nTags: [_automatic_upgrades, _aws, _kubernetes_master]\n"
