@@ -28,7 +28,7 @@ static void warn_sha1(struct plan *p, const struct asset *as, const char *where)
 			as->name);
 }
 
-/* What stands for an asset's bytes in a map. */
+/* Returns the digest in hex, by which maps know an asset's bytes. */
 static const char *digest_text(const struct plan *p, const struct asset *as)
 {
 	char hex[DIGEST_TEXT_MAX];
@@ -282,7 +282,7 @@ void plan_install_member(struct plan *p, const char *member, const char *path, m
 	(void)plan_install_member_of(p, "", member, path, mode);
 }
 
-/* Of an image that is an archive; NULL: the plan fails. */
+/* Returns the asset of an image that is an archive; NULL: the plan fails. */
 static struct asset *parse_image(struct plan *p, const struct node_image *image)
 {
 	const char *where = tree_where(p->arena, &image->pos);

@@ -14,7 +14,7 @@ void plan_install_member(struct plan *p, const char *member, const char *path, m
 /* As plan_install_member, from archives whose name begins so. Returns the task. */
 struct task *plan_install_member_of(struct plan *p, const char *archives, const char *member,
 				    const char *path, mode_t mode);
-/* Whether the list has an archive whose name begins so. */
+/* Returns whether the list has an archive whose name begins so. */
 bool plan_has_archive(const struct plan *p, const char *start);
 /* As plan_install, with that mode; where the documents list no such asset, the one of text, "sha1@url". */
 void plan_install_known(struct plan *p, const char *name, const char *text, const char *path,

@@ -12,8 +12,7 @@ static const char env_file[] = "/etc/sysconfig/kops-configuration";
 /* systemd 229 was the first to take "infinity" here; to an older one 0 means the same */
 enum { SYSTEMD_INFINITY = 229 };
 
-/* What kops' own file has: its unit reads it where its program comes back, and must find nothing there that it
- * does not expect. */
+/* Variables of kops' own file. If kops' program comes back, its unit reads this file and must find no others. */
 static const char *const file_variables[] = {
 	"AWS_REGION", "S3_ENDPOINT", "S3_REGION", "S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY", NULL,
 };

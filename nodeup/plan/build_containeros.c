@@ -13,8 +13,8 @@ static const char mounter_tar[] = "8003b798cf33c7f91320cd6ee5cec4fa22244571@"
 				  "https://storage.googleapis.com/kubernetes-release/gci-mounter/"
 				  "mounter.tar";
 
-/* What is mounted stays mounted, also when it is run again. The tree gets its name when it is whole, and
- * is never removed: kubelet's volumes are mounted in it. */
+/* Keeps its mounts, also when it is run again. The tree gets its name when it is whole. It is never removed, as
+ * kubelet's volumes are mounted in it. */
 static const char script[] =
 	"#!/bin/bash\n"
 	"# Written by nodeup: Container-Optimized OS lets nothing run from what can be written to,\n"
@@ -60,7 +60,7 @@ static const char script[] =
 	"bind /dev \"$root/dev\" ro,nosuid,noexec\n"
 	"bind /etc/resolv.conf \"$root/etc/resolv.conf\" ro,nosuid,nodev,noexec\n";
 
-/* What the script leaves mounted. */
+/* Mounts that the script leaves. */
 static const char *const mounts[] = {
 	"/home/kubernetes/bin",
 	HOME,

@@ -10,7 +10,7 @@
 static const char authn_config[] = "/etc/kubernetes/authn.config";
 static const char cloud_config[] = "/etc/kubernetes/cloud.config";
 
-/* What the API server is told beside the documents: where this node keeps its files. */
+/* Sets the API server's files for aggregation, by the keys that this node has. */
 static void set_aggregation(const struct plan *p, struct kube_apiserver_spec *s)
 {
 	const struct node *n = p->req->node;
@@ -41,7 +41,7 @@ static void set_etcd_tls(const struct plan *p, struct kube_apiserver_spec *s)
 	s->etcd_servers_overrides = strv_split(p->arena, "/events#https://127.0.0.1:4002", ',');
 }
 
-/* What the API server is told. */
+/* Returns the API server's settings: the documents' and this node's. */
 static struct kube_apiserver_spec apiserver_settings(const struct plan *p)
 {
 	const struct node *n = p->req->node;

@@ -10,7 +10,7 @@ static const char apt_marker[] = "// Written by nodeup for egressProxy";
 static const char manager_conf[] = "/etc/systemd/system.conf.d/20-kops-proxy.conf";
 static const char apt_conf[] = "/etc/apt/apt.conf.d/31kops-proxy";
 
-/* Where the file is wanted its text, else nothing of ours. A login makes it root's alone. */
+/* Writes the text if the file is wanted, and else takes ours out of it. With a login only root may read it. */
 static void put_file(struct plan *p, const char *path, const char *mark, const char *text)
 {
 	if (!text)

@@ -3,7 +3,7 @@
 #include <string.h>
 #include "nodeup/plan/pod_files.h"
 
-/* Whether a file at path would be in the way of what the plan puts at `have`, or the other way round. */
+/* Returns whether a file at path and the task's own exclude each other. */
 static bool is_in_the_way(const struct task *t, const char *path)
 {
 	const char *have = task_path(t);
@@ -13,7 +13,7 @@ static bool is_in_the_way(const struct task *t, const char *path)
 	return str_is_within(have, path) || (t->kind != TASK_DIR && str_is_within(path, have));
 }
 
-/* Of the first n tasks, which others have asked for. */
+/* Refuses a file that is in the way of one of the first n tasks, which others have asked for. */
 static void check_place(struct plan *p, size_t n, const struct node_file *f)
 {
 	for (size_t i = 0; i < n; i++) {

@@ -19,7 +19,7 @@ static const char script[] =
 	"\tfi\n"
 	"done\n";
 
-/* What the script leaves behind, as iptables -S says it. */
+/* Rules that the script leaves, in the words of iptables -S. */
 static const char *const rules[] = {
 	"INPUT -p tcp -j ACCEPT",   "INPUT -p udp -j ACCEPT",   "INPUT -p icmp -j ACCEPT",
 	"FORWARD -p tcp -j ACCEPT", "FORWARD -p udp -j ACCEPT", "FORWARD -p icmp -j ACCEPT",

@@ -9,7 +9,7 @@ static const char kubeconfig[] = "/var/lib/kubelet/kubeconfig";
 static const char containerd_flag[] =
 	"--container-runtime-endpoint=unix:///run/containerd/containerd.sock";
 
-/* What kops appends behind the sorted flags, in its order. */
+/* Appends the flags that kops has behind the sorted ones, in its order. */
 static void add_late_flags(struct plan *p, struct strv *flags)
 {
 	const struct node *n = p->req->node;

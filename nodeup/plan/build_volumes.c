@@ -96,8 +96,8 @@ static struct task *add_mount(struct plan *p, const struct mount *m)
 	return t;
 }
 
-/* As systemd does for a line of fstab with a pass number; the others repair themselves when they are
- * mounted. What could not be repaired is not mounted. */
+/* Returns the orders that systemd makes of a line of fstab with a pass number. A file system that fsck could not
+ * repair is not mounted. Other kinds repair themselves when they are mounted. */
 static const char *fsck_orders(struct plan *p, const struct node_volume *v, const char *device)
 {
 	const char *name = unit_escape_path(p->arena, device);

@@ -1,7 +1,7 @@
 /* builders.h - all builders: what a node is made of
  * A builder reads plan->req and appends tasks (tasklist.h); it never looks at the machine. It asks the
- * model what is wanted, never which dialect the documents are of. What is wrong goes to
- * plan_error(). Their bodies are in build_*.c here, or in the room of the era that alone has them.
+ * model what is wanted, never which dialect the documents are of. Its errors go to plan_error().
+ * Bodies are in build_*.c here, or in the room of the era that alone has them.
  * Owner: tasks live in the plan's arena. Errors: the plan's. Threads: one.
  * Source: kops 1.8.1 nodeup/pkg/model, one file each. */
 #pragma once

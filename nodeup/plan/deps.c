@@ -9,8 +9,8 @@
 static const char manager_dir[] = "/etc/systemd/system.conf.d/";
 static const char manifest_dir[] = "/etc/kubernetes/manifests/";
 
-/* What has to be in place before a unit starts beside its own inputs: another unit, and what the
- * builder of that name installs or loads. */
+/* Units and builders that a unit waits for beside its own inputs: `after` is a unit, and `origin` a builder whose
+ * tasks are done first. */
 static const struct {
 	const char *unit, *after, *origin;
 } starts[] = {
@@ -263,10 +263,10 @@ static bool is_resumed(const struct task *t, const struct task *resume)
 	return strv_has(&resume->move.units, t->name);
 }
 
-/* Of a rule for a task that comes after all others. */
+/* The kind in a rule for a task that comes after all others. */
 #define ANY_KIND TASK_KIND_MAX
 
-/* Whether the other one is there for the sake of the first, and whether that is all. */
+/* Tells whether a task exists for the sake of the one that needs it: not, also, or only. */
 enum dep_sake { OF_ITS_OWN, FOR_ITS_SAKE, FOR_ITS_SAKE_ALONE };
 
 struct dep_rule {

@@ -42,7 +42,7 @@ static bool is_package_for(const struct plan *p, const struct docker_package *pk
 	       str_eq(pkg->version, p->req->node->docker.version);
 }
 
-/* Whether docker is ours to install: a release kops 1.8 knew, and no other docker on it. */
+/* Returns whether docker is ours to install: the release is one that kops 1.8 knew and has no other docker. */
 static bool is_to_install(const struct plan *p)
 {
 	const struct runtime *r = &p->req->runtime;
@@ -97,7 +97,8 @@ static void fail_runtime(struct plan *p)
 		 "documents installs it here");
 }
 
-/* What docker of today has no more, though a kernel has: source: docker's list of what was removed. */
+/* Replaces a driver that docker of today has no more, though a kernel has it. Source: docker's list of removed
+ * features. */
 const char *plan_docker_driver(struct plan *p, const char *driver)
 {
 	if (!plan_docker_is_at_least(p, DOCKER_OVERLAY2) ||
@@ -148,7 +149,7 @@ static void install_docker(struct plan *p, const struct plan_docker *d)
 	plan_unit_file(p, plan_docker_unit, d->unit);
 }
 
-/* How docker comes to be there. Not in an image that may get it later. */
+/* Makes the tasks that bring docker. In an image that may get it later there are none. */
 static bool provide_docker(struct plan *p, const struct plan_docker *d)
 {
 	const bool is_there = str_eq(p->req->runtime.unit, plan_docker_unit);

@@ -11,7 +11,7 @@ extern const char plan_docker_unit[];
 /* LICENSE of this tree, the Apache license. */
 extern const char plan_apache_start[];
 
-/* What a dialect's era says of it. */
+/* Docker as a dialect's era sets it up. */
 struct plan_docker {
 	const char *options; /* text of /etc/sysconfig/docker, which sets $DOCKER_OPTS */
 	const char *unit;    /* its unit file, where docker is installed here */
@@ -31,6 +31,6 @@ bool plan_docker_is_at_least(const struct plan *p, long major);
 void plan_docker(struct plan *p, const struct plan_docker *d);
 /* Its licence, which kops 1.8 writes with it and kube-up beside any. */
 void plan_docker_licence(struct plan *p);
-/* What restarts a docker that does not answer: a script, its service and its timer. */
+/* Writes what restarts a silent docker: a script, its service and its timer. */
 void plan_docker_healthcheck(struct plan *p, const char *script, const char *service,
 			     const char *timer);

@@ -16,6 +16,6 @@ const char *plan_env_lines(struct arena *a, const struct strmap *env);
 struct strv plan_proxy_words(const struct plan *p);
 /* The units that may be told of the cluster's proxy: they pull images, ask the cloud, fetch. NULL ends it. */
 extern const char *const plan_proxied_units[];
-/* Whether the unit is told of it, and the file that tells it when there is a login. */
+/* Returns whether the unit is told of the proxy. If the proxy has a login, the file below tells it. */
 bool plan_is_proxied(const struct plan *p, const char *unit);
 extern const char plan_proxy_env_file[];

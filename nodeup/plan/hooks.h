@@ -25,7 +25,7 @@ typedef const char *plan_hook_value(struct plan *p, const struct strmap_item *it
 /* Append the file, and say what is left. A hook that is disabled has no file. */
 struct plan_hook_env plan_hook_environment(struct plan *p, const struct node_hook *h,
 					   plan_hook_value *value);
-/* How the text of such a unit begins, with what it starts after and before. */
+/* Returns the beginning of such a unit's text, with the units that it starts after and before. */
 char *plan_hook_head(const struct plan *p, const struct node_hook *h);
 /* Append the unit, or what stops and disables it. Its failure fails the run, and keeps no other from starting. */
 void plan_add_hook(struct plan *p, const struct node_hook *h, const struct plan_hook *unit);

@@ -196,7 +196,7 @@ static const struct host_check checks[] = {
 	{ NULL, NULL, NULL },
 };
 
-/* Of nodes of any kind. */
+/* Checks for nodes of any kind. */
 static const struct host_check checks_of_all[] = {
 	{ NULL, "there is swap space, with which kubelet does not start", "none: swapoff -a; or failSwapOn: false",
 	  .got = swaps },

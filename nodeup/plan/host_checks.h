@@ -19,14 +19,14 @@ struct host_check {
 	bool is_later;    /* it can run now: a warning is all */
 };
 
-/* Of nodes whose documents hold the configuration of each program. */
+/* For nodes whose documents hold the configuration of each program. */
 extern const struct host_check host_checks_of_configured[];
 
 /* Go through the tables: each reason fails the plan, and the first is e. all_the_same: each is a warning instead. */
 int plan_check_host(struct plan *p, bool all_the_same, struct err *e) must_check;
 /* The n-th release or distribution that a node is made on, as facts; false: there are no more. */
 typedef bool plan_nth_host_fn(size_t n, struct facts *ret);
-/* Of nodes whose documents hold the configuration of each program. */
+/* For nodes whose documents hold the configuration of each program. */
 extern plan_nth_host_fn *const plan_nth_host_of_configured;
 /* The same of this node. Together they stand for every machine that is supported. */
 bool plan_nth_host(const struct node *node, size_t n, struct facts *ret);

@@ -32,7 +32,8 @@ static bool has_file(const struct plan_req *req, const char *path)
 	return !req->has_file || req->has_file(req->has_file_arg, path);
 }
 
-/* What an earlier run wrote, and no task puts there now. A unit that is still named is not stopped. */
+/* Adds a task for each file that an earlier run wrote and no task puts there now. A unit that is still named is not
+ * stopped. */
 static void add_leftovers(struct plan *p)
 {
 	p->builder = "leftovers";
@@ -56,7 +57,7 @@ static void add_leftovers(struct plan *p)
 	}
 }
 
-/* Drop-ins that were asked for after their service was, as files of users are. What is mounted is never mounted anew for one. */
+/* Adds drop-ins that were asked for after their service, such as users' files. No mount is made anew for one. */
 static void add_late_dropins(struct plan *p)
 {
 	for (size_t i = 0; i < p->n; i++) {
@@ -157,7 +158,7 @@ static void check_host(struct plan *p)
 		(void)!plan_check_host(p, s && s->ignore_host_checks, &e);
 }
 
-/* What all came to: the first error, and with it the others. */
+/* Fails with the first error of all, and notes the others. */
 static int verdict(const struct plan *p, struct err *e)
 {
 	struct errs own = { .arena = p->arena };

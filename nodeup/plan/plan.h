@@ -12,7 +12,7 @@
 #include "nodeup/tasks/task.h"
 #include "units/unit.h"
 
-/* How nodeup is started at boot. */
+/* The boot unit's way to start nodeup. */
 struct plan_boot {
 	const char *const *flags; /* behind the program; NULL: the unit file is left as it is */
 	const char *record;       /* what the record of flags and environment is to say */
@@ -79,12 +79,12 @@ struct plan {
 	bool keep_unused; /* assets are wanted for their own sake */
 };
 
-/* Whether what it would plan can run on this host at all; changes nothing, and is asked before anything is. Why not
- * plan_build() tells, with what else is wrong. */
+/* Returns whether this host can run what would be planned. Changes nothing; ask it before anything is changed.
+ * plan_build() tells why not, with all else that is wrong. */
 bool plan_may_run(struct arena *a, const struct plan_req *req);
 /* Build it all. */
 int plan_build(struct arena *a, const struct plan_req *req, struct plan *ret,
 	       struct err *e) must_check;
 
-/* Where the flags and the environment of the boot unit are remembered. */
+/* The path of the record of the boot unit's flags and environment. */
 extern const char plan_boot_record[];

@@ -52,7 +52,7 @@ static const struct pod_mount *mount_over(const struct pod *pod, const char *pat
 	return best;
 }
 
-/* Whether nothing else can be in the folder that the container has of its own, or that is mounted in it. */
+/* Returns whether the folder is the container's own or mounted in it, and nothing else can be in it. */
 static bool is_alone_in(const struct pod *pod, const char *folder)
 {
 	const struct pod_container *c = &pod->container;
@@ -117,7 +117,7 @@ void plan_pod_files(struct plan *p, struct pod *pod, const struct schema *s, con
 	field_files(s, spec, note_file, &r);
 }
 
-/* The words of its command. Of a shell's line none is quoted that names a file. */
+/* Returns the words of its command. In a shell's line no word that names a file is quoted. */
 static struct strv words_of(struct arena *a, const struct tree *container)
 {
 	static const char *const lists[] = { "command", "args" };
@@ -147,7 +147,7 @@ static const struct schema *program_of(const struct strv *words)
 	return NULL;
 }
 
-/* What is mounted in one container of a manifest. */
+/* Returns a pod with the mounts of one container of a manifest. */
 static struct pod *view_of(struct arena *a, const struct tree *manifest,
 			   const struct tree *container)
 {

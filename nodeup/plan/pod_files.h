@@ -6,7 +6,7 @@
 #include "manifests/manifest.h"
 #include "nodeup/plan/plan.h"
 
-/* Where kubelet finds its static pods. */
+/* The folder of kubelet's static pods. */
 extern const char plan_manifests[];
 /* Mount the folder of a file: of a log that the program renames, or of what may be replaced. Nothing of one without a folder, as
  * "-" and "/a.log" are, and of NULL. */

@@ -20,8 +20,8 @@ struct release {
 
 /* The n-th release or distribution of the tables, as facts; false: there are no more. */
 bool release_nth(size_t n, struct facts *ret);
-/* Whether facts are of this release: its version begins so ("8" is also 8.11), or where a host tells none, the code name
- * is this (NULL: it has none). */
+/* Returns whether the facts are of this release: the version begins so ("8" fits 8.11). A host without a version is
+ * known by the code name (NULL: it has none). */
 bool release_is(const char *distribution, const char *version, const char *codename,
 		const struct facts *f);
 /* The row of this host; one without anything for a release that kops 1.8 did not know. */

@@ -59,7 +59,7 @@ void plan_proxy_env(const struct plan *p, const struct node_proxy *proxy, struct
 		arena_push(p->arena, c->env, c->n_env, env[i]);
 }
 
-/* Where distributions keep CA certificates. */
+/* Folders in which distributions keep CA certificates. */
 static const char *const ssl_paths[] = {
 	"/etc/ssl",     "/etc/pki/tls",       "/etc/pki/ca-trust", "/usr/share/ssl", "/usr/ssl",
 	"/usr/lib/ssl", "/usr/local/openssl", "/var/ssl",          "/etc/openssl",

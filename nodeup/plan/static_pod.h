@@ -10,7 +10,7 @@
 struct pod *plan_pod_today(struct plan *p, const char *name, const char *image);
 /* The same as Kubernetes wanted it before 1.10, with an annotation. */
 struct pod *plan_pod(struct plan *p, const char *name, const char *image);
-/* How kubelet asks a program on this host whether it is well. path NULL: whether it can be connected to. */
+/* Returns kubelet's probe of a program on this host. path NULL: it only connects. */
 struct pod_probe plan_probe(const char *path, const char *scheme, int64_t port);
 /* Tell the pod of the cluster's proxy, if there is one (a url). */
 void plan_proxy_env(const struct plan *p, const struct node_proxy *proxy, struct pod *pod);

@@ -15,7 +15,7 @@ struct plan_index {
 	size_t n;
 };
 
-/* Of more than so many the rest is not even counted. */
+/* The most errors that are kept; further ones are not even counted. */
 enum { WRONG_MAX = 1000 };
 
 struct err *plan_error(struct plan *p)

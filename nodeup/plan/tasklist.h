@@ -1,14 +1,14 @@
 /* tasklist.h - what a builder appends to the plan
- * Asking for the same path twice with the same content is one task, with another content an error. What a
- * builder asks for is never checked by it: the plan keeps all errors, and fails when all builders have run.
+ * One path asked for twice is one task if the content is the same, and else an error. A builder checks no
+ * result: the plan keeps all errors, and fails when all builders have run.
  * Owner: the arena of the plan. Errors: the plan's. Threads: one. */
 #pragma once
 
 #include "nodeup/plan/plan.h"
 
-/* Where unit files of ours are, with its slash. */
+/* The folder of our unit files, with its slash. */
 extern const char plan_unit_dir[];
-/* Where to say what is wrong, which fails the plan. A builder may go on after it: what it asks for then is not used. */
+/* Returns the error to fill, which fails the plan. The builder may go on: its later tasks are not used. */
 struct err *plan_error(struct plan *p);
 /* Say so of the documents, as err_config() does. */
 #define plan_refuse(p, ...) ((void)err_config(plan_error(p), __VA_ARGS__))
@@ -44,8 +44,8 @@ struct task *plan_bytes(struct plan *p, const char *path, mode_t mode, const voi
 const char *plan_yaml(struct plan *p, const char *path, const struct tree *t, size_t max);
 /* A unit file of ours in /etc/systemd/system, or a drop-in: "x.service.d/10-y.conf". */
 struct task *plan_unit_file(struct plan *p, const char *name, const char *text);
-/* A file of variables for a container, as docker reads them: KEY=value up to the end of the line, without quoting. What
- * `whose` had there goes when there are none. */
+/* Writes variables for a container as docker reads them: KEY=value to the end of the line, without quotes. Without
+ * any, the file that `whose` had goes. */
 void plan_env_file(struct plan *p, const char *path, const char *whose, const struct strmap *env);
 /* As plan_unit_file, text never shown. */
 struct task *plan_secret_unit(struct plan *p, const char *name, const char *text);
@@ -59,5 +59,5 @@ struct task *plan_unit(struct plan *p, const char *name, bool enable);
 void plan_checkpoints(struct plan *p, struct task *kubelet, const char *root, const char *cpus);
 /* A unit that is not to run: stopped, and disabled. No unit of that name may be asked for. */
 struct task *plan_unit_off(struct plan *p, const char *name);
-/* Whether a task writes the unit's own file or one of its drop-ins. */
+/* Returns whether a task writes the unit's own file or one of its drop-ins. */
 bool plan_is_text_of(const struct task *t, const char *unit);

@@ -38,7 +38,7 @@ static int read_signature(struct plan *p, const char *text, const char *where,
 	return 0;
 }
 
-/* What is signed: every entry on a line of its own, as it stands. */
+/* Returns the signed text: every entry on a line of its own, as it stands. */
 static const char *list_of(struct plan *p)
 {
 	const struct node_texts *texts = &p->req->node->assets;

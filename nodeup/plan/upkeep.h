@@ -12,7 +12,7 @@
 struct task *plan_sysctl(struct plan *p, const char *content, const char *own);
 /* A script by which INPUT and FORWARD let pods and their traffic through, run at each boot. */
 void plan_firewall(struct plan *p, const char *path, const char *script_text);
-/* Of hosts that have apt: whether updates install themselves. */
+/* Turns automatic updates on or off, on hosts that have apt. */
 void plan_upgrades(struct plan *p, bool wanted);
 /* Rotate /var/log/NAME.log. `end` stands behind the last brace. */
 void plan_rotated_log(struct plan *p, const char *name, const char *end);

@@ -19,7 +19,7 @@ static bool is_over_several(const struct plan *p, const struct node_volume *v)
 	return v->disks == NODE_DISKS_INSTANCE_STORE && v->nth < 0 && store->set && store->v > 1;
 }
 
-/* What Debian 8 and Ubuntu 16.04 called it. */
+/* Returns the package's name; Debian 8 and Ubuntu 16.04 had another. */
 static const char *package_of(const struct release *d, const struct mkfs_kind *kind)
 {
 	if (strcmp(kind->fs, "btrfs") == 0 &&

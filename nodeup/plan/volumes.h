@@ -8,7 +8,7 @@
 const char *volumes_uuid(const struct plan *p, const struct node_volume *v);
 /* Services that may start only when something is mounted. */
 struct strv volumes_services(const struct plan *p);
-/* What has to be mounted before that service starts. kubelet's pods may use any volume. */
+/* Returns the mount points that the service waits for. kubelet waits for all, as its pods may use any volume. */
 struct strv volumes_of_service(const struct plan *p, const char *service);
 /* The name of the marker for a bind's target, as it stands in a unit's text. */
 const char *volumes_specifier_free(struct arena *a, const char *target);
