@@ -34,7 +34,7 @@ void pod_host_path(struct arena *a, struct pod *p, const char *name, const char 
 	arena_push(a, c->mounts, c->n_mounts, mount);
 }
 
-/* One word of a shell's line. What kops writes bare stays bare, an empty value shows as "". */
+/* Returns one word of a shell's line. Words that kops writes bare stay bare; an empty value is "". */
 static const char *shell_word(struct arena *a, const char *word)
 {
 	static const char bare[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -196,7 +196,7 @@ static struct tree *ports_tree(struct arena *a, const struct pod_container *c)
 	return list;
 }
 
-/* Of a tree that was read: what is built of it is only written. */
+/* Returns a tree that was read as a part of one that is only written. */
 static struct tree *as_it_stands(struct arena *a, const struct tree *read)
 {
 	struct tree *t = arena_new(a, struct tree);

@@ -8,15 +8,16 @@
 
 /* Returns the pod's volume of that name, or NULL. */
 const struct pod_volume *pod_volume(const struct pod *p, const char *name);
-/* Mount a host path: adds the volume and the container's mount at the same path unless `at` is set.
- * name NULL: the path without its slashes, "/usr/share/ssl" as volume "usrsharessl". Of a path that is mounted there
- * already nothing is added: its mount may be written if one of the two may. */
+/* Mount a host path: adds the volume and the container's mount at the same path unless `at` is set. name NULL: the
+ * path without its slashes, "/usr/share/ssl" as volume "usrsharessl". A path that is mounted there already is not
+ * added again: its mount may be written if one of the two may. */
 void pod_host_path(struct arena *a, struct pod *p, const char *name, const char *host_path,
 		   const char *at, bool read_only);
 /* Have the pod run bin with flags in a shell, which appends the output to log through tee. */
 void pod_shell_command(struct arena *a, struct pod *p, const char *bin, const struct strv *flags,
 		       const char *tee, const char *log);
-/* Whether each mount of a pod's containers is one that kubelet takes: of a volume that there is, at a path of its own. */
+/* Fails if kubelet would not take a mount of the pod's containers. Each wants a volume that is there, and a path of
+ * its own. */
 int manifest_check(struct arena *a, const struct tree *pod, struct err *e) must_check;
 /* Write the manifest's text. */
 int manifest_render(struct arena *a, const struct pod *p, char **ret_text,

@@ -15,7 +15,7 @@ struct bus;
 
 enum bus_job_state { BUS_JOB_RUNNING, BUS_JOB_WAITING, BUS_JOB_DONE, BUS_JOB_FAILED };
 
-/* What the manager says of a unit; strings are never NULL. */
+/* A unit as the manager describes it; strings are never NULL. */
 struct bus_unit {
 	const char *load_state;   /* loaded, not-found, masked, error... */
 	const char *active_state; /* active, inactive, failed, activating... */
@@ -49,7 +49,7 @@ int bus_get(struct bus *b, struct arena *a, const char *unit, struct bus_unit *r
 /* The same with file_state, from the links on the disk. */
 int bus_get_with_links(struct bus *b, struct arena *a, const char *unit, struct bus_unit *ret,
 		       struct err *e) must_check;
-/* Whether it runs, or is about to: not what is inactive or has failed. */
+/* Returns whether it runs or is about to, and so is neither inactive nor failed. */
 bool bus_unit_is_at_work(const struct bus_unit *u);
 /* daemon-reload. */
 int bus_reload(struct bus *b, struct err *e) must_check;
@@ -60,7 +60,7 @@ int bus_enable(struct bus *b, const char *unit, bool on, bool *ret_changed,
  * replace) and give its id. Never waits. */
 int bus_job(struct bus *b, const char *verb, const char *unit, uint32_t *ret_job,
 	    struct err *e) must_check;
-/* Where a job stands. For FAILED, *ret_result is systemd's word ("failed", "timeout", "canceled",
+/* Returns how far a job is. For FAILED, *ret_result is systemd's word ("failed", "timeout", "canceled",
  * "dependency"...), valid until the bus is closed. */
 enum bus_job_state bus_job_state(struct bus *b, uint32_t job, const char **ret_result);
 /* Clear a unit's failed state and restart counter. */

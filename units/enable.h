@@ -10,7 +10,7 @@
 
 /* The file of a unit of that name that counts where /etc/systemd/system has none, or NULL. */
 const char *enable_other(int root_fd, struct arena *a, const char *unit);
-/* Whether all links are there. */
+/* Tells whether all links are there. */
 int enable_check(int root_fd, const char *unit, bool *ret_enabled, struct err *e) must_check;
 /* Create the missing ones; what is made is flushed with f, or at once (NULL). */
 int enable_apply(int root_fd, const char *unit, struct flush *f, struct err *e) must_check;

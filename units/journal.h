@@ -14,5 +14,5 @@ int journal_tail(struct arena *a, const char *unit, size_t max, int64_t since_ns
 /* A log_writer_fn: MESSAGE, PRIORITY, SYSLOG_IDENTIFIER=nodeup, MESSAGE_ID and NODEUP_* fields. */
 int journal_write(enum log_level level, const char *message, const struct log_field *fields,
 		  size_t n);
-/* Whether our stderr is connected to the journal (JOURNAL_STREAM names its device and inode). */
+/* Returns whether our stderr is connected to the journal (JOURNAL_STREAM names its device and inode). */
 bool journal_is_stderr(void);

@@ -16,7 +16,7 @@
 #define autojournal __attribute__((cleanup(journal_closep)))
 
 enum {
-	/* What is read of a message; a stack trace in one entry is not worth more. */
+	/* The most that is read of a message; a stack trace in one entry is not worth more. */
 	MESSAGE_MAX = 2048,
 	SYNC_TIMEOUT_S = 1,
 	ID_TEXT = 33,
@@ -53,7 +53,7 @@ static int match(sd_journal *j, const char *key, const char *value)
 	return sd_journal_add_match(j, text, 0);
 }
 
-/* What the unit's processes say and what PID 1 says of the unit, in this boot. */
+/* Selects lines of the unit's processes and those of PID 1 about the unit, in this boot. */
 static int match_unit(sd_journal *j, const char *unit)
 {
 	char boot[ID_TEXT];
@@ -75,8 +75,8 @@ static int match_unit(sd_journal *j, const char *unit)
 	return r < 0 ? r : match(j, "UNIT", unit);
 }
 
-/* Whether the entry belongs to the invocation that the lines so far are of. The last one may have
- * said nothing yet (a crash loop): then the one before it explains more. */
+/* Returns whether the entry belongs to the same invocation as the lines so far. In a crash loop the last one may
+ * have said nothing yet: then the one before it explains more. */
 static bool is_wanted(sd_journal *j, char invocation[static ID_TEXT], bool *spoke)
 {
 	char pid[ID_TEXT], id[ID_TEXT];
@@ -103,7 +103,7 @@ static bool is_older(sd_journal *j, int64_t since_ns)
 	       (sd_journal_get_realtime_usec(j, &us) < 0 || us < (uint64_t)since_ns / 1000);
 }
 
-/* What was read of a unit, newest first, and which of the lines are systemd's. */
+/* A unit's lines, newest first, with a mark for those of systemd. */
 struct lines {
 	struct strv all;
 	bool manager[LOOK_MAX];

@@ -53,7 +53,7 @@ const char *userdata_type_near(struct arena *a, const char *type)
 	return near_name(type, types, ARRAY_LEN(types));
 }
 
-/* What RFC 2045 calls a token: no space, no control, none of its special characters. */
+/* Returns whether it is a token of RFC 2045: no space, no control, none of its special characters. */
 static bool is_token(const char *s, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -70,7 +70,7 @@ static bool is_type(const char *type)
 	       is_token(type + main_type + 1, strlen(type + main_type + 1));
 }
 
-/* Whether the data may stand as it is: ASCII in lines of a length that every reader takes. */
+/* Returns whether the data may stand as it is: ASCII, in lines that every reader takes. */
 static bool is_text(const struct userdata_part *p)
 {
 	size_t line = 0;

@@ -14,8 +14,8 @@ struct userdata_part {
 	size_t n;
 };
 
-/* Whether cloud-init does something with a part of this type, and with any type beside a part of it:
- * a handler that says itself which ones it takes. What no handler takes is dropped without a word. */
+/* Returns whether cloud-init handles a part of this type; the second, whether such a part brings a handler that
+ * names its own types. cloud-init drops a part without a handler, and says nothing. */
 bool userdata_type_is_known(const char *type);
 bool userdata_type_is_handler(const char *type);
 /* The known type that is most like this one, or NULL. */

@@ -19,7 +19,7 @@ struct userdata_pack_req {
 	const char *data;
 	size_t n;
 	bool gzip;
-	/* What data is made of, only for the message that it is too large. */
+	/* The parts of data, for the message that it is too large. */
 	const struct userdata_share *shares;
 	size_t n_shares;
 };

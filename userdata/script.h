@@ -12,7 +12,7 @@ struct userdata_document {
 	const char *name, *text;
 };
 
-/* What writes one: the beginning of `put NAME <<'MARK'`, which ends at the line MARK. */
+/* The beginning of the line that writes one, `put NAME <<'MARK'`; it ends at the line MARK. */
 #define USERDATA_PUT "put "
 
 struct userdata_req {
