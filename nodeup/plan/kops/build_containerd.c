@@ -10,8 +10,8 @@ static const char options[] = "/etc/sysconfig/containerd";
 /* Archives that have none of containerd's programs. */
 static const char *const others[] = { "cni-plugins-", "crictl-", "nerdctl-" };
 
-/* What containerd's archive may hold below bin/ that begins with `containerd` or `ctr`. What is always there is what
- * containerd is started with. */
+/* Files of containerd's archive below bin/ that begin with `containerd` or `ctr`. Those that are always there are
+ * needed to start containerd. */
 static const struct {
 	const char *name;
 	bool is_always;
@@ -39,7 +39,7 @@ static const struct {
 	{ "nerdctl-", "nerdctl" },
 };
 
-/* What the archive begins with that has containerd: any other than those of known content. */
+/* Returns the name of containerd's archive: the first that is none of those above. */
 static const char *containerd_archive(const struct plan *p)
 {
 	for (size_t i = 0; i < p->n_assets; i++) {

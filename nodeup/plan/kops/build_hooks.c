@@ -49,7 +49,7 @@ static const char *command_line(struct plan *p, const struct strv *words)
 	return strv_join(p->arena, &out, " ");
 }
 
-/* What systemd puts something else for, from there on; NULL: nothing. source: systemd.unit(5), systemd.service(5) */
+/* Returns the first sign that systemd replaces; NULL: none. Source: systemd.unit(5), systemd.service(5). */
 static const char *find_special(const char *word)
 {
 	static const char specifiers[] = "aAbBCdDEfgGhHiIjJlLmMnNopPqsStTuUvVwWyY";
@@ -65,7 +65,7 @@ static const char *find_special(const char *word)
 	return NULL;
 }
 
-/* What systemd makes of a value in a unit: of two signs one. */
+/* Returns a value as systemd reads it in a unit: two signs become one. */
 static const char *without_doubles(struct plan *p, const char *value)
 {
 	char *out = arena_str(p->arena, value), *to = out;
@@ -123,7 +123,8 @@ static const char *run_command(struct plan *p, const struct node_hook *h, const 
 	return command_line(p, &words);
 }
 
-/* Of a word only that is shown, and of a value, which may be a password, the sign alone. */
+/* Warns of a sign that systemd replaces. Shows `shown` bytes of a word; of a value, which may be a password, the
+ * sign alone. */
 static void warn_of_special(struct plan *p, const struct node_hook *h, const char *place,
 			    const char *word, int shown)
 {

@@ -26,7 +26,7 @@ static const struct kops_pod form = {
 	.n_mounts = ARRAY_LEN(mounts),
 };
 
-/* What this node has at places of its own. */
+/* Settings for files that this node keeps at paths of its own. */
 static const struct kops_rule rules[] = {
 	SET(client_ca_file, RULE_IF_EMPTY, "/srv/kubernetes/ca.crt"),
 	SET(etcd_ca_file, RULE_ALWAYS, SRV "/etcd-ca.crt"),
@@ -49,7 +49,7 @@ static const struct kops_rule authenticator_rules[] = {
 	SET(authentication_token_webhook_config_file, RULE_ALWAYS, authn_config),
 };
 
-/* Where an API server without an etcd of its own reaches it: the servers of all else, and of what has others. */
+/* Names of etcd for an API server that has none beside it: for all keys (NULL), and for those with servers of their own. */
 static const struct {
 	const char *overrides, *name;
 } etcd_names[] = {

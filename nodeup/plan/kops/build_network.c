@@ -175,9 +175,9 @@ static void add_prefix(struct plan *p)
 					      .region = p->req->facts->region };
 }
 
-/* What each network asks of the host. Guards that a release does not need are left out by its own row. Of the others
- * (calico, flannel, kindnet, kubenet, an external cni) a host needs no guards.
- * source: kops 1.37 nodeup/pkg/model/networking */
+/* Returns the guards that the network needs on the host. A release's own row leaves out those that it does not
+ * need. Others (calico, flannel, kindnet, kubenet, an external cni) need none. Source: kops 1.37
+ * nodeup/pkg/model/networking. */
 static unsigned int guards_of(const struct kops_config *c)
 {
 	const struct kops_networking *n = &c->networking;

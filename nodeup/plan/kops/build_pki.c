@@ -166,7 +166,7 @@ static void add_etcd(struct plan *p, const char *cluster)
 	}
 }
 
-/* Which keys nodes are to have certificates of. */
+/* Tells kops-controller the ids of the keys that sign nodes' certificates. */
 static void add_keypair_ids(struct plan *p)
 {
 	static const char path[] = CONTROLLER "/keypair-ids.yaml";
@@ -212,7 +212,7 @@ static void add_secrets(struct plan *p)
 	plan_secret(p, APISERVER "/encryptionconfig.yaml", 0600, encryption ? encryption : "");
 }
 
-/* How the API server asks aws-iam-authenticator who a user is. Without kind and version, as kops has it. */
+/* Writes the API server's way to ask aws-iam-authenticator who a user is. It lacks kind and version, as in kops. */
 static void add_authentication(struct plan *p)
 {
 	static const char path[] = "/etc/kubernetes/authn.config";
@@ -239,7 +239,7 @@ static void add_authentication(struct plan *p)
 			  arena_printf(p->arena, form, enc_base64(p->arena, ca, strlen(ca))));
 }
 
-/* Of the first user that the images of this release may have, and this one has. */
+/* Gives a kubeconfig to the first user of this release's images that this image has. */
 static void add_admin(struct plan *p)
 {
 	const struct strv names = strv_split(p->arena, kops_release(p)->users, ' ');

@@ -2,9 +2,8 @@
 
 #include "nodeup/plan/kops/toml.h"
 
-/* Where packages come from that no distribution has. kops has apt believe each of these keys for every package; here a
- * key is believed for its own source alone.
- * source: kops 1.37 nodeup/pkg/model/nvidia.go, gvisor.go */
+/* Repositories of packages that no distribution has. With kops apt trusts each of these keys for every package;
+ * here it trusts a key for its own source alone. Source: kops 1.37 nodeup/pkg/model/nvidia.go, gvisor.go. */
 static const struct repository {
 	bool (*is_wanted)(const struct plan *p);
 	const char *distribution; /* NULL: all that install Debian's packages */

@@ -83,7 +83,7 @@ static const char cilium_text[] =
 	"net.ipv4.conf.cilium_*.rp_filter=0\n"
 	"\n";
 
-/* What kube-apiserver takes by itself. */
+/* kube-apiserver's default. */
 static const char node_ports[] = "30000-32767";
 
 /* The kernel knows no FROM+MORE. */

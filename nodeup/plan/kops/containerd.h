@@ -5,7 +5,7 @@
 
 #include "nodeup/plan/kops/kops.h"
 
-/* Where others put files that containerd reads behind its config.toml, and how their names end. */
+/* The folder in which others put files that containerd reads behind its config.toml, and the ending of their names. */
 extern const char kops_containerd_shared[], kops_containerd_ending[];
 /* Text of config.toml: the documents' own, or what is made of their settings. "" when the plan fails. ret_before: how it was
  * before others had a place, or NULL. */
@@ -14,7 +14,7 @@ const char *kops_containerd_config(struct plan *p, const char **ret_before);
 void kops_registry_hosts(struct plan *p);
 /* The directory that holds them; NULL: no registry has mirrors. */
 const char *kops_registry_dir(const struct plan *p);
-/* Whether containers may use the instance's GPUs. */
+/* Returns whether containers may use the instance's GPUs. */
 bool kops_has_nvidia(const struct plan *p);
-/* Whether pods may run in gVisor. */
+/* Returns whether pods may run in gVisor. */
 bool kops_has_gvisor(const struct plan *p);

@@ -44,7 +44,7 @@ static void set_text(struct plan *p, struct tree *doc, const char *place, const 
 		set(p, doc, place, tree_string(p->arena, text));
 }
 
-/* Where a version of the configuration has its settings. */
+/* The places of settings in a version of the configuration. */
 struct layout {
 	int major, minor;    /* of the first containerd that reads it */
 	const char *version; /* of the configuration */
@@ -111,7 +111,7 @@ static void add_nri(struct plan *p, struct tree *doc, const struct kops_containe
 	set_duration(p, doc, NRI "plugin_registration_timeout", &c->nri_registration_timeout);
 }
 
-/* How containers are started: keys of containerd's settings, each with a text or a value that is plain. */
+/* Settings of the runtimes that start containers, each with a text or a plain value. */
 static const struct {
 	bool (*is_there)(const struct plan *p); /* NULL: on every node */
 	const char *key, *text, *plain;

@@ -5,7 +5,7 @@
 #include "nodeup/config/version.h"
 #include "nodeup/plan/kops/kops.h"
 
-/* What containerd is said to be: by the documents that bring it, or by the host that has its own. */
+/* Returns containerd's version, from the documents that bring it or from the host that has its own. */
 static const char *containerd_version(const struct plan *p)
 {
 	const struct kops_containerd *c = &kops_of(p)->config->containerd;

@@ -12,21 +12,21 @@
 const struct kops_node *kops_of(const struct plan *p);
 /* The certificates of kubernetes-ca, all generations. */
 const char *kops_ca(const struct plan *p);
-/* Whether an API server runs here. */
+/* Returns whether an API server runs here. */
 bool kops_has_api_server(const struct plan *p);
-/* What all API servers are called inside the cluster: "api.internal.minimal.example.com". */
+/* Returns the name of all API servers inside the cluster: "api.internal.minimal.example.com". */
 const char *kops_internal_name(const struct plan *p);
-/* Whether pods have addresses of version 6 alone. */
+/* Returns whether pods have addresses of version 6 alone. */
 bool kops_is_ipv6_only(const struct plan *p);
-/* How many pods may run here, where the network gives each an address of the instance; unset elsewhere. */
+/* Returns the most pods that may run here, if the network gives each an address of the instance; else unset. */
 struct opt_int kops_max_pods(struct plan *p);
 /* A kubeconfig (0400) by which user, a key pair of the node, reaches the API server. */
 struct task *kops_kubeconfig(struct plan *p, const char *path, const char *user);
-/* Whether this instance is made ready for a warm pool: all is done but that kubelet runs. */
+/* Returns whether this instance is made ready for a warm pool: all is done but that kubelet runs. */
 bool kops_is_warming(const struct plan *p);
 /* The flags of a spec for a file of environment variables: a value with a quote stands in quotes. */
 struct strv kops_flags(struct plan *p, const struct schema *schema, const void *spec);
-/* Whether the documents themselves bring a file of that path. */
+/* Returns whether the documents themselves bring a file of that path. */
 bool kops_brings_file(const struct plan *p, const char *path);
 /* A cgroup's slice, without the ending: "/kube/" is kube. */
 const char *kops_slice(const struct plan *p, const char *cgroup);

@@ -6,8 +6,8 @@
 
 enum { TEXT_MAX = 1 << 20 };
 
-/* What Go writes of a KubeletConfiguration of which nothing is set: the fields of types without an empty value.
- * source: k8s.io/kubelet 0.36 config/v1beta1/types.go */
+/* A KubeletConfiguration of which nothing is set, as Go writes it: the fields whose types have no empty value.
+ * Source: k8s.io/kubelet 0.36 config/v1beta1/types.go. */
 static const char nothing_set[] = "apiVersion: kubelet.config.k8s.io/v1beta1\n"
 				  "authentication:\n"
 				  "  anonymous: {}\n"
@@ -40,7 +40,8 @@ static const char nothing_set[] = "apiVersion: kubelet.config.k8s.io/v1beta1\n"
 				  "syncFrequency: 0s\n"
 				  "volumeStatsAggPeriod: 0s\n";
 
-/* "memory.available<100Mi, nodefs.available<10%" as a map. What does not parse was refused with the document. */
+/* Returns "memory.available<100Mi, nodefs.available<10%" as a map. Text that does not parse was refused with the
+ * document. */
 static struct tree *split_pairs(struct arena *a, const char *text, char between)
 {
 	const struct strv pairs = strv_split(a, text ? text : "", ',');
@@ -189,7 +190,7 @@ static void set_value(struct arena *a, struct tree *map, const char *place, stru
 	(void)tree_set(a, map, place, value);
 }
 
-/* Of two settings for one place the first has the last word. */
+/* Sets each value at its place. If two settings have one place, the first wins. */
 static void set_values(struct arena *a, struct tree *doc, const struct kops_kubelet *spec)
 {
 	const struct schema *s = &kops_kubelet_schema;

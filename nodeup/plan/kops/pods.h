@@ -24,7 +24,7 @@ struct kops_pod {
 	int64_t healthz; /* the port where it says over TLS that it is well; 0: it has probes of its own */
 };
 
-/* What the documents say of any such pod. */
+/* Settings that the documents have for any such pod. */
 struct kops_pod_spec {
 	const char *image;
 	const char *cpu_request, *cpu_limit, *memory_request, *memory_limit; /* NULL: none */

@@ -6,7 +6,8 @@
 
 #include "nodeup/plan/plan.h"
 
-/* What keeps the host from changing a network that is not its own. Networks ask for it, and a release gets what it needs of that. */
+/* Guards that keep the host from changing a network that is not its own. Networks ask for them, and a release gets
+ * those that it needs. */
 enum kops_guard {
 	GUARD_ROUTES =
 		1 << 0, /* systemd-networkd leaves routes and rules alone that it did not make */
