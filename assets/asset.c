@@ -110,7 +110,7 @@ int asset_parse(struct arena *a, const char *text, struct asset *ret, struct err
 	return 0;
 }
 
-/* What one mirror has. */
+/* Adds the URLs that one mirror has. */
 static int add_mirror(struct arena *a, const char *mirror, const struct strv *urls,
 		      struct strv *ret, struct err *e)
 {

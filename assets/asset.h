@@ -30,18 +30,18 @@ int asset_parse(struct arena *a, const char *text, struct asset *ret, struct err
 /* Join two of the same digest, which may be rings already: the mirrors and the signatures of one are
  * those of the other as well. */
 void asset_join(struct asset *as, struct asset *other);
-/* Of those of the same digest, itself among them, the one behind `at`; NULL when it was the last that
- * `first` leads to. */
+/* Returns the next asset of the same digest behind `at`, which may be itself; NULL: `at` was the last that `first`
+ * leads to. */
 const struct asset *asset_next(const struct asset *first, const struct asset *at);
 /* Put what mirrors, each FROM=TO, have of an asset's URLs before these: one URL for each that begins with
  * FROM. CONFIG if that makes no URL. */
 int asset_add_mirrors(struct arena *a, struct asset *as, const struct strv *mirrors,
 		      struct err *e) must_check;
-/* What unpacking needs to know of the asset, in an arena of its own. */
+/* Returns a copy of what unpacking needs of the asset, in an arena of its own. */
 struct asset *asset_copy_archive(struct arena *a, const struct asset *as);
 /* Returns whether all members that are wanted of the one are wanted of the other. */
 bool asset_has_members(const struct asset *as, const struct asset *other);
-/* Whether the asset is an archive. */
+/* Returns whether the asset is an archive. */
 bool asset_is_archive(const struct asset *as);
 /* A URL for people: user, password and query removed (they may be secrets). */
 char *asset_url_public(struct arena *a, const char *url);

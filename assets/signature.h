@@ -37,7 +37,7 @@ int signature_parse_key(struct arena *a, const char *text, struct signature_key 
 /* A signature: a .minisig file's text, or its second line alone. */
 int signature_parse(struct arena *a, const char *text, struct signature *ret,
 		    struct err *e) must_check;
-/* Whether one of the keys made s over this text, or over this file from its start. */
+/* Fails unless one of the keys made s over this text, or over this file from its start. */
 int signature_check(const struct signature *s, const struct signature_keys *keys, const void *data,
 		    size_t n, struct err *e) must_check;
 int signature_check_fd(const struct signature *s, const struct signature_keys *keys, int fd,

@@ -20,13 +20,13 @@ struct url {
 
 /* Take a URL apart. */
 struct url url_split(const char *text);
-/* Whether the scheme is this one (lower case), whatever the case of the URL. */
+/* Returns whether the URL has this scheme (in lower case), whatever its own case. */
 bool url_has_scheme(const struct url *u, const char *scheme);
-/* Whether every character of the host, %xx undone, is one of ASCII's that are seen. curl has no other
- * names; a proxy might read full-width digits as digits. */
+/* Returns whether every character of the host, %xx undone, is visible ASCII. curl takes no other names; a proxy
+ * might read full-width digits as digits. */
 bool url_host_is_ascii(const struct url *u);
-/* Whether the host is a link-local address, however that is spelt: 169.254/16 and the forms of it that
- * IPv6 has (mapped, compatible, NAT64, 6to4), fe80::/10, and fd00:ec2::/32, where EC2 has services. */
+/* Returns whether the host is a link-local address in any spelling: 169.254/16 and its forms in IPv6 (mapped,
+ * compatible, NAT64, 6to4), fe80::/10, and fd00:ec2::/32, where EC2 has services. */
 bool url_is_link_local(const struct url *u);
 /* The same of the address that a connection would go to; shown is that address for people. */
 bool url_peer_is_link_local(const struct sockaddr *peer, char shown[static URL_HOST_MAX]);

@@ -21,7 +21,7 @@ int cache_new(int root_fd, const char *dir, bool create, struct cache **ret,
  * (CONFIG). */
 int cache_new_own(int root_fd, const char *dir, bool create, struct cache **ret,
 		  struct err *e) must_check;
-/* What was wrong with the cache when it was opened, for the report; NULL nothing. */
+/* Returns what was wrong with the cache when it was opened, for the report; NULL nothing. */
 const char *cache_remark(const struct cache *c);
 /* Make the names durable that entries and folders got since the last time, by one flush: SYSTEM. */
 int cache_settle(struct cache *c, struct err *e) must_check;
@@ -37,7 +37,7 @@ size_t cache_adopt_kops(struct cache *c);
  * and entries that share their bytes with installed files. Unpacked archives are removed. */
 void cache_adopt_older(struct cache *c, int root_fd, const char *spool_dir);
 
-/* What is read of an entry to tell whether it is right. */
+/* The bytes that are read to tell whether an entry is right. */
 enum cache_effort {
 	CACHE_BY_RECORD, /* nothing but metadata */
 	CACHE_BY_NEED,   /* an entry without a valid record, which gets one */
@@ -57,15 +57,15 @@ struct cache_answer {
 	uint64_t bytes; /* of CACHE_BY_RECORD alone */
 };
 
-/* Whether there is an entry and whether it is right. Unless the record alone is asked, *e says what is wrong
- * with one that is not, and a damaged one is moved to DIR/damaged/<algo>-<hex>. It may be all that there is, so
- * it stays there until its digest is an entry again, and CACHE_BY_BYTES tells of it again. A cache open
- * for reading only is not changed. */
+/* Returns whether there is an entry and whether it is right. Unless the record alone is asked, *e says what is
+ * wrong with one that is not, and a damaged one is moved to DIR/damaged/<algo>-<hex>. It may be all that there is,
+ * so it stays there until its digest is an entry again, and CACHE_BY_BYTES tells of it again. A cache open for
+ * reading only is not changed. */
 struct cache_answer cache_inspect(struct cache *c, const struct digest *d, enum cache_effort effort,
 				  struct err *e);
 /* Its entries; or those alone that have no record that counts, which would be hashed when they are used. */
 size_t cache_list(const struct cache *c, struct arena *a, bool unread_alone, struct digest **ret);
-/* Whether a verified entry is there, by its record. */
+/* Returns whether a verified entry is there, by its record. */
 bool cache_has(const struct cache *c, const struct digest *d);
 /* Open an entry that is right, by need, read-only. -ENOENT if it is absent; if it is damaged, too, with a text
  * that says so, and it is removed (never by a cache opened read-only). BUSY if a process is giving it away. While it is
@@ -81,7 +81,7 @@ void cache_let_go(struct cache *c, const struct digest *d);
  * where it was damaged: it is taken away, and *e says so. */
 bool cache_heal(struct cache *c, const struct asset *as, struct err *e);
 
-/* Whether the asset needs no signature, or its entry is known to have each that it or a twin names. */
+/* Returns whether the asset needs no signature, or its entry is known to have each that it or a twin names. */
 bool cache_is_signed(const struct cache *c, const struct asset *as);
 /* Read the entry and check the signatures that the asset and its twins name, and note that all are
  * right. */

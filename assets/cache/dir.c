@@ -110,7 +110,7 @@ int cache_try_lock(int fd)
 	return lock_fd(fd, LOCK_EX | LOCK_NB);
 }
 
-/* Whether the maker of this name is gone. */
+/* Returns whether the maker of this name is gone. */
 static bool is_stale(int fd)
 {
 	struct stat st;
@@ -183,7 +183,7 @@ bool cache_is_damage(int errnum)
 	return errnum == EIO || errnum == EBADMSG || errnum == EUCLEAN;
 }
 
-/* What tells this version of the file; not the device, whose number changes from boot to boot. */
+/* Writes the record of this version of the file. It leaves out the device, whose number changes from boot to boot. */
 static size_t render_record(const struct stat *st, char out[static CACHE_RECORD_MAX])
 {
 	struct io_stamp s = io_stamp_of(st);

@@ -39,29 +39,29 @@ int cache_make_tmp(struct cache *c, char ret_name[static CACHE_NAME_MAX], int *r
 int cache_try_lock(int fd);
 /* Give a file of tmp/ its name, whatever has that now. 0 or -errno, and errno. */
 int cache_take_name(const struct cache *c, const char *tmp, const char *name);
-/* A folder has a new name: cache_settle makes it durable. Where that cannot, it is made so now. */
+/* Notes that a folder has a new name: cache_settle makes it durable. If that cannot, it is made so now. */
 int cache_note_name(struct cache *c, const char *folder, struct err *e) must_check;
 /* Write a small file in tmp/ and give it its name; a reader sees all of it or what was there before. It stays
  * open as *ret_fd, which may be NULL. 0 or -errno. */
 int cache_put(struct cache *c, const char *name, const char *text, size_t n, int *ret_fd);
 /* Read a record of at most b->max bytes; false: there is none that can be read, or that counts. */
 bool cache_read(const struct cache *c, const char *name, struct buf *b);
-/* Whether a record says this and nothing else. */
+/* Returns whether a record holds this text and nothing else. */
 bool cache_says(const struct cache *c, const char *name, const char *text, size_t n);
 /* The next line of a record, without its end, into out; *p goes behind it. False: there is none, or it is too long. */
 bool cache_take_line(const char **p, char *out, size_t size);
-/* The digests that a folder has names of: of entries ("sha256"), or dashed, of what lies beside them ("lent"). How many;
- * what cannot be listed has none. */
+/* Lists the digests in a folder's names: those of entries ("sha256"), or dashed those beside them ("lent"). Returns
+ * how many; a folder that cannot be listed has none. */
 size_t cache_digests_in(const struct cache *c, struct arena *a, const char *folder, bool dashed,
 			struct digest **ret);
 /* Remove what crashed makers left in tmp/, and what of partial/ and wrong/ was not written to for a week. */
 void cache_clean_tmp(struct cache *c);
 
-/* Whether only root and this process's own user can have written to it. */
+/* Returns whether only root and this process's own user can have written to it. */
 bool cache_is_closed(const struct stat *st);
-/* Whether a read failed because what is on the disk is damaged. */
+/* Returns whether a read failed because the disk's content is damaged. */
 bool cache_is_damage(int errnum);
 /* Note that the entry with this stat has been verified and is durable. */
 void cache_record(struct cache *c, const struct digest *d, const struct stat *st);
-/* Whether the entry with this stat is the one that was noted, and no other user can have written to it. */
+/* Returns whether the entry with this stat is the one that was noted, and no other user can have written to it. */
 bool cache_is_recorded(const struct cache *c, const struct digest *d, const struct stat *st);

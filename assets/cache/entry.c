@@ -124,7 +124,7 @@ static struct cache_writer writer_of(int fd)
 	return w;
 }
 
-/* Whether what was opened under a name and locked since still has that name, and no other. */
+/* Returns whether the file that was opened and locked still has this name, and no other. */
 static bool is_ours(const struct cache *c, const char *name, int fd)
 {
 	struct stat opened, named;
@@ -230,7 +230,7 @@ int cache_restart(struct cache_entry *en, struct err *e)
 	return 0;
 }
 
-/* How many of its bytes have a place on the disk, written or not. */
+/* Returns how many of its bytes have a place on the disk, written or not. */
 static uint64_t placed_bytes(const struct cache_entry *en)
 {
 	struct stat st;

@@ -1,8 +1,8 @@
 /* entry.h - entries being written that survive: a dropped connection, a kill, a reboot
- * What arrived of a digest is kept in DIR/partial/<algo>-<hex>, in any order. DIR/partial/<algo>-<hex>.from
- * (map.h) says which bytes of which object that is. Neither is trusted: the bytes are read back in order and
- * hashed, and the hash at the end decides. What was put together wrongly is dropped. A byte that is there is
- * never written again. The writer has a flock on the file. A second process is told so, or gets a file
+ * DIR/partial/<algo>-<hex> keeps the bytes that arrived, in any order, and DIR/partial/<algo>-<hex>.from
+ * (map.h) says which bytes of which object these are. Neither is trusted: the bytes are read back in order and
+ * hashed, and the hash at the end decides. Bytes that were put together wrongly are dropped. A byte that is
+ * there is never written again. The writer has a flock on the file. A second process is told so, or gets a file
  * of its own in tmp/, which is not kept. An entry of cache_begin is not kept either.
  * Owner: the caller frees the entry by cache_commit, cache_abort or cache_suspend. Errors: SYSTEM;
  * ENOSPC and EDQUOT say how much is wanted and free. Units: bytes. Threads: an entry has one user at
@@ -16,7 +16,7 @@
 
 enum { CACHE_ETAG_MAX = 256, CACHE_MODIFIED_MAX = 64, CACHE_MARKS = 4 };
 
-/* What a mirror calls the object; "" where it did not say. */
+/* A mirror's names of the object; "" where it did not say. */
 struct cache_mark {
 	char url[URL_PUBLIC_MAX], etag[CACHE_ETAG_MAX], modified[CACHE_MODIFIED_MAX];
 };
@@ -27,7 +27,7 @@ struct cache_origin {
 	struct cache_mark marks[CACHE_MARKS]; /* url "" where there are fewer */
 };
 
-/* Which process writes the part of an entry, by the lock that it holds. What cannot be known stays empty. */
+/* The process that writes the part of an entry, by the lock that it holds. Unknown members stay empty. */
 struct cache_writer {
 	int pid;       /* 0 unknown: it is in another PID namespace, say */
 	char name[32]; /* of its program; "" unknown */
@@ -44,21 +44,21 @@ void cache_entry_drop(struct cache *c, const struct digest *d);
  * it; with `other` NULL an entry beside it, which is not kept. */
 int cache_resume(struct cache *c, const struct digest *d, struct cache_writer *other,
 		 struct cache_entry **ret, struct err *e) must_check;
-/* Which bytes it has, and of what; valid until the next call that changes it. */
+/* Return the bytes that it has, and the object they are of; valid until the next call that changes it. */
 const struct spans *cache_spans(const struct cache_entry *en);
 const struct cache_origin *cache_origin_of(const struct cache_entry *en);
 /* Note which object the bytes are of. If that cannot be written down, a restart downloads them
  * again. */
 void cache_set_origin(struct cache_entry *en, const struct cache_origin *origin);
-/* Whether the disk has room for what is missing. */
+/* Fails if the disk has no room for the missing bytes. */
 int cache_check_room(const struct cache_entry *en, struct err *e) must_check;
-/* Whether an object of unknown length takes so much that the disk has too little left for
- * others; then *ret_free is what is left. A body without an end must not take all of it. */
+/* Returns whether an object of unknown length takes so much that the disk has too little left for others; then
+ * *ret_free is what is left. A body without an end must not take all of it. */
 bool cache_is_greedy(const struct cache_entry *en, uint64_t *ret_free);
 /* As cache_check_room, and reserve some: only a write shows how much a quota leaves. */
 int cache_try_room(struct cache_entry *en, struct err *e) must_check;
-/* Store bytes from `at` on; those that are there already are left as they are. What a full disk took
- * of them is there. */
+/* Store bytes from `at` on; those that are there already are left as they are. Bytes that a full disk took are
+ * there. */
 int cache_write_at(struct cache_entry *en, uint64_t at, const void *p, size_t n,
 		   struct err *e) must_check;
 /* Read up to n of the bytes behind cache_followed into p and hash them, all of which must be there.

@@ -37,7 +37,7 @@ static int add_blocks(void *arg, const struct walk_at *at, struct err *e)
 	return 1;
 }
 
-/* Of what has this name and this stat. */
+/* Returns the bytes of the file with this name and this stat. */
 static uint64_t bytes_of(int dir_fd, const char *name, const struct stat *st)
 {
 	uint64_t sum = 0;

@@ -1,9 +1,9 @@
 /* gc.h - keep a cache below a size
  * Entries that the documents at hand do not name are removed, least recently used first, until the rest fits.
- * The mtime of its record says when an entry was used last; it is renewed at most each half hour. What was
+ * The mtime of its record says when an entry was used last; it is renewed at most each half hour. An entry
  * used within the last hour stays: another process may be about to use it.
  * Unfinished downloads count, and are removed like entries unless a process writes them.
- * What is in tmp/ counts, and only its maker removes it.
+ * Files in tmp/ count, and only their maker removes them.
  * Owner: none. Errors: none; what cannot be removed stays. Units: bytes. Threads: one. */
 #pragma once
 

@@ -13,7 +13,8 @@
 
 static const char lent[] = "lent", unpacked[] = "unpacked", verified[] = "verified";
 
-/* Copy an entry that has a second name, as a writer to the installed file would reach it. What was written to is no entry. */
+/* Copy an entry that has a second name, as a writer to the installed file would reach it. A file that was written
+ * to is no entry. */
 static void part_entry(struct cache *c, const struct digest *d)
 {
 	char name[CACHE_NAME_MAX];

@@ -36,8 +36,8 @@ static enum cache_state say_absent(const struct cache *c, const struct query *q,
 	return CACHE_ABSENT;
 }
 
-/* Take the name from the entry that was found wrong, and its record, unless another process has replaced it
- * since. What became of it, for the message. */
+/* Takes the name from the entry that was found wrong, and its record, unless another process has replaced it since.
+ * Returns what became of it, for the message. */
 static const char *take_away(struct cache *c, const struct query *q, const struct stat *wrong)
 {
 	char name[CACHE_NAME_MAX], other[CACHE_NAME_MAX];
@@ -279,7 +279,7 @@ static bool wants_signature(const struct asset *as)
 	return false;
 }
 
-/* Whether the record has a line for each signature. */
+/* Returns whether the record has a line for each signature. */
 static bool has_records(const struct asset *as, const char *records)
 {
 	char hex[DIGEST_TEXT_MAX];

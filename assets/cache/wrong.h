@@ -10,7 +10,7 @@
 
 enum { CACHE_WRONGS_MAX = 8 };
 
-/* What one mirror sent. */
+/* The wrong file that one mirror sent. */
 struct cache_wrong {
 	char url[DIGEST_TEXT_MAX]; /* SHA-256 of the URL, which may hold a secret */
 	char got[ERR_NOTE_MAX];    /* "sha256 0123..." */
@@ -23,7 +23,7 @@ struct cache_wrongs {
 	struct cache_wrong v[CACHE_WRONGS_MAX];
 };
 
-/* What is on record for this digest; NULL: nothing, or nothing that can be believed. */
+/* Loads the records of this digest; NULL: none, or none that can be believed. */
 struct cache_wrongs *cache_wrongs_load(const struct cache *c, const struct digest *d);
 /* The row of this mirror, or NULL; `w` may be NULL. */
 const struct cache_wrong *cache_wrongs_find(const struct cache_wrongs *w, const char *url);

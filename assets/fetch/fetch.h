@@ -68,7 +68,7 @@ void fetch_free(struct fetcher *f);
 void fetch_start(struct fetcher *f, const struct asset *as, fetch_done_fn *done, void *arg);
 /* Stop one asset; done is called with -ECANCELED unless it already was. */
 void fetch_cancel(struct fetcher *f, const struct asset *as);
-/* Whether this verified archive was unpacked while it arrived and refused for its content; then *e says
+/* Returns whether this verified archive was unpacked while it arrived and refused for its content; then *e says
  * why, as cache_take would. */
 bool fetch_has_refused(struct fetcher *f, const struct asset *as, struct err *e);
 /* Returns whether members of this archive were taken while it arrived, as far as that went. */

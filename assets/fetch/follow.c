@@ -59,7 +59,7 @@ static void keep_refusal(struct fetch_job *j)
 	fetch_unlock(j->fetcher);
 }
 
-/* What is to be unpacked on the way; NULL nothing. */
+/* Returns the archive that is unpacked on the way; NULL none. */
 static struct asset *archive_of(struct fetch_job *j)
 {
 	struct asset *archive;

@@ -24,7 +24,7 @@ struct fetch_pace {
 	int64_t window_ns, window_bytes; /* the current window */
 };
 
-/* What is known of the host of this URL. */
+/* Returns the rank of this URL's host, by all that is known of it. */
 enum fetch_rank fetch_hosts_rank(const struct fetch_hosts *h, const char *url);
 /* Note what was learned of it. */
 void fetch_hosts_note(struct fetch_hosts *h, const char *url, enum fetch_rank rank);
@@ -36,10 +36,9 @@ void fetch_pace_begin(struct fetch_pace *p, int64_t now_ns, int64_t bytes);
 /* The answer has ended well: note its rate if it is the best. */
 void fetch_pace_end(const struct fetch_pace *p, int64_t now_ns, int64_t bytes,
 		    struct fetch_hosts *h);
-/* Whether the current window is over. */
+/* Returns whether the current window is over. */
 bool fetch_pace_is_due(const struct fetch_pace *p, int64_t now_ns);
-/* End the window. Whether the transfer is so slow, with `moving` transfers sharing the line,
- * that another mirror should be asked. total: the bytes that it is to get, -1 unknown.
- * *ret_rate: its bytes a second. */
+/* End the window. Returns whether another mirror should be asked, as the transfer is too slow, with `moving`
+ * transfers sharing the line. total: the bytes that it is to get, -1 unknown. *ret_rate: its bytes a second. */
 bool fetch_pace_is_slow(struct fetch_pace *p, int64_t now_ns, int64_t bytes, int64_t total,
 			size_t moving, struct fetch_hosts *h, double *ret_rate);

@@ -109,7 +109,7 @@ void fetch_job_restart(struct fetch_job *j)
 	begin_round(j);
 }
 
-/* What it sent is of no use, and asked again it would send the same. */
+/* Returns whether it sent useless bytes and would send the same again. */
 static bool is_out(const struct fetch_mirror *m)
 {
 	return m->dropped || m->endless;
@@ -139,7 +139,7 @@ void fetch_job_asked(struct fetch_job *j, size_t mirror)
 	j->next_try_ns = 0;
 }
 
-/* How long until a mirror that is not out may be asked again; -1 if none may. */
+/* Returns the time until a mirror that is not out may be asked again; -1 if none may. */
 static int64_t earliest_wait(const struct fetch_job *j, int64_t now_ns)
 {
 	int64_t wait = -1;

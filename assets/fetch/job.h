@@ -49,7 +49,7 @@ enum fetch_state {
 	FETCH_MOVING     /* the net thread's: parts, timer, follower */
 };
 
-/* What becomes of the entry once nothing moves any more. */
+/* The fate of the entry once nothing moves any more. */
 enum fetch_settle {
 	FETCH_KEEP, /* for the next time */
 	FETCH_DROP,
@@ -160,9 +160,9 @@ void fetch_job_add_mirrors(struct fetch_job *j, const struct asset *as);
 void fetch_job_want_members(struct fetch_job *j, const struct asset *as);
 /* Begin a run of attempts: set all counters to zero. Mirrors that were dropped stay dropped. */
 void fetch_job_restart(struct fetch_job *j);
-/* Whether a mirror but this one is left in this round whose host has not failed. */
+/* Returns whether this round has another mirror left whose host has not failed. */
 bool fetch_job_has_other(const struct fetch_job *j, size_t mirror, int64_t now_ns);
-/* Whether this mirror may be asked for more in this round. */
+/* Returns whether this mirror may be asked for more in this round. */
 bool fetch_job_may_ask(const struct fetch_job *j, size_t mirror, int64_t now_ns);
 /* Note that the mirror is asked. Its first request of the round counts as an attempt. */
 void fetch_job_asked(struct fetch_job *j, size_t mirror);
@@ -181,7 +181,7 @@ int fetch_job_verdict(const struct fetch_job *j, struct err *e);
 /* Release. */
 void fetch_job_free(struct fetch_job *j);
 
-/* What a mirror, and its host, have failed with: on the net thread, without the fetcher's lock. */
+/* Failures of mirrors and their hosts: on the net thread, without the fetcher's lock. */
 
 /* A mirror failed, for this round; `res` (may be NULL) says whether it wants to be left alone for a
  * while. If its other connections still make progress, lower the mirror's connection limit instead of

@@ -16,7 +16,7 @@ void fetch_known_load(struct fetch_job *j)
 	j->wrongs = cache_wrongs_load(j->fetcher->cache, &j->digest);
 }
 
-/* Whether one mirror of this run sent all bytes. */
+/* Returns whether one mirror of this run sent all bytes. */
 static bool is_of_one(const struct fetch_job *j)
 {
 	return !j->mixed && j->source < j->nmirrors;

@@ -10,7 +10,7 @@
 
 /* Read what is on record; on a worker that has the entry alone. */
 void fetch_known_load(struct fetch_job *j);
-/* What the mirror of the last answer calls the object. It is asked before cache_commit frees the
+/* Returns the names that the mirror of the last answer has for the object. Call it before cache_commit frees the
  * entry. */
 struct cache_wrong fetch_known_name(const struct fetch_job *j);
 /* Record that the mirror sent wrong bytes, with the digest that they have (NULL: not known).
@@ -20,9 +20,9 @@ void fetch_known_note(struct fetch_job *j, const struct cache_wrong *name,
 /* Add the headers that ask for another file only. On the net thread, as the three below. */
 void fetch_known_ask(const struct fetch_job *j, size_t mirror, struct arena *a,
 		     struct strv *headers);
-/* Whether this mirror is known to have had a wrong file. */
+/* Returns whether this mirror is known to have had a wrong file. */
 bool fetch_known_is(const struct fetch_job *j, size_t mirror);
-/* Whether what the mirror says of its object is what it said of the wrong one. */
+/* Returns whether the mirror names its object as it named the wrong one. */
 bool fetch_known_is_same(const struct fetch_job *j, size_t mirror, const struct cache_origin *now);
 /* Fill in the error of a mirror that still has the wrong file. */
 int fetch_known_fail(const struct fetch_job *j, size_t mirror, struct err *e);

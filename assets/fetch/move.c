@@ -27,8 +27,7 @@ static bool wants_nothing(const struct fetch_job *j)
 	return digest_eq(&nothing, &j->digest);
 }
 
-/* Whether a whole object is of use where a part was asked for: not while other mirrors send
- * parts. */
+/* Returns whether a whole object is of use in the place of a part: not while other mirrors send parts. */
 static bool takes_whole(const struct fetch_part *p)
 {
 	return !p->ranged || p->hedge || (p->job->parts == p && !p->next);

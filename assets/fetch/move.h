@@ -1,6 +1,6 @@
 /* move.h - the transfers of the fetcher: one for each part, and no more than there may be
- * An answer is judged as it comes: of which object its bytes are, where they begin, how fast they come. What is
- * to move is decided in run.c, which is called back through fetch_ops, on the net thread.
+ * An answer is judged as it comes: of which object its bytes are, where they begin, how fast they come. run.c
+ * decides which bytes are to move; it is called back through fetch_ops, on the net thread.
  * Owner: the fetcher. Errors: NET when the bytes are of another object or come too slowly, SYSTEM of the
  * cache. Units: bytes. Threads: the net thread. */
 #pragma once
@@ -30,5 +30,5 @@ struct fetch_ops {
 void fetch_move_start(struct fetch_job *j, const struct fetch_want *want);
 /* Stop all parts of the job; they end soon. */
 void fetch_move_stop(struct fetch_job *j);
-/* Whether the job may have another connection; a job without any comes first. */
+/* Returns whether the job may have another connection; a job without any comes first. */
 bool fetch_move_may_start(struct fetch_job *j);

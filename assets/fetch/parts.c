@@ -31,8 +31,8 @@ static size_t count_parts(const struct fetch_job *j)
 	return n;
 }
 
-/* Whether a is to be asked rather than b: a host that has not failed, ranges, fewer connections, a host that
- * gave. */
+/* Returns whether a is to be asked rather than b. In this order count: a host that has not failed, ranges, fewer
+ * connections, a host that gave. */
 static bool is_better(const struct fetch_mirror *a, const struct fetch_mirror *b)
 {
 	const bool a_bad = a->rank == FETCH_HOST_BAD, b_bad = b->rank == FETCH_HOST_BAD;
@@ -144,7 +144,7 @@ static bool pick_helper(const struct fetch_job *j, const struct fetch_part *slow
 	return found;
 }
 
-/* Which of this part's bytes no other connection brings: from *ret_first to the end that is returned. */
+/* Returns the end of the part's bytes that no other connection brings; they begin at *ret_first. */
 static uint64_t left_of(const struct fetch_job *j, const struct fetch_part *part,
 			uint64_t *ret_first)
 {
@@ -162,7 +162,7 @@ static uint64_t left_of(const struct fetch_job *j, const struct fetch_part *part
 	return end;
 }
 
-/* Which of the part's missing bytes another mirror is to bring, if that is worth a connection. */
+/* Chooses the missing bytes that another mirror is to bring, if that is worth a connection. */
 static bool help_part(struct fetch_job *j, struct fetch_part *p, int64_t now,
 		      struct fetch_want *ret)
 {
@@ -193,7 +193,7 @@ static bool help_any(struct fetch_job *j, int64_t now, struct fetch_want *ret)
 	return false;
 }
 
-/* Of an object of unknown size: the whole, or its beginning, or what follows that. */
+/* Chooses bytes of an object of unknown size: the whole, its beginning, or the rest. */
 static bool next_of_stream(struct fetch_job *j, int64_t now, struct fetch_want *ret)
 {
 	const struct fetch_part *p = j->parts;

@@ -38,5 +38,5 @@ struct fetch_want {
 
 /* The next part of this job, if there is one that a mirror may be asked for. */
 bool fetch_parts_next(struct fetch_job *j, int64_t now_ns, struct fetch_want *ret);
-/* Whether every byte is here, and how many that is. */
+/* Returns whether every byte is here, and how many that is. */
 bool fetch_parts_complete(const struct fetch_job *j, uint64_t *ret_size);

@@ -33,7 +33,7 @@ const struct cache_mark *range_mark_of(const struct cache_origin *o, const char 
 	return find_mark(o, url_public(url, public));
 }
 
-/* What may be compared byte for byte: a weak tag says less. */
+/* Returns a tag or a date that may be compared byte for byte; a weak tag says less. */
 static const char *validator_of(const struct cache_mark *m)
 {
 	if (m && m->etag[0] == '"')

@@ -16,16 +16,16 @@ enum range_answer {
 	RANGE_REFUSED   /* it knows ranges, and these are of no use: ask for the whole */
 };
 
-/* What was asked for. */
+/* The request. */
 struct range_asked {
 	const char *url;
 	bool ranged;         /* from `first` on, else the whole */
 	uint64_t first, end; /* UINT64_MAX: to the end */
 };
 
-/* What this mirror called the object, or NULL. */
+/* Returns this mirror's names of the object, or NULL. */
 const struct cache_mark *range_mark_of(const struct cache_origin *o, const char *url);
-/* Whether bytes of this origin can be continued by a mirror at all. */
+/* Returns whether bytes of this origin can be continued by a mirror at all. */
 bool range_can_resume(const struct cache_origin *o, const char *url);
 /* Add the headers that ask for it. */
 void range_ask(const struct cache_origin *o, const struct range_asked *asked, struct arena *a,

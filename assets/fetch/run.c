@@ -261,8 +261,8 @@ static void on_look_again(void *arg, int r)
 	look_again(j);
 }
 
-/* Whether the other process got LEAST_RATE since it was last seen to get on. A new process, or
- * one that begins anew, counts as well. */
+/* Returns whether the other process got LEAST_RATE since it was last seen to get on. A new process, or one that
+ * begins anew, counts as well. */
 static bool has_got_on(const struct fetch_job *j)
 {
 	const int64_t least = j->fetcher->opts.stuck_ns / DUR_SEC * LEAST_RATE;
@@ -465,7 +465,7 @@ static bool prepare_entry(struct fetch_job *j)
 	return true;
 }
 
-/* Whether the mirror can continue the bytes that are here. */
+/* Returns whether the mirror can continue the bytes that are here. */
 static bool can_go_on(const struct fetch_job *j, const struct fetch_want *want)
 {
 	return j->parts || cache_spans(j->entry)->sum == 0 ||

@@ -16,7 +16,7 @@
 
 #include "assets/fetch/job.h"
 
-/* How many jobs may be under way at a time, by the limit on descriptors. */
+/* Sets how many jobs may be under way at a time, by the limit on descriptors. */
 void fetch_queue_init(struct fetcher *f);
 /* Give a new fetcher the functions that move its jobs. */
 void fetch_run_init(struct fetcher *f);

@@ -6,9 +6,9 @@
 #include <unistd.h>
 #include "nodeup/base/io.h"
 
-/* Where distributions keep their bundle of roots, as one file, and the folder that has the same ones by the hashes of their
- * names; folders without a bundle last.
- * Source: Go's crypto/x509/root_linux.go; update-ca-certificates(8), update-ca-trust(8). */
+/* Paths of the roots of each distribution: a bundle in one file, and a folder of the same roots by the hashes of
+ * their names. Folders without a bundle come last. Source: Go's crypto/x509/root_linux.go;
+ * update-ca-certificates(8), update-ca-trust(8). */
 static const struct http_ca places[] = {
 	/* Debian, Flatcar, COS, Alpine */
 	{ "/etc/ssl/certs/ca-certificates.crt", "/etc/ssl/certs" },

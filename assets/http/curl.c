@@ -51,7 +51,8 @@ static size_t on_body(char *p, size_t size, size_t n, void *arg)
 	return transfer_body(arg, p, size * n) < 0 ? CURL_WRITEFUNC_ERROR : size * n;
 }
 
-/* Of those that were opened for it the one that is connected: it alone has that port. curl tells no more before the end. */
+/* Returns the connected one of the sockets opened for it: it alone has that port. curl tells no more before the
+ * end. */
 static int find_socket(const struct transfer *t, int local_port)
 {
 	for (size_t i = 0; i < t->n_sockets && i < ARRAY_LEN(t->sockets); i++) {
@@ -295,7 +296,7 @@ void http_curl_start(struct http_curl *c, struct transfer *t, const struct http_
 	add_easy(c, t);
 }
 
-/* What OpenSSL has against the certificate of the server, or of the proxy; else 0. */
+/* Returns OpenSSL's objection to the certificate of the server or the proxy; 0: none. */
 static long tls_verdict(struct transfer *t, int code)
 {
 	long verdict = 0;

@@ -9,7 +9,7 @@
 
 struct http_curl;
 
-/* Which way a request goes. Its strings may go once the call returns. */
+/* The way of a request. Its strings may go once the call returns. */
 struct http_route {
 	const char *proxy;    /* "" none; never NULL: that would make curl ask the environment */
 	const char *no_proxy; /* hosts without a proxy, as curl reads them */
@@ -29,7 +29,7 @@ void http_curl_wait(struct http_curl *c, int most_ms);
 /* A transfer whose request is over, and how, for http_curl_verdict; NULL: none is. */
 struct transfer *http_curl_take(struct http_curl *c, int *ret_code);
 
-/* Whether one more request may begin; those to instance metadata need not ask. */
+/* Returns whether one more request may begin; those to instance metadata need not ask. */
 bool http_curl_has_room(const struct http_curl *c);
 /* Begin the request that the transfer is by now. */
 void http_curl_start(struct http_curl *c, struct transfer *t, const struct http_route *route);
@@ -39,7 +39,7 @@ void http_curl_look_up(struct http_curl *c, struct transfer *t);
 /* 0 when an answer came, whatever it says, or < 0 with t->err; what is wrong with its proxy, if it is
  * that, is for the caller to word. */
 int http_curl_verdict(struct transfer *t, int code, const char *proxy_error);
-/* Where the answer redirects to, or NULL; valid until the release. */
+/* Returns the URL to which the answer redirects, or NULL; valid until the release. */
 const char *http_curl_redirect(const struct transfer *t);
 /* End its request, and give the handle back; nothing when it has none. */
 void http_curl_release(struct http_curl *c, struct transfer *t);

@@ -60,7 +60,7 @@ static void unlock_engine(struct http *h)
 	(void)pthread_mutex_unlock(&h->lock);
 }
 
-/* What was started and what runs */
+/* Transfers that were started, and that run */
 
 /* Any thread: have the net thread look at what is new. */
 static void wake_net(struct http *h)
@@ -186,7 +186,7 @@ static void lend_to_scheme(struct http *h, struct transfer *t)
 	pool_send(h->scheme_pool, run_scheme, t);
 }
 
-/* Whether the scheme is done with it; then *ret_r is what came of it: 0 a request is made (or judged: t->err
+/* Returns whether the scheme is done with it. *ret_r is the result then: 0 a request is made (or judged: t->err
  * says why it failed), 1 judged: make another one, < 0 with t->err. */
 static bool take_from_scheme(struct http *h, struct transfer *t, int *ret_r)
 {
@@ -224,8 +224,8 @@ static const struct proxy *proxy_of(const struct http *h, const struct transfer 
 	return proxy_for(&h->proxies, &u);
 }
 
-/* Whether a proxy will look up the name. It may find what this machine finds, so the name is
- * looked up here first. Where that does not work, only the proxy knows. */
+/* Returns whether a proxy will look up the name. It may find what this machine finds, so the name is looked up here
+ * first. If that does not work, only the proxy knows. */
 static bool is_for_proxy(const struct http *h, const struct transfer *t)
 {
 	return !is_direct(t) && *proxy_of(h, t)->url;
@@ -374,7 +374,7 @@ static void complete_request(struct http *h, struct transfer *t, int code)
 	finish_transfer(h, t, r);
 }
 
-/* The scheme has made a request, or judged an answer; or not yet. Whether there is something to do now. */
+/* Goes on if the scheme has made a request or judged an answer. Returns whether there is something to do now. */
 static bool go_on_from_scheme(struct http *h, struct transfer *t, bool cancelled)
 {
 	bool judged;
@@ -485,7 +485,7 @@ static int step_all(struct http *h, bool stop)
 	return due <= now ? 0 : (int)((due - now) / DUR_MS) + 1;
 }
 
-/* A run that asks for nothing makes no curl. Whether there is something to do. */
+/* Waits for the first request, so that a run without any makes no curl. Returns whether there is something to do. */
 static bool await_first(struct http *h)
 {
 	lock_engine(h);
@@ -647,7 +647,7 @@ void http_cancel(struct http *h, uint64_t id)
 	wake_net(h);
 }
 
-/* What http_get waits for. */
+/* The answer that http_get waits for. */
 struct waiter {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;

@@ -41,7 +41,7 @@ struct http_opts {
 	int64_t connect_timeout_ns, header_timeout_ns, stall_timeout_ns;
 };
 
-/* What a finished transfer says; valid only during `done`. */
+/* The result of a finished transfer; valid only during `done`. */
 struct http_result {
 	int status;             /* HTTP status, 0 if none came */
 	int64_t bytes;          /* body bytes received */
@@ -83,7 +83,7 @@ struct http_req {
 	int64_t silent_ns;
 };
 
-/* What a URL of another scheme is over HTTP. Strings are the arena's. */
+/* The HTTP request that a URL of another scheme becomes. Strings are the arena's. */
 struct http_made {
 	int64_t asked_ns;   /* given: since when this waits for its turn, monotonic */
 	const char *method; /* given, as the body: what a signature covers */
@@ -112,8 +112,8 @@ struct http_scheme {
 int http_new(const struct http_opts *opts, struct http **ret, struct err *e) must_check;
 /* Abort all transfers (their done is called with -ECANCELED) and join the thread; NULL is fine. */
 void http_free(struct http *h);
-/* Let URLs of one more scheme in: once, and before any of it is asked for. What it points to outlives
- * every transfer. */
+/* Let URLs of one more scheme in: once, and before any of it is asked for. All that it points to outlives every
+ * transfer. */
 void http_set_scheme(struct http *h, const struct http_scheme *scheme);
 /* More rewrites, after those there are, and a CA file (NULL: as before). When nothing is under way. */
 void http_add_settings(struct http *h, const struct strv *rewrites, const char *ca_file);
@@ -132,7 +132,7 @@ void http_cancel(struct http *h, uint64_t id);
  * HTTP status whenever one came, else 0. Never from a callback: the net thread would wait for itself. */
 int http_get(struct http *h, const struct http_req *req, struct buf *b, int *ret_status,
 	     struct err *e) must_check;
-/* What is left of an answer that is not a 2xx. */
+/* The rest of an answer that is not a 2xx. */
 struct http_answer {
 	int status;             /* 0: none came */
 	int64_t retry_after_ns; /* -1: none */
@@ -148,8 +148,8 @@ int http_length(struct http *h, const struct http_req *req, int64_t *ret_bytes,
 		struct err *e) must_check;
 /* The value of a header of a result, by its lower-case name; "" if there is none. */
 const char *http_header(const char *const *headers, const char *name);
-/* The roots that a server is verified by. Where both are known, the folder is asked for one root, and the bundle of all is
- * read only when the folder has it not. */
+/* The roots that a server is verified by. If both are known, the folder is asked for one root, and the bundle of
+ * all is read only when the folder has it not. */
 struct http_ca {
 	const char *bundle; /* a file; NULL none */
 	const char *folder; /* of files that are named by a hash; NULL none */

@@ -12,7 +12,7 @@ struct lookup {
 	size_t n;
 };
 
-/* Of this URL's host: the link-local address that it leads to, "" none, NULL not known (any more). */
+/* Returns the link-local address that the URL's host leads to; "" none, NULL not known (any more). */
 const char *lookup_find(const struct lookup *l, const char *url, int64_t now_ns);
 /* Note that address, or "". */
 void lookup_note(struct lookup *l, const char *url, const char *address, int64_t now_ns);

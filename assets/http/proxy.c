@@ -69,7 +69,8 @@ static const char *fault_of(const char *url)
 				: "after the scheme and what ends in '@' it has no host[:port]";
 }
 
-/* What may be shown of one that cannot be read: nothing before the last '@', where a password may be. */
+/* Returns the part of an unreadable proxy that may be shown: nothing before the last '@', as a password may be
+ * there. */
 static const char *shown_proxy(struct arena *a, const char *url)
 {
 	const char *at = strrchr(url, '@');

@@ -14,7 +14,7 @@ struct http_trust {
 	bool has_bundle; /* it was read */
 };
 
-/* Whether its subjectAltName names a host or an address. */
+/* Returns whether its subjectAltName names a host or an address. */
 static bool names_hosts(const X509 *certificate)
 {
 	GENERAL_NAMES *names = X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL);
@@ -38,8 +38,8 @@ static int on_certificate(int ok, X509_STORE_CTX *chain)
 	return 0;
 }
 
-/* Whether a root of the folder vouches for the chain that `chain` is about to verify, which is its verdict if so. A context
- * verifies once, so this is one of its own. */
+/* Returns whether a root of the folder vouches for the chain that `chain` is about to verify; if so, *ret_verdict
+ * is the verdict. A context verifies once, so this makes its own. */
 static bool is_known_by_folder(const struct http_trust *t, X509_STORE_CTX *chain, int *ret_verdict)
 {
 	X509_STORE_CTX *probe = X509_STORE_CTX_new();
@@ -62,7 +62,7 @@ static bool is_known_by_folder(const struct http_trust *t, X509_STORE_CTX *chain
 	return known;
 }
 
-/* Whether these roots have nothing to say of the chain. */
+/* Returns whether these roots do not know the chain. */
 static bool is_unknown(int verdict)
 {
 	return verdict == X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT ||
@@ -82,8 +82,8 @@ static bool is_known_by_bundle(struct http_trust *t, X509_STORE_CTX *chain)
 	return t->has_bundle && X509_verify_cert(chain) > 0;
 }
 
-/* In place of OpenSSL's own verification. What the folder has may be out of date, so its refusal is not the last word. What it
- * says of a chain that it alone knows is. */
+/* Replaces OpenSSL's own verification. The folder may be out of date, so its refusal is not the last word. It is
+ * for a chain that the folder alone knows. */
 static int verify_chain(X509_STORE_CTX *chain, void *arg)
 {
 	int verdict;

@@ -264,8 +264,8 @@ static int64_t parse_date(const char *text)
 	return end && !*end ? timegm(&tm) : -1;
 }
 
-/* How long the server wants to be left alone, in seconds; -1 when it says nothing of that. A date is
- * one of its own clock. */
+/* Returns the seconds for which the server wants to be left alone; -1: it does not say. A date is one of its own
+ * clock. */
 static int64_t retry_after(const struct transfer *t)
 {
 	const char *text = http_header(t->headers, "retry-after");
@@ -408,7 +408,7 @@ static int errnum_of_status(int status)
 	}
 }
 
-/* What S3 calls the error, of a page that is its XML: a word of letters, and nothing else of the page. */
+/* Takes S3's code of the error out of its XML: a word of letters, and nothing else of the page. */
 static void error_code(const struct transfer *t, char code[static CODE_MAX])
 {
 	const char *page = buf_str(&t->error_page), *at = strstr(page, "<Error>");

@@ -64,7 +64,7 @@ struct transfer {
 
 /* Copy a request. The URL is rewritten by the first "FROM=TO" whose FROM is its prefix. */
 struct transfer *transfer_new(const struct http_req *req, const struct strv *rewrites) must_check;
-/* What is asked for in the place of a URL: the first "FROM=TO" that fits decides. */
+/* Returns the URL that is asked in its place: the first "FROM=TO" that fits decides. */
 char *transfer_rewrite(struct arena *a, const char *url, const struct strv *rewrites) must_check;
 /* Forget the answer so far: the next request of a redirect starts. */
 void transfer_reset(struct transfer *t);
@@ -75,7 +75,7 @@ int transfer_header(struct transfer *t, const char *line, size_t n);
  * an error page was seen. */
 int transfer_body(struct transfer *t, const char *p, size_t n);
 
-/* Whether `to` may be followed; 0 or < 0 with t->err. */
+/* Fails with t->err if `to` must not be followed; 0: it may. */
 int transfer_redirect(struct transfer *t, const char *to);
 /* The time of the next check, or 0 with t->err when the peer stopped sending. */
 int64_t transfer_watch(struct transfer *t, int64_t now_ns, const struct http_opts *opts);
@@ -89,7 +89,7 @@ int transfer_wrong_time(struct transfer *t, bool early, const char *text);
 int transfer_refuse_link_local(struct transfer *t, const char *address);
 /* The verdict on a complete answer: 0, or < 0 with t->err for a status >= 300. */
 int transfer_verdict(struct transfer *t);
-/* What is known of the answer. Valid as long as t is not touched. */
+/* Returns the answer so far. Valid as long as t is not touched. */
 struct http_result transfer_result(const struct transfer *t);
 /* Become the HTTP request that the scheme made of its URL. */
 void transfer_made(struct transfer *t, const struct http_made *made);

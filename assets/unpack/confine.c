@@ -120,7 +120,7 @@ enum {
 	LL_VERSION = 1,
 };
 
-/* What each version added to what can be forbidden: the rights on files, and how long the struct is. */
+/* Fills in all that a version of Landlock can forbid, and the length of its struct. */
 static void landlock_all(long version, struct landlock_rules *ret, size_t *ret_size)
 {
 	static const uint8_t bits[] = { 0, 13, 14, 15, 15, 16 };

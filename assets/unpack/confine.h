@@ -2,7 +2,8 @@
  * In this order, each by itself enough against most of what broken archive code could be made to do:
  * a root directory where nothing can be made, another user than root, no capability in any set, no new ones by
  * exec, no new process; then Landlock (no file at all) from Linux 5.13 on, and a list of
- * the only system calls that work; all others fail with EPERM. What it has open it may write to, cut, and have written to the disk.
+ * the only system calls that work; all others fail with EPERM. It may write to its open files, cut them, and have
+ * them written to the disk.
  * Owner: none. Errors: SYSTEM; a caller that gets one must not go on. Threads: the process must
  * have one. Source: capabilities(7), landlock(7), seccomp(2). */
 #pragma once

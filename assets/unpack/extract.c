@@ -16,7 +16,7 @@ enum { PIPE_BYTES = 1024 * 1024, CHILD_FDS = 4, TAKE_WORD_MAX = 320 };
 
 #define WANTED_MAX (INT64_C(1) << 50)
 
-/* Where the files go that a child gives. */
+/* The destinations of the files that a child gives. */
 struct extract_taker {
 	struct arena *arena;
 	struct extract_files files;
@@ -178,7 +178,7 @@ static int take_pass(struct arena *a, int fd, const char *name, const struct ext
 	return r < 0 ? r : extract_finish(x, e);
 }
 
-/* Of hard links the bytes, which are another entry's. */
+/* Takes the bytes of hard links, which are another entry's. */
 static int take_links(struct arena *a, int fd, const char *name,
 		      const struct extract_limits *limits, struct extract_take *takes, size_t n,
 		      struct err *e)

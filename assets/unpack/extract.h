@@ -74,10 +74,10 @@ struct extract_take {
 
 enum { EXTRACT_TAKES_MAX = 48 };
 
-/* Take members of the archive that is open as fd, and check all of it. Of several files of one name the shallowest is
- * meant, and the first by its directory. The child has nothing but the descriptors. More members than EXTRACT_TAKES_MAX take
- * further passes, and so do hard links; without any the archive is only checked. A pass for entries alone ends with the last.
- * After an error the files hold anything. */
+/* Take members of the archive that is open as fd, and check all of it. If several files have one name, the
+ * shallowest is meant, and the first by its directory. The child has nothing but the descriptors. More members than
+ * EXTRACT_TAKES_MAX take further passes, and so do hard links; without any the archive is only checked. A pass for
+ * entries alone ends with the last. After an error the files hold anything. */
 int extract_take(struct arena *a, int fd, const char *name, const struct extract_limits *limits,
 		 struct extract_take *takes, size_t n, struct err *e) must_check;
 /* Begin such a pass, which extract_finish ends: of hard links nothing is taken. */

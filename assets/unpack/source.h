@@ -26,7 +26,7 @@ int extract_source_open(struct extract_source *s, int fd, const char *name,
 void extract_source_done(struct extract_source *s);
 /* The next bytes of the tar archive, valid until the next call: their number, 0 at the end. */
 ssize_t extract_source_read(struct extract_source *s, const void **ret);
-/* Whether `bytes` is more than may be made of what was read so far, holes counted; then `why` says so. */
+/* Returns whether `bytes`, holes counted, is more than the bytes read so far may become; then `why` says so. */
 bool extract_source_is_bomb(struct extract_source *s, uint64_t bytes);
 /* The first `taken` bytes have been used: all that follows must be zeros. It is read to its end. */
 int extract_source_end(struct extract_source *s, uint64_t taken);

@@ -47,7 +47,7 @@ static int sys_error(struct job *j, const char *what)
 	return err_sys(j->e, "archive '%s': %s '%s'", j->name, what, extract_show(j->path, shown));
 }
 
-/* What the decompressor or the tar reader says. */
+/* Fails with the words of the decompressor or the tar reader. */
 static int fail_broken(struct job *j, const char *what)
 {
 	const char *why = archive_error_string(j->archive);
@@ -245,7 +245,7 @@ static int put_symlink(struct job *j)
 	return why ? refuse_entry(j, why) : r;
 }
 
-/* What has its bytes is another entry; a further pass takes that one. */
+/* Notes the entry that has the link's bytes; a further pass takes it. */
 static int put_hardlink(struct job *j)
 {
 	autofree char *target = xcalloc(1, EXTRACT_NAME_MAX + 1);
