@@ -124,7 +124,7 @@ static void want_member(struct plan *p, struct asset *as, const char *member)
 
 void build_assets(struct plan *p)
 {
-	/* of several archives the one that nothing comes from may be broken */
+	/* if there are several archives, one that gives nothing may be broken */
 	const bool optional = count_archives(p) > 1;
 
 	for (size_t i = 0; i < p->n_assets; i++) {
@@ -352,7 +352,7 @@ void plan_image_member(struct plan *p, const struct node_member_image *image)
 		return;
 	}
 	asset_task(p, TASK_ASSET, as)->optional = false;
-	/* where they are in the archive is told on the way */
+	/* their places in the archive are told on the way */
 	want_member(p, as, image->member);
 	if (image->tag)
 		want_member(p, as, image->tag);
@@ -413,7 +413,7 @@ void build_bake(struct plan *p)
 	/* without a URL of an archive it is the runtime that pulls it */
 	if (n->protokube.source && strstr(n->protokube.source, "://"))
 		bake_image(p, &n->protokube);
-	/* what is missing in an image of the machine is missing on every machine */
+	/* an asset that an image of the machine lacks is missing on every machine */
 	for (size_t i = 0; i < p->n; i++)
 		p->tasks[i]->optional = false;
 	p->keep_unused = true;

@@ -26,7 +26,7 @@ typedef const char *plan_needs_fn(struct plan *p);
 	X("documents", build_documents, ALL) /* documents that are gone from this machine or damaged, from their kept copies */ \
 	X("directories", build_directories, DESCRIBED) /* directories that others drop files into */ \
 	X("assets", build_assets, ALL) /* every asset of the documents, and the unpacking of archives */ \
-	X("containeros", build_containeros, ALL) /* what Container-Optimized OS needs so that programs run at all */ \
+	X("containeros", build_containeros, ALL) /* mounts without which no program runs on Container-Optimized OS */ \
 	X("users", build_users, DESCRIBED, .master_only = true) /* the user that kops 1.8 makes on a master */ \
 	X("egress-proxy", build_egress_proxy, DESCRIBED | STATED) /* the way to the outside, for services and package managers */ \
 	X("packages", build_packages, ALL) /* packages of the distribution */ \
@@ -34,7 +34,7 @@ typedef const char *plan_needs_fn(struct plan *p);
 	X("ntp", build_ntp, ALL) /* the service that keeps the time */ \
 	X("logrotate", build_logrotate, DESCRIBED) /* rotation of the logs of static pods */ \
 	X("firewall", build_firewall, DESCRIBED) /* a firewall that lets pods and their traffic through */ \
-	X("pki", build_pki, DESCRIBED) /* what every role needs of the store: the CA, the registry login */ \
+	X("pki", build_pki, DESCRIBED) /* files of the store that every role needs: the CA, the registry login */ \
 	X("sysctl", build_sysctl, DESCRIBED) /* kernel settings, as a file and in the running kernel */ \
 	X("cloud-config", build_cloud_config, DESCRIBED) /* cloud.config of kubelet and the control plane */ \
 	X("docker", build_docker, DESCRIBED, .packages = plan_docker_needs) /* settings of the container runtime, and images to be loaded into it */ \
@@ -43,16 +43,16 @@ typedef const char *plan_needs_fn(struct plan *p);
 	X("control-plane", build_control_plane, DESCRIBED, .master_only = true) /* API server, controller manager, scheduler and kubectl */ \
 	X("kubelet", build_kubelet, DESCRIBED) /* kubelet as a service */ \
 	X("protokube", build_protokube, DESCRIBED) /* protokube as a service */ \
-	X("states", build_states, STATED, .packages = plan_docker_needs) /* what the model has file by file: kubelet, docker, static pods, keys, images */ \
+	X("states", build_states, STATED, .packages = plan_docker_needs) /* all that the model has file by file: kubelet, docker, static pods, keys, images */ \
 	X("adopted", build_kops_adopted, ADOPTED) /* the services of a node that another program set up */ \
 	X("system", build_kops_system, CONFIGURED, .packages = needs_kops_system) /* directories, the CA, the registry login, name resolution */ \
-	X("pki", build_kops_pki, CONFIGURED) /* of a node with an API server: keys, certificates, and users that may read them */ \
+	X("pki", build_kops_pki, CONFIGURED) /* keys and certificates of a node with an API server, and users that may read them */ \
 	X("upgrades", build_kops_upgrades, CONFIGURED, .packages = needs_kops_upgrades) /* updates that install themselves */ \
 	X("ntp", build_kops_ntp, CONFIGURED, .packages = needs_kops_ntp) /* the service that keeps the time */ \
 	X("logrotate", build_kops_logrotate, CONFIGURED, .packages = needs_kops_logrotate) /* rotation of logs */ \
 	X("firewall", build_kops_firewall, CONFIGURED) /* a firewall that lets pods and their traffic through */ \
 	X("sysctl", build_kops_sysctl, CONFIGURED) /* kernel settings, and a module */ \
-	X("network", build_kops_network, CONFIGURED, .packages = needs_kops_network) /* what its network plugin asks of the host */ \
+	X("network", build_kops_network, CONFIGURED, .packages = needs_kops_network) /* settings of the host for its network plugin */ \
 	X("runtimes", build_kops_runtimes, CONFIGURED, .packages = needs_kops_runtimes) /* what else containerd starts containers by, of its makers' packages */ \
 	X("containerd", build_kops_containerd, CONFIGURED) /* containerd, its settings, and images that it has before kubelet starts */ \
 	X("kube-proxy", build_kops_kube_proxy, CONFIGURED) /* kube-proxy's static pod, and what the pod that does its work needs */ \
@@ -72,6 +72,6 @@ typedef const char *plan_needs_fn(struct plan *p);
 #define DECLARE_BUILDER(name, function, ...) extern plan_build_fn function;
 PLAN_BUILDERS(DECLARE_BUILDER)
 
-/* What these take. */
+/* Packages that these take. */
 extern plan_needs_fn needs_kops_system, needs_kops_upgrades, needs_kops_ntp, needs_kops_logrotate,
 	needs_kops_network, needs_kops_runtimes;

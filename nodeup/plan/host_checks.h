@@ -13,7 +13,7 @@
 struct host_check {
 	bool (*is_so)(const struct plan *p); /* NULL: when `got` has something to say */
 	const char *what, *want;             /* NULL ends a table */
-	/* what does not fit, as a version; NULL: that of the host's runtime. Without is_so it is the question as well. */
+	/* the version that does not fit; NULL: that of the host's runtime. Without is_so it is the question as well. */
 	const char *(*got)(const struct plan *p);
 	bool is_metadata; /* the instance's metadata service is what does not fit */
 	bool is_later;    /* it can run now: a warning is all */

@@ -38,7 +38,7 @@ static void add_leftovers(struct plan *p)
 {
 	p->builder = "leftovers";
 	p->asked = NULL;
-	/* what they were written for is not known here any more */
+	/* their former purpose is not known here any more */
 	if (p->req->node->kind == NODE_ADOPTED)
 		return;
 	for (size_t i = 0; i < p->req->written.n; i++) {
@@ -197,7 +197,7 @@ int plan_build(struct arena *a, const struct plan_req *req, struct plan *ret, st
 	plan_warn_pod_files(&p);
 	if (!p.keep_unused)
 		deps_drop_unused(&p);
-	/* what was taken out stands no more where it was */
+	/* tasks that were taken out moved those behind them */
 	plan_index_again(&p);
 	add_leftovers(&p);
 	add_late_dropins(&p);

@@ -15,7 +15,7 @@
 /* The boot unit's way to start nodeup. */
 struct plan_boot {
 	const char *const *flags; /* behind the program; NULL: the unit file is left as it is */
-	const char *record;       /* what the record of flags and environment is to say */
+	const char *record;       /* the text of the record of flags and environment */
 	bool damaged;             /* the record that is there is set aside */
 	const char *version;      /* of the program that runs */
 	bool install;             /* the program that runs and its flags take the place of others */
@@ -29,9 +29,9 @@ struct plan_req {
 	struct runtime runtime;
 	bool imds_lacks_version1; /* the instance's metadata service wants tokens, and kubelet has none */
 	bool image_mode;
-	bool verify; /* what the cache has of the documents is looked at, used by this node or not */
+	bool verify; /* look at all that the cache has of the documents, used by this node or not */
 	struct strv written; /* by an earlier run: paths, where a file may be no more */
-	/* whether one is: asked of each of these paths that no task is for; NULL: there is */
+	/* tells whether such a path is there, if no task is for it; NULL: it is */
 	bool (*has_file)(void *arg, const char *path);
 	void *has_file_arg;
 	bool no_keys; /* of the documents alone: key pairs and secrets that they need are empty */
@@ -41,7 +41,7 @@ struct plan_req {
 	const struct plan_boot *boot; /* NULL: nothing starts nodeup at boot here */
 	struct strmap
 		volume_uuids; /* of volumes whose file system has another than the derived one */
-	struct errs *errors;  /* where all are kept; NULL: notes of the first have the others */
+	struct errs *errors;  /* keeps all; NULL: notes of the first have the others */
 	bool is_partial; /* values of the documents were wrong: what is missing may be one of them */
 	struct strmap environment;       /* AWS_REGION and friends for that unit and protokube */
 	struct strmap proxy_environment; /* the way to the outside that we have, for that unit */

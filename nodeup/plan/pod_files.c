@@ -204,7 +204,7 @@ void plan_check_manifest(struct plan *p, const char *from, const char *text)
 	struct tree *t;
 	struct err e;
 
-	/* what is no pod at all is kubelet's to tell */
+	/* kubelet tells of a file that is no pod at all */
 	if (yaml_parse(p->arena, from, text, strlen(text), &t, &e) < 0)
 		return;
 	if (manifest_check(p->arena, t, &e) < 0) {

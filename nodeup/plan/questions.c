@@ -19,7 +19,7 @@ const char *plan_resolv_conf(const struct plan *p)
 	const struct opt_bool resolved = p->req->facts->resolved,
 			      loops = p->req->facts->asks_itself;
 	const bool is_todays = p->req->node->kind == NODE_CONFIGURED;
-	/* of the releases that older documents are for not each has it */
+	/* not each release of older documents has it */
 	const bool usual = is_todays && plan_distro(p)->has_resolved;
 
 	/* kops of today takes its file wherever it is */

@@ -53,7 +53,7 @@ struct strv volume_tools(struct plan *p, const struct node_volume *v)
 	const struct distro *d = plan_distro(p);
 	struct strv programs = { 0 };
 
-	/* what has no package manager brings them, or mkfs says what is missing */
+	/* a host without a package manager brings them, or mkfs says what is missing */
 	if (!kind || d->family == PACKAGE_NONE)
 		return programs;
 	/* every Linux that boots has e2fsprogs and util-linux */

@@ -144,7 +144,7 @@ static void add_env(struct plan *p, struct pod *pod, const struct tree *env)
 				    tree_where(p->arena, &item->pos), i);
 		arena_push(p->arena, c->env, c->n_env, (struct pod_env){ .whole = item });
 	}
-	/* what a user puts there may be a password */
+	/* a user may put a password there */
 	pod->is_private = c->n_env > 0;
 	kops_proxy_env(p, pod);
 }
