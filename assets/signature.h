@@ -13,9 +13,9 @@
 enum { SIGNATURE_ID = 8, SIGNATURE_KEY = 32, SIGNATURE_SIZE = 64 };
 
 struct signature_key {
-	uint8_t id[SIGNATURE_ID]; /* which key it is, and no part of it */
+	uint8_t id[SIGNATURE_ID]; /* the number of the key, and no part of it */
 	uint8_t bytes[SIGNATURE_KEY];
-	const char *from; /* where it was given, for messages */
+	const char *from; /* its place in the documents, for messages */
 };
 
 struct signature_keys {

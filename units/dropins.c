@@ -64,7 +64,7 @@ struct strmap unit_dropin_texts(struct arena *a, int root_fd, const char *unit)
 
 	for (size_t i = 0; i < paths.n; i++)
 		add_text(a, root_fd, paths.v[i], &texts);
-	/* what they name is behind them */
+	/* the files that they name come behind them */
 	for (size_t i = 0, n = texts.n; i < n; i++)
 		add_files(a, root_fd, texts.v[i].value, &texts);
 	return texts;

@@ -26,7 +26,7 @@ static const struct {
 
 struct links {
 	struct arena *arena;
-	const char *target; /* what they point to */
+	const char *target; /* the file that they point to */
 	struct strv paths;
 };
 

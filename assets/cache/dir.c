@@ -156,7 +156,7 @@ static void clean_folder(struct cache *c, const char *folder, time_t age)
 	autoclose int fd = io_open_at(c->dir_fd, folder, O_DIRECTORY | O_NOFOLLOW);
 	struct strv names = { 0 };
 
-	/* what is not cleaned now is cleaned by a later run */
+	/* a later run cleans the rest */
 	if (fd >= 0 && walk_names(a, fd, &names) < 0)
 		return;
 	for (size_t i = 0; i < names.n; i++)

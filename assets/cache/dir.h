@@ -16,7 +16,7 @@ struct cache {
 	bool doubted;      /* others could write to it (cache.c); read-only: no record counts */
 	bool lacks_folder; /* one of its own was not there when it was opened */
 	char *dir;         /* as the node sees it */
-	char *remark;      /* what was wrong with it when it was opened, NULL nothing */
+	char *remark;      /* its fault when it was opened; NULL none */
 	bool names_wait;   /* atomic, for cache_settle: folders have names that were not flushed */
 	pthread_mutex_t lock;      /* of fates */
 	struct cache_fates *fates; /* give.h */

@@ -301,7 +301,7 @@ int cache_write_at(struct cache_entry *en, uint64_t at, const void *p, size_t n,
 {
 	const uint64_t begin = at, end = at + n;
 
-	/* what was read back and hashed must never change any more */
+	/* bytes that were read back and hashed must never change any more */
 	for (at = spans_missing(&en->have, at); at < end; at = spans_missing(&en->have, at)) {
 		uint64_t stop = spans_present(&en->have, at);
 		off_t done = (off_t)at;
@@ -405,7 +405,7 @@ static int publish_entry(struct cache_entry *en, struct err *e)
 	struct stat st;
 	int r;
 
-	/* what was not hashed does not belong to it */
+	/* bytes that were not hashed do not belong to it */
 	if (ftruncate(en->fd, (off_t)en->followed) < 0 || fchmod(en->fd, 0444) < 0)
 		return err_sys(e, "end '%s/%s'", c->dir, en->tmp);
 	en->lost = fsync(en->fd) < 0;

@@ -46,7 +46,7 @@ static uint64_t bytes_of(int dir_fd, const char *name, const struct stat *st)
 						: -1;
 	struct err ignored;
 
-	/* what cannot be read is not counted */
+	/* a folder that cannot be read is not counted */
 	if (fd >= 0 && walk_below(fd, &walk, &ignored) < 0)
 		return sum;
 	return sum + (uint64_t)st->st_blocks * 512;

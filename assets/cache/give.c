@@ -78,7 +78,7 @@ bool cache_ask(int fd)
 {
 	const int r = lock_file(fd, F_RDLCK);
 
-	/* where there are no locks nothing is given away */
+	/* without locks nothing is given away */
 	return r != -EAGAIN && r != -EACCES;
 }
 

@@ -21,7 +21,7 @@ struct cache_map {
 	char name[CACHE_NAME_MAX]; /* "" nothing is written down */
 	int fd;                    /* -1: nothing is yet */
 	int full;                  /* there was no room to write it down: why, an errno; else 0 */
-	off_t begin;               /* where its first run's line is */
+	off_t begin;               /* the place of its first run's line */
 	struct cache_run *runs;
 	size_t n, max;
 };

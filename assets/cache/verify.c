@@ -50,7 +50,7 @@ static const char *take_away(struct cache *c, const struct query *q, const struc
 	cache_note_fate(c, q->digest, CACHE_KEPT);
 	(void)unlinkat(c->dir_fd, cache_side_name("verified", q->digest, other), 0);
 	if (q->remove) {
-		/* what cannot be removed on a disk in trouble may still lose its name */
+		/* a file that a disk in trouble cannot remove may still lose its name */
 		if (walk_remove(c->dir_fd, name) < 0)
 			(void)renameat(c->dir_fd, name, c->dir_fd,
 				       cache_side_name("tmp", q->digest, other));
@@ -92,7 +92,7 @@ static enum cache_state hash_entry(struct cache *c, const struct query *q, int f
 		return give_up_entry(c, q, st, 0, e);
 	if (!c->writable || q->effort == CACHE_BY_BYTES)
 		return CACHE_RIGHT;
-	/* what reads as right may be in memory alone, and the kernel says so once */
+	/* bytes that read as right may be in memory alone, and the kernel says so once */
 	if (fsync(fd) < 0)
 		return give_up_entry(c, q, st, errno, e);
 	/* the record says "and durable"; of a file that changed meanwhile it would say nothing true */
@@ -225,7 +225,7 @@ size_t cache_list(const struct cache *c, struct arena *a, bool unread_alone, str
 	size_t n = 0;
 
 	*ret = NULL;
-	/* what cannot be listed is looked at when it is used */
+	/* entries of a folder that cannot be listed are looked at when they are used */
 	for (enum digest_algo algo = 0; algo < DIGEST_ALGO_MAX; algo++) {
 		struct digest *in;
 		const size_t n_in = cache_digests_in(c, a, digest_algo_name(algo), false, &in);

@@ -229,7 +229,7 @@ void fetch_job_failed(struct fetch_job *j, size_t mirror, const struct err *e, i
 	m->failed = true;
 	m->endless = m->endless || (e->kind == ERR_NET && e->errnum == FETCH_ENDLESS);
 	j->early = j->early || e->errnum == ETIME;
-	/* of several connections to the mirror, one may say how long, and another nothing */
+	/* one connection to the mirror may say how long, and another nothing */
 	if (retry_at_ns > m->not_before_ns)
 		m->not_before_ns = retry_at_ns;
 	(void)print_to(m->last_error, sizeof(m->last_error), "%.*s", ERR_NOTE_MAX - 1, e->msg);

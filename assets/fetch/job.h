@@ -21,7 +21,7 @@ struct fetcher {
 		work; /* workers that read, write and hash, a few megabytes an errand; the net thread waits for none of them */
 	const struct fetch_ops *ops; /* move.h */
 
-	pthread_mutex_t lock; /* what follows, and the jobs */
+	pthread_mutex_t lock; /* guards all below, and the jobs */
 	pthread_cond_t changed;
 	struct fetch_job *jobs;
 	struct fetch_hosts hosts;
@@ -70,7 +70,7 @@ struct fetch_mirror {
 	bool gave;             /* bytes of the entry that is being written */
 	int64_t not_before_ns; /* Retry-After */
 	enum fetch_rank rank;  /* of its host, when a mirror was last chosen */
-	size_t active, limit;  /* how many parts it sends now, and at most */
+	size_t active, limit;  /* parts that it sends now, and at most */
 	size_t came_well;      /* parts since the limit was set or raised */
 	double rate;           /* bytes a second of its last part; 0 not measured */
 };
@@ -86,8 +86,8 @@ struct fetch_waiter {
 /* Apart from the job, as they are large, and there may be a thousand jobs that are done. */
 struct fetch_errs {
 	struct err last;   /* of a mirror */
-	struct err follow; /* what a worker's errand ended with */
-	struct err end;    /* what the waiters are told once nothing moves any more */
+	struct err follow; /* the result of a worker's errand */
+	struct err end;    /* the result for the waiters once nothing moves any more */
 	struct err unpack; /* why the bytes are not an archive to unpack, if they turn out right */
 };
 
@@ -138,14 +138,14 @@ struct fetch_job {
 	void (*followed)(struct fetch_job *j);
 	struct cache_writer found_other; /* by a look-up */
 	int asks;                        /* its `asks`, of the last look-up; -1 none */
-	int64_t eof;                     /* where a stream of unknown length ended, or -1 */
+	int64_t eof;                     /* the end of a stream of unknown length, or -1 */
 	bool starved;                    /* waits for a connection */
 	bool mixed;                      /* the entry's bytes are of several answers */
 	size_t source;                   /* the mirror of the last answer */
 	bool stale;                      /* a mirror has another object than those before */
 	unsigned int restarts;
 	enum fetch_settle settle;
-	void (*then)(struct fetch_job *j); /* what to do once nothing moves any more */
+	void (*then)(struct fetch_job *j); /* the next step once nothing moves any more */
 };
 
 /* Take and give back the fetcher's lock. */

@@ -78,7 +78,7 @@ static int take_answer(struct fetch_part *p, const struct http_result *res, stru
 	if ((p->answer == RANGE_WHOLE && !takes_whole(p)) ||
 	    (p->answer == RANGE_COMPLETE && p->pos == 0 && !wants_nothing(j)))
 		p->answer = RANGE_REFUSED;
-	/* what follows could not be asked for: it would begin again for ever */
+	/* the rest could not be asked for: it would begin again for ever */
 	if (p->answer == RANGE_REST && !range_can_resume(&now, mirror_of(p)->url))
 		p->answer = RANGE_REFUSED;
 	if (p->answer == RANGE_REFUSED)

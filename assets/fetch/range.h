@@ -10,7 +10,7 @@
 
 enum range_answer {
 	RANGE_WHOLE,    /* from the first byte */
-	RANGE_REST,     /* what was asked for */
+	RANGE_REST,     /* the bytes that were asked for */
 	RANGE_COMPLETE, /* there is no more */
 	RANGE_CHANGED,  /* of something else */
 	RANGE_REFUSED   /* it knows ranges, and these are of no use: ask for the whole */

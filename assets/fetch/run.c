@@ -14,7 +14,7 @@ enum {
 	LEAST_RATE = 1024, /* bytes a second; below that a mirror stalls (http.h) */
 };
 
-/* how often the cache is asked again while another process fetches the object */
+/* the pause before the cache is asked again while another process fetches the object */
 #define LOOK_UP_AGAIN_NS (250 * DUR_MS)
 
 static void look_up(struct fetch_job *j);

@@ -14,7 +14,7 @@ enum {
 	BUFFER_SIZE = 192 * 1024, /* each transfer has one, and all may be full at once */
 	WINDOW = 352 * 1024,
 	LOOKUP_MS = 3 * 1000,
-	/* what OpenSSL says of a certificate (X509_V_ERR_...) */
+	/* OpenSSL's verdict on a certificate (X509_V_ERR_...) */
 	CERT_NOT_YET_VALID = 9,
 	CERT_HAS_EXPIRED = 10,
 };
@@ -207,7 +207,7 @@ static void set_tls(struct http_curl *c, struct transfer *t, const struct http_c
 	SET(t->easy, CURLOPT_PROXY_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
 	SET(t->easy, CURLOPT_SSL_CTX_FUNCTION, on_tls);
 	SET(t->easy, CURLOPT_SSL_CTX_DATA, ours ? c->trust : NULL);
-	/* what curl keeps has the name of its file: without one it would put a store of others in the place of ours */
+	/* curl keeps a store by the name of its file: without one it would put a store of others in the place of ours */
 	if (!file)
 		SET(t->easy, CURLOPT_CA_CACHE_TIMEOUT, 0L);
 	/* curl would look where the machine that built it keeps its CAs */

@@ -32,7 +32,7 @@ struct http {
 	struct proxies proxies;
 	pthread_t thread;
 
-	/* what follows, what the arena gives, and of every transfer `cancelled` and `given_back` */
+	/* guards all below, the arena, and `cancelled` and `given_back` of every transfer */
 	pthread_mutex_t lock;
 	pthread_cond_t begun; /* something is incoming, or it is to stop, while there is no curl */
 	struct http_curl *curl;    /* NULL: nothing was ever asked for; else it stays */

@@ -26,7 +26,7 @@ enum {
 	HTTP_RETRY_AFTER_MAX_S = 60 * 60,
 	/* connections, with those that are kept for the next request */
 	HTTP_SOCKETS_MAX = 16,
-	/* what is started beyond that waits; one is left for instance metadata, as others may wait for
+	/* further ones wait; one is left for instance metadata, as others may wait for
 	 * the credentials that it gives */
 	HTTP_REQUESTS_MAX = HTTP_SOCKETS_MAX - 1,
 	/* the errnum of an error where the name service has no address of the host */
@@ -34,8 +34,8 @@ enum {
 };
 
 struct http_opts {
-	const char *ca_file; /* NULL: searched, see http_find_ca */
-	int root_fd; /* where resolv.conf, hosts and CA bundles are looked for: the host's "/" */
+	const char *ca_file;  /* NULL: searched, see http_find_ca */
+	int root_fd;          /* the root of resolv.conf, hosts and CA bundles: the host's "/" */
 	struct strv rewrites; /* "FROM=TO" URL prefixes, first match wins */
 	/* 0: 20 s, 30 s, 30 s */
 	int64_t connect_timeout_ns, header_timeout_ns, stall_timeout_ns;

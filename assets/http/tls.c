@@ -8,7 +8,7 @@
 #include "nodeup/base/mem.h"
 
 struct http_trust {
-	X509_STORE *folder; /* which OpenSSL looks into, one root at a time */
+	X509_STORE *folder; /* OpenSSL looks into it, one root at a time */
 	X509_STORE *bundle; /* empty until a server is not known by the folder */
 	const char *bundle_path;
 	bool has_bundle; /* it was read */

@@ -356,7 +356,7 @@ int transfer_redirect(struct transfer *t, const char *to)
 	if (!url_host_is_ascii(&to_url))
 		return transfer_fail(t, EPERM, "refused a redirect to '%s': its host is not ASCII",
 				     public);
-	/* where a server sends us, nothing that might be a secret goes along */
+	/* nothing that might be a secret goes along to a place that a server names */
 	if (!url_same_origin(&from_url, &to_url))
 		keep_headers(t, portable, ARRAY_LEN(portable), true);
 	t->url = arena_str(t->arena, to);

@@ -22,7 +22,7 @@ struct transfer {
 
 	struct http_req req; /* strings are the arena's */
 	struct arena *arena;
-	char *url; /* where it is now: after rewriting and redirects */
+	char *url; /* the URL by now: after rewriting and redirects */
 	unsigned int redirects;
 
 	int status;
@@ -30,7 +30,7 @@ struct transfer {
 	const char *headers[TRANSFER_HEADERS + 1];
 	size_t nheaders;
 	int64_t discarded;     /* of an answer that is not a 2xx */
-	struct buf error_page; /* how it began */
+	struct buf error_page; /* its beginning */
 
 	bool ready;   /* it waits for room for its request */
 	bool looking; /* no request yet: its host's name is looked up */

@@ -69,7 +69,7 @@ struct extract_take {
 	const char *path;          /* the arena's; NULL nothing */
 	uint64_t from;             /* the number of the entry that has its bytes */
 	struct digest digest;      /* sha256 */
-	const char *link, *target; /* where there is no file: a link of that name; else NULL */
+	const char *link, *target; /* a link of that name, if there is no file; else NULL */
 };
 
 enum { EXTRACT_TAKES_MAX = 48 };

@@ -31,7 +31,7 @@ struct extract_reader {
 	ssize_t have; /* in chunk, not yet given on: the first piece, which has been looked at */
 	struct inflate *inflate;
 	struct archive *filter;
-	const void *last; /* what was given on last */
+	const void *last; /* the bytes that were given on last */
 	size_t last_n;
 	char chunk[CHUNK];
 };

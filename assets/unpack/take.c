@@ -123,7 +123,7 @@ int takes_write(const struct takes *t, const void *p, size_t n, int64_t at, bool
 
 		if (!one->on || one->fd < 0)
 			continue;
-		/* what has the descriptor may be of a member that is not meant any more */
+		/* the descriptor may hold bytes of a member that is not meant any more */
 		if (!one->entry && at == 0) {
 			if (ftruncate(one->fd, 0) < 0)
 				return -errno;

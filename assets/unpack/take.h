@@ -12,7 +12,7 @@ struct take {
 		entry; /* != 0: that entry, by its number, in the place of a name; fd may be a pipe then */
 	uint64_t max;        /* more bytes are refused; 0: any */
 	int fd;              /* -1: it is told of alone */
-	char *path;          /* what was found; NULL nothing */
+	char *path;          /* the member that was found; NULL none */
 	uint64_t from;       /* the number of the entry that has its bytes */
 	char hex[132];       /* their sha256; "" they are another entry's */
 	char *link, *target; /* a link of that name, where no file was found */

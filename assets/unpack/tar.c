@@ -25,7 +25,7 @@ struct job {
 	uint64_t made; /* bytes of files, holes counted */
 	unsigned int dirs;
 	uint32_t number;            /* of the entry, from 1 */
-	struct extract_names names; /* what the archive has so far */
+	struct extract_names names; /* the names of the archive so far */
 	struct archive *archive;
 	struct archive_entry *entry;
 	char path[EXTRACT_NAME_MAX + 1]; /* of the entry: no ".", no "//", no trailing '/' */
