@@ -1,5 +1,5 @@
-# make deps, then make.  One object tree per compiler and variant: build/<cc>-<release|asan|tsan>/.
-#   make CC=clang · make SAN=asan · make V=1 · make check · make demo · make bench · make dist · make deb · make rpm · make install DESTDIR=...
+# make deps, then make; make help lists the targets.  One object tree per compiler and variant: build/<cc>-<release|asan|tsan>/.
+#   make CC=clang · make SAN=asan · make V=1 · make install DESTDIR=...
 VERSION := 0.1.0
 DIRS    := nodeup nodeup/base nodeup/config nodeup/config/kops nodeup/config/kops18 nodeup/config/kubeup nodeup/volumes nodeup/template nodeup/aws nodeup/host nodeup/join nodeup/documents \
            nodeup/tasks nodeup/move nodeup/plan nodeup/plan/kops nodeup/plan/kops18 nodeup/plan/kubeup nodeup/run nodeup/cmd assets assets/http assets/unpack assets/cache assets/fetch \
@@ -69,18 +69,22 @@ VM_NEEDS := cpio kmod
 # What makes a package for another family than this machine's.
 PACKAGE_NEEDS := rpm
 
-.PHONY: all deps variant fakes unit list-unit t quick demo demo-shell check check-builds check-lab check-unit check-cases check-system check-e2e check-salt check-kops fuzz-template fuzz-kops fuzz-join fuzz-kubeup check-vm check-long \
+.PHONY: help all deps variant fakes unit list-unit t quick demo demo-shell check check-builds check-lab check-unit check-cases check-system check-e2e check-salt check-kops fuzz-template fuzz-kops fuzz-join fuzz-kubeup check-vm check-long \
         lint measure format bench install dist deb rpm clean
 .SECONDARY:
 .DELETE_ON_ERROR:
 
+# A target's line of help stands behind ##.
+all: ## build/nodeup
 all: variant $(if $(filter gcc-release,$(VARIANT)),build/nodeup)
+help: ## this list
+	@sed -n 's/^\([a-z-]*\): ## \(.*\)/  \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 14
 variant: $(B)/nodeup
 unit: $(UNIT)
 list-unit:
 	@printf '%s\n' $(UNIT)
 fakes: $(FAKES)
-deps:
+deps: ## once: what the build and the tests need, as root on Debian 12
 	$(Q)tools/deps.sh
 build/deps/stamp:
 	@echo "run 'make deps' first" >&2; exit 1
@@ -127,7 +131,7 @@ $(FAKES): build/%: $(O)/tests/%.o $$(addprefix $(O)/,$$(addsuffix .o,$$(basename
 
 # Everything a check needs. gcc builds what is released and what looks for races, clang what looks for errors of memory
 # and arithmetic: so each file is compiled by both. tests/run runs the suites and sums them up.
-check:
+check: ## all tests, with gcc, clang and the sanitizers
 	$(Q)tools/deps.sh packages
 	$(Q)tools/apt.sh install $(PACKAGE_NEEDS)
 	$(Q)! command -v qemu-system-x86_64 >/dev/null || tools/apt.sh install $(VM_NEEDS)
@@ -139,14 +143,18 @@ check-builds: deps
 	$(SUBMAKE) SAN=tsan unit
 check-lab:
 	-$(Q)tests/prepare
-# The inner loop.  t: one test, as T=run (a unit test) or T=tests/system/test_plan.py[::name].
+# The inner loop.
+t: ## T=run: the unit test tests/unit/**/test_run.c; T=tests/system/test_plan.py[::name]: those of pytest
 t: $(if $(filter tests/%,$(T)),all fakes,$(filter %/test_$(T),$(UNIT)))
 	$(Q)$(if $(filter tests/%,$(T)),NODEUP=$(CURDIR)/build/nodeup /usr/bin/python3 -m pytest -q -p no:cacheprovider $(T),\
-		CMOCKA_MESSAGE_OUTPUT=TAP $(filter %/test_$(T),$(UNIT)))
+		$(if $(filter %/test_$(T),$(UNIT)),$(foreach test,$(filter %/test_$(T),$(UNIT)),CMOCKA_MESSAGE_OUTPUT=TAP $(test) &&) true,\
+		echo "make t: there is no unit test '$(T)'; T=run is tests/unit/**/test_run.c" >&2; exit 1))
+quick: ## lints, unit tests and golden cases, with gcc's build alone
 quick: all unit
 	$(Q)VARIANTS=gcc-release tests/run quick
-measure:
+measure: ## the largest rooms, files, functions and sentences
 	$(Q)tests/measure
+check-unit: ## one suite of check; so check-cases, check-system, check-e2e, check-vm
 check-unit: unit
 	$(SUBMAKE) CC=clang SAN=asan unit
 	$(Q)tests/run unit
@@ -157,6 +165,7 @@ check-system check-e2e: all fakes
 	$(Q)tests/run $(@:check-%=%)
 # whose node a first run of today takes over
 OLDER = c18c3a82
+check-long: ## what takes too long for check: every value, every damage, hundreds of power cuts
 check-long: all fakes unit
 	$(Q)RSA_KEYS=1000 RSA_CANDIDATES=10000 $(B)/tests/unit/config/test_rsa
 	$(Q)ALL_VALUES=1 NODEUP=$(CURDIR)/build/nodeup /usr/bin/python3 -m pytest -q --tb=short -p no:cacheprovider tests/system/test_all_errors.py
@@ -165,10 +174,13 @@ check-long: all fakes unit
 	$(Q)NO_STORE=1 NODEUP=$(CURDIR)/build/nodeup /usr/bin/python3 -m pytest -q --tb=short -p no:cacheprovider tests/e2e/test_kops_control_plane.py -k comes_back
 	$(Q)if git cat-file -e $(OLDER)^{commit} 2>/dev/null; then tests/takeover $(OLDER); \
 	else echo "test_takeover: left out, there is no history of $(OLDER)"; fi
+check-salt: ## SALT=DIR: the templates of Kubernetes' own salt trees
 check-salt: all
 	$(Q)SALT=$(SALT) NODEUP=$(CURDIR)/build/nodeup /usr/bin/python3 -m pytest -q -rs -p no:cacheprovider tests/system/test_kubeup_salt.py
+check-kops: ## KOPS=DIR: the documents of every cluster of kops' own tests
 check-kops: all
 	$(Q)KOPS=$(KOPS) NODEUP=$(CURDIR)/build/nodeup /usr/bin/python3 -m pytest -q -rs -s -p no:cacheprovider tests/system/test_kops_goldens.py tests/system/test_kops_pods.py
+fuzz-kops: ## one fuzz target, for FUZZ_SECONDS; so fuzz-template, fuzz-join, fuzz-kubeup
 fuzz-template fuzz-kops fuzz-join fuzz-kubeup: deps
 	$(SUBMAKE) CC=clang SAN=fuzz build/clang-fuzz/$@
 	$(Q)SALT=$(SALT) FUZZ_SECONDS=$(FUZZ_SECONDS) tests/fuzz/run $(@:fuzz-%=%)
@@ -176,21 +188,25 @@ check-vm: all
 	$(Q)tools/apt.sh install qemu-system-x86 $(VM_NEEDS)
 	$(Q)NODEUP=$(CURDIR)/build/nodeup /usr/bin/python3 -m pytest -q --tb=short -p no:cacheprovider tests/system/test_power_cut.py
 	$(Q)tests/run vm
+lint: ## the lints, each of which is itself tested
 lint: all
 	$(Q)tests/run lint
 
+demo: ## boot throw-away nodes of each dialect to an active kubelet
+demo-shell: ## boot one worker and open a shell in it
 demo demo-shell: deps
 	$(SUBMAKE) all fakes
 	$(Q)tests/e2e/demo $(if $(filter demo-shell,$@),--shell)
 
-# QUICK=1: fewer rounds, smaller steps. ONLY=fresh-worker: one row, way or part. PEER=path: another nodeup beside it.
+bench: ## figures as ratios; QUICK=1: fewer rounds, ONLY=fresh-worker: one row, PEER=FILE: another nodeup beside it
 bench: deps
 	$(SUBMAKE) all fakes
 	$(Q)QUICK=$(QUICK) ONLY=$(ONLY) PEER=$(PEER) tests/bench/run
 
-format:
+format: ## clang-format over all sources
 	$(Q)clang-format -i $(wildcard $(addsuffix /*.[ch],$(DIRS) tests/fake)) $(shell find tests/unit -name '*.[ch]')
 
+install: ## the program, nodeup(8), the journal's catalog and completion; DESTDIR=, prefix=
 install: build/nodeup
 	install -D -m 755 build/nodeup $(DESTDIR)$(bindir)/nodeup
 	install -D -m 644 nodeup/nodeup.8 $(DESTDIR)$(mandir)/man8/nodeup.8
@@ -203,6 +219,7 @@ install: build/nodeup
 # As kops lays out its own program: kops reads nodeup.sha256 to render user data, which fetches nodeup.xz and compares
 # what it has unpacked. Level 6: a node needs 9 MiB to unpack it, and 65 at level 9.
 DIST     := build/dist/linux/$(if $(filter x86_64,$(shell uname -m)),amd64,arm64)
+dist: ## build/dist, as kops lays out its own program
 dist: $(addprefix $(DIST)/nodeup,.sha256 .xz .xz.sha256)
 $(DIST)/nodeup: build/nodeup
 	$(Q)install -D -m 755 $< $@
@@ -212,12 +229,13 @@ $(DIST)/%.sha256: $(DIST)/%
 	$(Q)sha256sum $< | cut -d ' ' -f 1 >$@
 
 # Packages of what install installs.
+deb: ## a package in build/dist; so rpm
 deb rpm: build/nodeup
 	$(Q)tools/apt.sh install $(PACKAGE_NEEDS)
 	$(Q)tools/package.sh $@ build/dist
 
 # What took long stays: the built dependencies, and the lab's Debian tree.
-clean:
+clean: ## all that was built, but for the dependencies and the lab
 	rm -rf --one-file-system $(filter-out build/deps build/lab,$(wildcard build/*))
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)
