@@ -118,10 +118,19 @@ static bool is_kubelet_of_pod(const struct task *t, const struct task *install)
 	       strcmp(str_basename(install->name), "kubelet") == 0;
 }
 
-/* No package reads a manifest. */
+/* No package brings kubelet or what runs with it, or reads a manifest. */
+static bool is_of_kubernetes(const struct task *unit)
+{
+	for (size_t i = 0; i < ARRAY_LEN(starts); i++)
+		if (str_eq(starts[i].unit, unit->name))
+			return true;
+	return false;
+}
+
 static bool is_read_by_package(const struct task *t, const struct task *file)
 {
-	return !is_manifest(file) && volume_tools_is_before(t, file);
+	return !is_manifest(file) && (!file->file.of_unit || file->file.of_packaged) &&
+	       volume_tools_is_before(t, file);
 }
 
 static bool is_same_asset(const struct asset *a, const struct asset *b)
@@ -490,8 +499,10 @@ static void mark_inputs(const struct plan *p)
 		     k++) {
 			struct task *input = plan_at(p, p->tasks[i]->unit.inputs.v[k]);
 
-			if (input && input->kind == TASK_FILE)
-				input->file.of_unit = true;
+			if (!input || input->kind != TASK_FILE)
+				continue;
+			input->file.of_unit = true;
+			input->file.of_packaged |= !is_of_kubernetes(p->tasks[i]);
 		}
 }
 

@@ -33,6 +33,7 @@ struct task_file {
 		elsewhere; /* where others put what they would add to it, told when its content differs; or NULL */
 	bool secret;  /* content never shown, not even in a diff */
 	bool of_unit; /* an input of units, which alone read it; set by the dependency rules */
+	bool of_packaged; /* and of one that a package may bring and start */
 	const char *
 		owner; /* instead of attr's ids; if the user does not exist, the file is not written */
 	/* the file is not wanted: one that begins with this is ours and goes; content is "" then */

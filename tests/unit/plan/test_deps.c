@@ -122,6 +122,34 @@ static struct task *unit_task(struct plan *p, const char *name)
 	return plan_new_task(p, TASK_UNIT, name);
 }
 
+/* A package may start docker; none brings kubelet. */
+static void packages_need_no_file_of_kubelet(void **state)
+{
+	static const struct {
+		const char *path, *unit;
+		bool is_needed;
+	} rows[] = {
+		{ "/etc/mine.conf", NULL, true },
+		{ "/etc/sysconfig/docker", "docker.service", true },
+		{ "/etc/sysconfig/kubelet", "kubelet.service", false },
+		{ "/var/lib/kops/kubeconfig", "protokube.service", false },
+	};
+	autoarena struct arena *a = arena_new_empty();
+	struct plan p = { .arena = a, .builder = "test" };
+	const struct task *package = plan_new_task(&p, TASK_PACKAGE, "docker.io");
+	struct err e;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		(void)plan_file(&p, rows[i].path, 0644, "");
+		if (rows[i].unit)
+			strv_add(a, &unit_task(&p, rows[i].unit)->unit.inputs, rows[i].path);
+	}
+	assert_int_equal(deps_link(&p, &e), 0);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		assert_int_equal(needs(package, plan_at(&p, rows[i].path)), rows[i].is_needed);
+}
+
 /* A mount has no inputs that would restart it. */
 static void a_unit_without_inputs_needs_its_own_text(void **state)
 {
@@ -367,6 +395,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(kubelet_waits_for_all_it_uses_and_no_more),
 		cmocka_unit_test(a_unit_needs_no_file_of_another_unit),
+		cmocka_unit_test(packages_need_no_file_of_kubelet),
 		cmocka_unit_test(a_unit_without_inputs_needs_its_own_text),
 		cmocka_unit_test(nothing_waits_for_protokube),
 		cmocka_unit_test(docker_starts_early),
