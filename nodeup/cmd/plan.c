@@ -243,7 +243,7 @@ static int print_task(const struct cli *cli, struct arena *a, struct session *s,
 	return is_file && cli->diff ? print_file(s, o->task, e) : 0;
 }
 
-/* The units that run now and would be restarted. */
+/* The units that run now and would be restarted, and the clients that end with them. */
 static struct strv restarts(struct arena *a, const struct run_report *rep)
 {
 	struct strv names = { 0 };
@@ -253,6 +253,13 @@ static struct strv restarts(struct arena *a, const struct run_report *rep)
 
 		if (o->state == RUN_CHANGED && o->diff.restarts)
 			strv_add(a, &names, o->task->name);
+	}
+	for (size_t i = 0; i < rep->n; i++) {
+		const struct task *t = rep->outcomes[i].task;
+
+		if (t->kind == TASK_UNIT && t->unit.client_of &&
+		    rep->outcomes[i].state == RUN_EQUAL && strv_has(&names, t->unit.client_of))
+			strv_add(a, &names, t->name);
 	}
 	return names;
 }

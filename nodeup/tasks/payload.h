@@ -31,8 +31,8 @@ struct task_file {
 		also; /* a content that is right as well where it is there, and as good for units; or NULL */
 	const char *
 		elsewhere; /* where others put what they would add to it, told when its content differs; or NULL */
-	bool secret;  /* content never shown, not even in a diff */
-	bool of_unit; /* an input of units, which alone read it; set by the dependency rules */
+	bool secret;      /* content never shown, not even in a diff */
+	bool of_unit;     /* an input of units, which alone read it; set by the dependency rules */
 	bool of_packaged; /* and of one that a package may bring and start */
 	const char *
 		owner; /* instead of attr's ids; if the user does not exist, the file is not written */
@@ -147,6 +147,8 @@ struct task_unit {
 	/* a folder where others put files that it is started with, and how their names end; or NULL */
 	const char *shared, *shared_ending;
 	bool must_answer; /* else a run does not end well: host/answers.h */
+	const char *
+		client_of; /* the unit whose restart ends it too, and it begins anew by itself; or NULL */
 	/* a mount or swap unit: where it mounts, as a normal path, and the name of the volume whose own it is */
 	const char *where, *volume;
 	/* mount points that have to be mounted before it starts */

@@ -63,6 +63,15 @@ def test_a_flag_of_kubelet(pair):
     assert "    - --max-pods=7" in result.out.splitlines(), result
 
 
+def test_a_client_of_docker_ends_with_it(make_world):
+    old, new = make_world("old", role="master"), make_world("new", role="master")
+    new.assets, new.protokube = dict(old.assets), old.protokube
+    new.edit_store("cluster.spec", lambda text: text.replace("logLevel: warn", "logLevel: error"))
+    result = diff(old, new)
+    assert result.out.splitlines()[-1].startswith("restarts: docker.service, protokube.service; "), result
+    assert json.loads(diff(old, new, "-o", "json").out)["restarts"] == ["docker.service", "protokube.service"]
+
+
 def test_lines_of_files(pair):
     old, new = pair
     new.edit_store("cluster.spec", pods)

@@ -188,6 +188,7 @@ static void add_service(struct plan *p)
 	t = plan_service(p, "protokube.service", unit_text(p, docker_env(p, &open, secret.n > 0)),
 			 true);
 	t->unit.last = true;
+	t->unit.client_of = plan_docker_unit;
 	if (n->is_master)
 		strv_add(p->arena, &t->unit.inputs, kubeconfig);
 	if (secret.n)
