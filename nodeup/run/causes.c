@@ -194,16 +194,42 @@ static void tell_many(struct arena *a, const struct cause *c, struct err *e)
 			err_note(e, "do", "%s", was.notes[i].text);
 }
 
+/* What shows and mends what the kernel refused; NULL: it is something else, or the error has a word of its own. */
+static const char *advice(struct arena *a, const struct run_outcome *o)
+{
+	static const struct {
+		int errnum;
+		const char *before, *after;
+	} rows[] = {
+		{ EPERM, "chattr -i what lsattr -d", "shows to be immutable" },
+		{ EROFS, "mount -o remount,rw what df", "names, as dmesg says why" },
+		{ ENOSPC, "free what df -h and df -i", "show to be used up" },
+	};
+	const struct err *e = o->error;
+
+	for (size_t i = 0; i < e->nnotes; i++)
+		if (str_eq(e->notes[i].label, "do"))
+			return NULL;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (rows[i].errnum == e->errnum && task_path(o->task) && is_of_the_machine(e))
+			return arena_printf(a, "%s %s %s, then nodeup repair", rows[i].before,
+					    task_path(o->task), rows[i].after);
+	return NULL;
+}
+
 int causes_tell(const struct run_report *rep, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
-	const struct task *first = rep->outcomes[rep->first_failed].task;
+	const struct run_outcome *first = &rep->outcomes[rep->first_failed];
+	const char *todo = advice(a, first);
 	const struct causes causes = causes_find(a, rep);
 
 	if (causes.v[0].n_hit > 1)
 		tell_many(a, &causes.v[0], e);
 	else
-		(void)err_wrap(e, "%s", task_title(a, first));
+		(void)err_wrap(e, "%s", task_title(a, first->task));
+	if (todo)
+		err_note(e, "do", "%s", todo);
 	if (causes.v[0].n_held)
 		err_note(e, "held", "%s", task_names(a, causes.v[0].held, causes.v[0].n_held));
 	for (size_t i = 1; i < causes.n; i++) {

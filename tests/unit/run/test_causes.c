@@ -119,10 +119,36 @@ static void many_tasks_and_one_full_disk_are_one_cause(void **state)
 			"6 tasks failed, 2 more for want of them");
 	assert_int_equal(e->kind, ERR_SYSTEM);
 	assert_int_equal(e->errnum, ENOSPC);
-	assert_int_equal(e->nnotes, 3);
+	assert_int_equal(e->nnotes, 4);
 	has_note(e, 0, "failed", "file /e, file /f, file /g, file /h, and 2 more");
 	has_note(e, 1, "first", "file /j: write '/j': full");
-	has_note(e, 2, "held", "file /k, file /l");
+	has_note(e, 2, "do", "free what df -h and df -i /j show to be used up, then nodeup repair");
+	has_note(e, 3, "held", "file /k, file /l");
+}
+
+static void what_the_kernel_refused_has_a_next_command(void **state)
+{
+	static const struct {
+		int errnum;
+		const char *text;
+	} rows[] = {
+		{ EPERM, "chattr -i what lsattr -d /b shows to be immutable, then nodeup repair" },
+		{ EROFS,
+		  "mount -o remount,rw what df /b names, as dmesg says why, then nodeup repair" },
+		{ ENOSPC, "free what df -h and df -i /b show to be used up, then nodeup repair" },
+	};
+	struct sample *s = *state;
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		errno = rows[i].errnum;
+		(void)err_sys(i == 0 ? fails(s, 1) : &s->errors[1], "rename into '/b'");
+		has_note(told(s), 0, "do", rows[i].text);
+	}
+	/* an error's own word goes before it, and one of ours borrows a number */
+	err_note(&s->errors[1], "do", "a larger disk");
+	assert_int_equal(told(s)->nnotes, 1);
+	(void)err_fail(&s->errors[1], ERR_SYSTEM, EPERM, "it is masked");
+	assert_int_equal(told(s)->nnotes, 0);
 }
 
 /* As one message of many tasks, it is still what no retry mends. */
@@ -163,9 +189,11 @@ static void what_all_of_the_machine_meets_is_one_cause(void **state)
 		(void)err_fail(fails(s, i), ERR_SYSTEM, ENOENT, "open '%s'", s->tasks[i].name);
 	e = told(s);
 	assert_string_equal(e->msg, "Read-only file system: 2 tasks failed");
-	has_note(e, 2, "also", "file /c: open '/c'");
-	has_note(e, 3, "also", "file /d: open '/d'");
-	assert_int_equal(e->nnotes, 4);
+	has_note(e, 2, "do",
+		 "mount -o remount,rw what df /a names, as dmesg says why, then nodeup repair");
+	has_note(e, 3, "also", "file /c: open '/c'");
+	has_note(e, 4, "also", "file /d: open '/d'");
+	assert_int_equal(e->nnotes, 5);
 }
 
 static void the_first_failure_decides_though_it_is_not_the_first_task(void **state)
@@ -259,6 +287,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(a_single_failure_is_told_as_it_is),
 		T(many_tasks_and_one_full_disk_are_one_cause),
+		T(what_the_kernel_refused_has_a_next_command),
 		T(what_lasts_of_one_task_lasts_of_many),
 		T(a_full_disk_without_a_name_is_the_one_that_has_one),
 		T(what_all_of_the_machine_meets_is_one_cause),
