@@ -7,6 +7,7 @@ import re
 import shlex
 import stat
 import subprocess
+import time
 
 import nodechecks
 from labhost import LabError
@@ -99,6 +100,41 @@ DAMAGES = {
         "junk": "head -c 300 /dev/urandom >{n}",
     },
 }
+# {kind: what shows a thing of it}; of all others it is a path. A damage after which it looks as before is none.
+SHOWN = {
+    "sysctl": "sysctl -n {n}",
+    "rules": "iptables -S {n}",
+    "user": "getent passwd {n}",
+    "image": "if systemctl -q is-active docker; then docker images; else ctr -n k8s.io images ls -q; fi",
+    "unit": "systemctl show -p ActiveState,MainPID,UnitFileState,LoadState {n}; ls -l {own} {socket}; grep State:.T /proc/{pid}/status",
+    "package": "sed -n '/^Package: {n}$/,/^$/p' " + PACKAGES,
+    "host": "findmnt -no OPTIONS {n}; df {n}; lsattr -d {n}; hostname; ls -l {n} /usr/sbin/dockerd; systemctl is-active taken",
+}
+SHOWN_PATH = "stat -c '%f %u %g %N' {n}; find {n} -maxdepth 1 -printf '%f %i\\n' | sort; sha256sum {n}"
+# (kind, how, name, units that it may start anew, where {0} is what the name has in brackets). The first counts; without one nothing
+# may begin anew. A client of docker's ends with the daemon.
+OF_DOCKER = ["docker.service", "protokube.service"]
+CONCERNS = [
+    ("unit", "disabled", ".*", []),
+    ("unit|host", ".*", "docker[.]service", OF_DOCKER),
+    ("unit", ".*", "(.*)", ["{0}"]),
+    ("host", "another name|a network before ours|settings that do not parse|full .*", ".*", []),
+    ("host", ".*", ".*", ["kubelet.service"]),
+    ("file|drop-in", ".*", "/etc/systemd/system/([^/]+?)([.]d/.*)?", ["{0}"]),
+    ("file", ".*", "/opt/kops/bin/iptables-setup", [RULES]),
+    ("file", ".*", "/var/lib/kops/kubeconfig", ["protokube.service"]),
+    ("file", ".*", "/etc/sysconfig/docker|/opt/kubernetes/helpers/docker-prestart", OF_DOCKER),
+    ("file", ".*", "/etc/sysconfig/kubelet|/var/lib/kubelet/.*|/srv/kubernetes/ca[.]crt", ["kubelet.service"]),
+    ("dir", "emptied|a file", "/srv/kubernetes|/var/lib/kubelet", ["kubelet.service"]),
+    ("install", ".*", "/usr/local/bin/kubelet", ["kubelet.service"]),
+    ("install", ".*", "/usr/bin/containerd.*", ["containerd.service"]),
+    ("rules", ".*", ".*", [RULES]),
+]
+# A word of what to do, where a message has one line.
+COMMAND = re.compile(r"\b(nodeup (repair|apply|plan|check|why)|systemctl|chattr|umount|mount|remove|hostname(ctl)?|ss|df|kill) \S")
+# What they end with, and how long they may take on a machine that is busy.
+DOCUMENTED = {"status": range(5), "plan": (0, 2, 64, 65, 69, 71, 73, 75, 78), "repair": (0, 65, 69, 71, 73, 75, 78)}
+SECONDS = {"status": 20, "plan": 60}
 # Kinds of tasks that have nothing of their own to damage here, and why.
 UNTOUCHED = {
     "asset": "its file in the cache is `cached`", "unpack": "its members are `install`", "reload": "a unit that is `gone` is reloaded",
@@ -119,8 +155,6 @@ RECORDS = """/run/nodeup/status.json /run/nodeup/started /var/lib/nodeup/state /
 COMFORT = ["logrotate", "chrony", "ntp", "unattended-upgrades"]
 # containerd may make it again before a plan has looked
 BY_ITSELF = "/etc/cni/net.d"
-# Nothing that runs is started with these.
-RESTARTS_NOTHING = re.compile(r"/etc/(kubernetes/manifests|logrotate\.d|sysctl\.d|apt|cron\.hourly|crictl)|/opt/cni/|/var/log/|/home/|/usr/share/")
 PLACES, OWN = ["/etc", "/home", "/opt", "/srv", "/usr/local"], ["/var/lib/nodeup", "/var/cache/nodeup"]
 # What a run writes of itself, what useradd keeps, and what was set aside. Whether a unit is enabled is asked of systemd, which does not read rc.d.
 NOTES = re.compile(r"/var/lib/nodeup/runs(/.*)?|/etc/\.pwd\.lock|/etc/(passwd|group|g?shadow|sub[ug]id)-?|/etc/rc.\.d/.*|.*\.nodeup-old.*|"
@@ -129,6 +163,7 @@ NOTES = re.compile(r"/var/lib/nodeup/runs(/.*)?|/etc/\.pwd\.lock|/etc/(passwd|gr
 KEPT = "/var/lib/nodeup/documents.json"
 CHANGED = re.compile(r"^\S+ info +changed .*$", re.M)
 DEADLINE = "--deadline=150s"
+TOGETHER = 6
 # What a node of today's kops has besides, so that more kinds of tasks are there.
 KOPS = {
     "VolumeMounts": [{"device": "/dev/xvdb", "path": "/data", "filesystem": "ext4"}],
@@ -163,6 +198,19 @@ class Row:
             return self.words["own"]
         return PACKAGES if self.kind == "package" else self.name if self.name.startswith("/") else None
 
+    def shown(self):
+        """What shows whether it was done."""
+        words = {"own": "", "socket": "", "pid": "0", **self.words}
+        return SHOWN.get(self.kind, SHOWN_PATH).format(**{key: shlex.quote(word) if word else "" for key, word in {**words, "n": self.name}.items()})
+
+    def concerned(self):
+        """The units that it may start anew."""
+        for kind, how, name, units in CONCERNS:
+            found = re.fullmatch(name, self.name)
+            if re.fullmatch(kind, self.kind) and re.fullmatch(how, self.how) and found:
+                return {unit.format(*found.groups()) for unit in units}
+        return set()
+
     def why_left(self):
         return next((why for kind, how, name, why in LEFT if kind == self.kind and re.fullmatch(how, self.how)
                      and re.fullmatch(name or ".*", self.name)), None)
@@ -191,10 +239,24 @@ def touches(a, b):
     return a.what() and b.what() and (f"{a.what()}/".startswith(f"{b.what()}/") or f"{b.what()}/".startswith(f"{a.what()}/"))
 
 
+def is_healed_beside_others(row):
+    return (row.kind not in ("package", "record", "cached", "document", "host") and row.how not in ("frozen", "killed", "without its socket", "masked")
+            and (row.kind, row.how) != ("dir", "a file") and row.name != BY_ITSELF and not row.why_left())
+
+
+def together(rows):
+    """The same rows, in lists that one run heals: all of a list may start the same units anew, and none is a part of another."""
+    made = []
+    for row in rows:
+        fits = [batch for batch in made if is_healed_beside_others(row) and len(batch) < TOGETHER and is_healed_beside_others(batch[0])
+                and batch[0].concerned() == row.concerned() and not any(touches(row, other) or row.name == other.name for other in batch)]
+        (fits or [made.append([]) or made[-1]])[0].append(row)
+    return made
+
+
 def batches(rows, number):
     """Lists of rows that a run heals all at once: of each kind of thing one, and of each way to damage it."""
-    able = [row for row in rows if row.kind not in ("package", "record", "cached", "document", "host") and row.how not in ("frozen", "killed", "without its socket", "masked")
-            and (row.kind, row.how) != ("dir", "a file") and row.name != BY_ITSELF and not row.why_left()]
+    able = [row for row in rows if is_healed_beside_others(row)]
     counts, made, seen = collections.Counter(row.kind for row in able), [[] for _ in range(number)], set()
     for row in sorted(able, key=lambda row: counts[row.kind]):
         if not {("kind", row.kind), ("how", row.how)} <= seen and not any(touches(row, other) for batch in made for other in batch):
@@ -206,6 +268,22 @@ def batches(rows, number):
 def digest(path):
     with open(path, "rb") as f:
         return hashlib.file_digest(f, "sha256").hexdigest()
+
+
+def messages(text):
+    """Each with the lines below it that are further in."""
+    return re.findall(r"^\S.*(?:\n[ \t]+.*)*", text, re.M)
+
+
+def names(text, name):
+    """As a whole, or what is below it."""
+    return re.search(r"(?<![\w./-])%s(?![\w.-]*\w)" % re.escape(name), text)
+
+
+def message_of(text, row):
+    """The one that names the thing, and what to do; None: there is none."""
+    return next((message for message in messages(text) if names(message, row.name)
+                 and (re.search(r"^ +(do|next) +\S", message, re.M) or COMMAND.search(message))), None)
 
 
 def difference(was, now):
@@ -361,16 +439,24 @@ class Damaged:
     def pids(self):
         return {name: self.node.show(name, "MainPID").get("MainPID", "0") for name, unit in self.units.items() if unit.get("MainPID", "0") != "0"}
 
-    def left(self):
+    def pods(self):
+        """The processes that runtimes started."""
+        return set(self.node.sh("for shim in $(pgrep -f containerd-shim); do pgrep -P $shim; done", check=False).split())
+
+    def left(self, tries=4):
         """What is not as it was; what was just started gets some seconds."""
-        for _ in range(4):
+        for number in range(tries):
+            if number:
+                self.node.exec("sleep", "3")
             found = difference(self.right, self.look())
             if not found:
                 break
-            self.node.exec("sleep", "3")
         return found
 
     # -- a damage and its end -----------------------------------------------------------------
+
+    def shown(self, row):
+        return self.node.sh(f"({row.shown()}) 2>&1", check=False)
 
     def do(self, row):
         if row.how in ("frozen", "without its socket"):
@@ -379,12 +465,14 @@ class Damaged:
             # by now it may be another process
             row.words["pid"] = self.node.show(row.name, "MainPID")["MainPID"]
             row.script = f"kill -{'KILL' if row.how == 'killed' else 'STOP'} {row.words['pid']}"
-        path = row.what()
+        path, before = row.what(), self.shown(row)
         if path:
             self.node.sh(f"rm -rf {row.beside} {row.keeps}; cp -a {shlex.quote(path)} {row.keeps}", check=False)
         self.node.sh(row.script)
         if row.how == "killed":
             self.node.wait(lambda: self.node.show(row.name, "SubState")["SubState"] != "auto-restart", 60, row.name + " to be tried again")
+        if self.shown(row) == before:
+            raise LabError(f"{row.title}: the damage changed nothing: {row.script}\n{before}")
 
     def restore(self, row):
         """By hand; then nothing may be to do."""
@@ -424,41 +512,69 @@ class Damaged:
         self.end(rows, verdict in ("healed", "right"))
         return verdict, codes, why
 
+    def timed(self, command, *flags):
+        """It, and what is wrong with how it ended."""
+        start = time.monotonic()
+        done = self.nodeup(command, *flags)
+        seconds, wrong = time.monotonic() - start, []
+        if done.returncode not in DOCUMENTED[command]:
+            wrong.append(f"{command} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
+        if seconds > SECONDS.get(command, 300):
+            wrong.append(f"{command} took {seconds:.0f} s")
+        if done.returncode and not done.stderr + done.stdout:
+            wrong.append(f"{command} ended with {done.returncode} and without a word")
+        return done, wrong
+
     def judge(self, rows, command):
         for row in rows:
             self.do(row)
-        status, broken, was = self.nodeup("status"), self.marks(), self.pids()
-        planned = self.plan()
-        wrong = ["a plan changed:" + found for found in [difference(broken, self.marks())] if found]
+        damaged = {row.title: self.shown(row) for row in rows}
+        broken, was, pods = self.marks(), self.pids(), self.pods()
+        status, wrong = self.timed("status")
+        planned, more = self.timed("plan", "-o", "json")
+        wrong += more + ["a plan changed:" + found for found in [difference(broken, self.marks())] if found]
+        # what systemd tries again and again is none that runs
+        was = {unit: pid if pid == self.pids()[unit] else "0" for unit, pid in was.items()}
         said = json.loads(planned.stdout) if planned.returncode in (0, 2) else {}
-        done = self.nodeup(command, DEADLINE)
-        codes, left = [status.returncode, planned.returncode, done.returncode], self.left()
-        wrong += self.restarted(rows, said.get("restarts", []), was, done.returncode) if said else []
+        stays = [row for row in rows if self.shown(row) == damaged[row.title]]
+        done, more = self.timed(command, DEADLINE)
+        undone = [row for row in stays if self.shown(row) != damaged[row.title]]
+        codes, left = [status.returncode, planned.returncode, done.returncode], self.left(1 if all(row.why_left() for row in rows) else 4)
+        wrong += more + self.restarted(rows, said.get("restarts", []) if said else None, was, pods, done.returncode)
+        tasks = [f"{t['kind']} {t['name']}: {t.get('why', '')} {t.get('error', '')}" for t in said.get("tasks", []) if t["state"] != "right"]
+        told = "\n".join([*tasks, *said.get("warnings", []), planned.stderr, status.stdout, done.stdout, done.stderr])
         if done.returncode == 0 and not left:
             wrong += self.again()
             verdict = "healed" if planned.returncode == 2 or CHANGED.search(done.stderr) else "right"
-            return ("WRONG" if wrong else verdict), codes, "\n".join(wrong)
-        tasks = [f"{t['kind']} {t['name']}: {t.get('why', '')} {t.get('error', '')}" for t in said.get("tasks", []) if t["state"] != "right"]
-        told = "\n".join([*tasks, *said.get("warnings", []), planned.stderr, status.stdout, done.stdout, done.stderr])
+            # nothing of the node needs what nodeup keeps of its own
+            wrong += [f"{row.title}: it was undone, and nobody said so" for row in undone if row.kind not in ("cached", "record") and not names(told, row.name)]
+            return ("WRONG" if wrong else verdict), codes, "\n".join([*wrong, told])
         if done.returncode == 0 and CHANGED.search(done.stderr):
             wrong.append("it says that all is right now, and that is not so")
-        if done.returncode and not re.search(r"^  do +\S", self.nodeup("status").stdout, re.M):
+        after = self.nodeup("status").stdout
+        if done.returncode and not re.search(r"^  do +\S", after, re.M):
             wrong.append("status names no next command")
+        told += after
         why = "\n".join([*wrong, f"is left:{left}", told])
         if wrong:
             return "WRONG", codes, why
-        if all(row.name in told for row in rows):
-            return "named", codes, told
+        found = [message_of(told, row) for row in rows]
+        if all(found):
+            return "named", codes, "\n".join(found)
         if done.returncode == 0 and all(row.why_left() for row in rows):
             return "left", codes, rows[0].why_left()
         return "UNSEEN", codes, why
 
-    def restarted(self, rows, named, was, failed):
-        """Only what the plan said starts anew, all of it by a run that ends well, and nothing for what no program is started with."""
-        wrong = [f"{unit} had pid {was[unit]}, has {pid}; the plan would restart {named}" for unit, pid in self.pids().items()
-                 if was[unit] != "0" and (pid != was[unit]) != (unit in named) and not (failed and pid == was[unit])]
-        if named and all(RESTARTS_NOTHING.match(row.what() or "") for row in rows):
-            wrong.append(f"the plan would restart {named} without a reason")
+    def restarted(self, rows, named, was, pods, failed):
+        """Only units that the damage concerns begin anew, as the plan said, all of them by a run that ends well; named: None: there was no plan."""
+        may, now = set().union(*(row.concerned() for row in rows)), self.pids()
+        anew = {unit for unit, pid in now.items() if was[unit] not in ("0", pid)}
+        wrong = [f"{unit} began anew, and none of this concerns it" for unit in sorted({*anew, *(named or [])} - may)]
+        if named is not None:
+            wrong += [f"{unit} had pid {was[unit]}, has {now[unit]}; the plan would restart {named}" for unit in sorted(now) if was[unit] != "0"
+                      and (unit in anew) != (unit in named) and not (failed and unit not in anew)]
+        if pods - self.pods() and not may & set(OF_DOCKER):
+            wrong.append("containers ended")
         return wrong
 
     def again(self):
