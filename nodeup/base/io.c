@@ -295,13 +295,13 @@ int io_say_room(int fd, uint64_t wanted, struct err *e)
 		return err_code(e);
 	}
 	if (fs.f_files && !fs.f_favail) {
-		err_add(e, "no inode is free on %s", where);
+		err_add(e, "no inode is free on %s (see du -xd1 --inodes)", where);
 		err_cause(e, "no inode is free on %s", where);
 		return err_code(e);
 	}
 	e->room = (struct err_room){ wanted, (uint64_t)fs.f_bavail * fs.f_frsize,
 				     (uint64_t)fs.f_blocks * fs.f_frsize };
-	err_add(e, "%s of %s are free on %s", str_size(room, e->room.free),
+	err_add(e, "%s of %s are free on %s (see du -xhd1)", str_size(room, e->room.free),
 		str_size(size, e->room.size), where);
 	err_cause(e, "no room on %s", where);
 	return err_code(e);

@@ -53,8 +53,8 @@ def test_a_full_root_is_one_cause(world, mounts):
     assert all(line.endswith(f": no room on {world.root}, as {first}") for line in failed[1:]), result
     assert len([line for line in result.lines if line.startswith("WAITING")]) <= 2, result
     assert re.search(r"^  failed    (\w+ \S+, ){3,}and \d+ more$", result.notes, re.M), result
-    room = rf"No space left on device, [\d.]+ \w+ more are wanted, [\d.]+ \w+ of 48 KiB are free on {world.root}$"
-    assert re.search(rf"^failed {first}: write '.*': {room}", failed[0]), result
+    room = rf"[\d.]+ \w+ of 48 KiB are free on {world.root} \(see du -xhd1\)$"
+    assert re.search(rf"^failed {first}: write '.*': No space left on device, [\d.]+ \w+ more are wanted, {room}", failed[0]), result
     # where it is too long for a note, its beginning goes
     assert re.search(rf"^  first     {first}: .*{room}", result.notes, re.M), result
     assert re.search(r"^  held      (\w+ \S+, ){4}and \d+ more$", result.notes, re.M), result

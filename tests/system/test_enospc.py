@@ -229,7 +229,7 @@ def test_no_room_where_it_is_installed(world, mounts):
     assert result.code == SYSTEM, result
     # all of kubelet is wanted, not a piece of it
     assert re.search(r"/usr/local/bin/kubelet.*No space left on device, \d{3}(\.\d)? KiB more are wanted, 0 bytes of 1 MiB are "
-                     rf"free on {world.root}/usr/local \(71\)", result.failure), result
+                     rf"free on {world.root}/usr/local \(see du -xhd1\) \(71\)", result.failure), result
     assert files_of(mounts.path(world.root / "usr/local")) == []
     # the cache has it: the next run needs no network
     assert world.entry(KUBELET).exists()
