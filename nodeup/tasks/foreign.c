@@ -142,7 +142,7 @@ static void add_networks(struct arena *a, int root_fd, struct task *const *tasks
 	if (files.n > 1 && !is_of_plan(files.v[0], tasks, n))
 		strv_addf(a, lines,
 			  "CNI configuration %s: comes before %s, so pods get their network by it; "
-			  "left alone: see that it is the cluster's",
+			  "left alone: see that it is the cluster's, or remove it",
 			  files.v[0], str_basename(files.v[1]));
 }
 

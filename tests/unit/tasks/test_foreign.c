@@ -174,7 +174,7 @@ static void a_network_before_another_is_named(void **state)
 			arena_printf(w.arena,
 				     "CNI configuration %s: comes before 10-calico.conflist, so "
 				     "pods get their network by it; left alone: see that it is "
-				     "the cluster's",
+				     "the cluster's, or remove it",
 				     path));
 		/* one that the plan writes is what is wanted */
 		w.pod.name = path;
