@@ -92,15 +92,17 @@ static void tell_age(struct apply *ap)
 static void publish_status(struct apply *ap)
 {
 	struct err why;
+	int r;
 
 	/* progress is not worth a failure */
 	if (ap->live_fd < 0)
 		return;
 	ending_hold();
-	if (status_write(ap->live_fd, &ap->status, &why) < 0 && !ap->silence_told) {
-		log_warning("nodeup status knows nothing of this run: %s", why.msg);
-		ap->silence_told = true;
-	}
+	r = status_write(ap->live_fd, &ap->status, &why);
+	if (r != 0 && !ap->silence_told)
+		log_warning("nodeup status %s: %s",
+			    r < 0 ? "knows nothing of this run" : "is kept in " OWN_LIB, why.msg);
+	ap->silence_told |= r != 0;
 	if (str_eq(ap->status.state, "running"))
 		tell_age(ap);
 	ending_release();

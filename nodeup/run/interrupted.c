@@ -87,9 +87,12 @@ int interrupted_put(int root_fd, const struct buf *text, struct err *e)
 	int r = record_write(root_fd, path, 0644, buf_str(text), &why);
 
 	if (r < 0 && io_is_full(why.errnum)) {
+		*e = why;
 		r = record_write(root_fd, spare, 0644, buf_str(text), &why);
 		if (r == 0)
 			r = io_remove(root_fd, path, &why);
+		if (r == 0)
+			return 1;
 	}
 	if (r < 0)
 		*e = why;

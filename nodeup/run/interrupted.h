@@ -12,7 +12,8 @@
 void interrupted_identify(struct arena *a, int root_fd, struct tree *map);
 /* The process that a status names; 0: it has ended. */
 int interrupted_live_pid(struct arena *a, int root_fd, const struct tree *status);
-/* Replace /run/nodeup/status.json. While /run is full it is OWN_STATUS_SPARE, and the other is not there. */
+/* Replace /run/nodeup/status.json. While /run is full it is OWN_STATUS_SPARE, and the other is not there: returns 1 then, and e
+ * says what is full. */
 int interrupted_put(int root_fd, const struct buf *text, struct err *e) must_check;
 /* Read what was put last in this boot; -ENOENT: nothing was. */
 int interrupted_get(int root_fd, struct buf *text, struct err *e) must_check;

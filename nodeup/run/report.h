@@ -62,5 +62,5 @@ struct status {
 		*node; /* what an earlier run said of the node, see standing.h; NULL: nothing */
 };
 
-/* Replace /run/nodeup/status.json. */
+/* Replace /run/nodeup/status.json; as interrupted_put(). */
 int status_write(int root_fd, const struct status *st, struct err *e) must_check;
