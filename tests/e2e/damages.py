@@ -35,11 +35,11 @@ FLAGS, SETTINGS, BIN, NETWORKS = "/etc/sysconfig/kubelet", "/etc/nodeup/nodeup.d
 FILL = ("echo '# damaged' >>{flags}; cp -a {n} /root/full && mount -t tmpfs -o size=$(($(du -sk {n} | cut -f 1) + 64))k none {n} && "
         "cp -a /root/full/. {n} && ! cat /dev/zero >{n}/fill")
 HOST = {
-    "read-only": ("/etc", "echo '# damaged' >>{flags}; mount --bind {n} {n} && mount -o remount,bind,ro {n}", "umount {n}"),
-    "full of what is kept": ("/var/lib/nodeup", FILL, "umount {n}; rm -r /root/full"),
-    "full of what a boot has": ("/run/nodeup", FILL, "umount {n}; rm -r /root/full"),
+    "read-only": ("/etc", "echo '# damaged' >>{flags}; mount --bind {n} {n} && mount -o remount,bind,ro {n}", "umount -l {n}"),
+    "full of what is kept": ("/var/lib/nodeup", FILL, "umount -l {n}; rm -r /root/full"),
+    "full of what a boot has": ("/run/nodeup", FILL, "umount -l {n}; rm -r /root/full"),
     "immutable": (FLAGS, "echo '# damaged' >>{n}; chattr +i {n}", "chattr -i {n}"),
-    "not for programs": (BIN, "systemctl stop kubelet; mount --bind {n} {n} && mount -o remount,bind,noexec {n}", "umount {n}"),
+    "not for programs": (BIN, "systemctl stop kubelet; mount --bind {n} {n} && mount -o remount,bind,noexec {n}", "umount -l {n}"),
     "a port that is taken": ("10248", "systemctl stop kubelet; systemd-run -q --unit=taken python3 -m http.server {n} --bind 127.0.0.1",
                              "systemctl stop taken"),
     "a runtime without its program": ("docker.service", "systemctl stop docker.socket docker; mv /usr/sbin/dockerd /root", "mv /root/dockerd /usr/sbin"),
@@ -118,7 +118,7 @@ CONCERNS = [
     ("unit", "disabled", ".*", []),
     ("unit|host", ".*", "docker[.]service", OF_DOCKER),
     ("unit", ".*", "(.*)", ["{0}"]),
-    ("host", "another name|a network before ours|settings that do not parse|full .*", ".*", []),
+    ("host", "another name|a network before ours|settings that do not parse", ".*", []),
     ("host", ".*", ".*", ["kubelet.service"]),
     ("file|drop-in", ".*", "/etc/systemd/system/([^/]+?)([.]d/.*)?", ["{0}"]),
     ("file", ".*", "/opt/kops/bin/iptables-setup", [RULES]),
@@ -131,7 +131,7 @@ CONCERNS = [
     ("rules", ".*", ".*", [RULES]),
 ]
 # A word of what to do, where a message has one line.
-COMMAND = re.compile(r"\b(nodeup (repair|apply|plan|check|why)|systemctl|chattr|umount|mount|remove|hostname(ctl)?|ss|df|kill) \S")
+COMMAND = re.compile(r"\b(nodeup (repair|apply|plan|check|why)|systemctl|chattr|umount|mount|remove|hostname(ctl)?|ss|df|du|kill) \S")
 # What they end with, and how long they may take on a machine that is busy.
 DOCUMENTED = {"status": range(5), "plan": (0, 2, 64, 65, 69, 71, 73, 75, 78), "repair": (0, 65, 69, 71, 73, 75, 78)}
 SECONDS = {"status": 20, "plan": 60}
@@ -296,6 +296,8 @@ class Damaged:
     def __init__(self, node, nodeup, document):
         """nodeup: runs it with these arguments in the node; document: where its first one lies."""
         self.node, self.nodeup, self.document = node, nodeup, document
+        # as it is put back
+        node.sh(f"chmod 600 {document}")
         planned = self.plan()
         if planned.returncode:
             raise LabError(f"it is not right to begin with: {planned.stdout}{planned.stderr}")
@@ -543,13 +545,13 @@ class Damaged:
         wrong += more + self.restarted(rows, said.get("restarts", []) if said else None, was, pods, done.returncode)
         tasks = [f"{t['kind']} {t['name']}: {t.get('why', '')} {t.get('error', '')}" for t in said.get("tasks", []) if t["state"] != "right"]
         told = "\n".join([*tasks, *said.get("warnings", []), planned.stderr, status.stdout, done.stdout, done.stderr])
-        if done.returncode == 0 and not left:
+        if done.returncode == 0 and not left and not any(row.kind == "host" for row in rows):
             wrong += self.again()
             verdict = "healed" if planned.returncode == 2 or CHANGED.search(done.stderr) else "right"
             # nothing of the node needs what nodeup keeps of its own
             wrong += [f"{row.title}: it was undone, and nobody said so" for row in undone if row.kind not in ("cached", "record") and not names(told, row.name)]
             return ("WRONG" if wrong else verdict), codes, "\n".join([*wrong, told])
-        if done.returncode == 0 and CHANGED.search(done.stderr):
+        if done.returncode == 0 and left and CHANGED.search(done.stderr):
             wrong.append("it says that all is right now, and that is not so")
         after = self.nodeup("status").stdout
         if done.returncode and not re.search(r"^  do +\S", after, re.M):
