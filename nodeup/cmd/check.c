@@ -350,7 +350,9 @@ int check_before_change(const struct cli *cli, struct session *s, const struct r
 		    checks[i].look(&c, &why) >= 0)
 			continue;
 		if (checks[i].in_apply == WARNS) {
-			log_warning("%s", why.msg);
+			/* what to do is the last that they note */
+			log_warning("%s; %s", why.msg,
+				    why.nnotes ? why.notes[why.nnotes - 1].text : "nodeup check");
 			continue;
 		}
 		err_note(&why, "or", "--ignore=%s", checks[i].name);
