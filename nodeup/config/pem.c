@@ -11,6 +11,7 @@
 #include <string.h>
 #include "nodeup/base/print.h"
 #include "nodeup/base/str.h"
+#include "nodeup/config/certificate.h"
 #include "nodeup/config/rsa.h"
 
 static void free_bio(BIO **bio)
@@ -90,31 +91,28 @@ static int no_password(char *buf, int size, int for_writing, void *arg)
 	return -1;
 }
 
-static X509 *read_certificate(const char *text)
+/* The next block that is called so; what else there is is passed over. Go's programs take no other name for one. */
+static X509 *next_certificate(BIO *bio)
 {
-	autobio *bio = open_text(text);
-
-	return PEM_read_bio_X509(bio, NULL, no_password, NULL);
-}
-
-/* The first block that is called so; what else there is is passed over. Go's programs take no other name for one. */
-static X509 *read_first(const char *text)
-{
-	autobio *bio = open_text(text);
 	autoblock b = { 0 };
-	const unsigned char *end;
 	X509 *cert = NULL;
-	bool found = false;
+	bool found = false, is_whole;
 
 	while (!found && next_block(bio, &b))
 		found = strcmp(b.label, PEM_STRING_X509) == 0;
-	end = b.der;
-	cert = found ? d2i_X509(NULL, &end, b.n) : NULL;
-	if (cert && end != b.der + b.n) {
+	cert = found ? certificate_of(b.der, b.n, &is_whole) : NULL;
+	if (cert && !is_whole) {
 		X509_free(cert);
 		cert = NULL;
 	}
 	return cert;
+}
+
+static X509 *read_first(const char *text)
+{
+	autobio *bio = open_text(text);
+
+	return next_certificate(bio);
 }
 
 /* PKCS#8, which says itself of which algorithm the key is. */
@@ -168,12 +166,12 @@ static int is_damaged(const char *what, size_t before, struct err *e)
 static int check_block(const struct block *b, size_t before, X509 **first, struct err *e)
 {
 	const bool is_named = strcmp(b->label, PEM_STRING_X509) == 0;
-	const unsigned char *p = b->der;
-	autocert *cert = d2i_X509(NULL, &p, b->n);
+	bool is_whole;
+	autocert *cert = certificate_of(b->der, b->n, &is_whole);
 
 	if (cert && !is_named)
 		return err_config(e, "a certificate that is called '%.40s'", b->label);
-	if (is_named && (!cert || p != b->der + b->n || *b->headers))
+	if (is_named && (!cert || !is_whole || *b->headers))
 		return is_damaged("certificate", before, e);
 	if (!*first) {
 		*first = cert;
@@ -182,7 +180,7 @@ static int check_block(const struct block *b, size_t before, X509 **first, struc
 	return 0;
 }
 
-/* The first of them, once all are found right: to read one takes OpenSSL 3 long. */
+/* The first of them, once all are found right. */
 static int read_certificates(const char *text, X509 **ret_first, struct err *e)
 {
 	autobio *bio = open_text(text);
@@ -380,7 +378,7 @@ static X509 *find_issuer(const char *pool, const char *id, X509 *of)
 	autobio *bio = open_text(pool);
 	X509 *cert;
 
-	while ((cert = PEM_read_bio_X509(bio, NULL, no_password, NULL))) {
+	while ((cert = next_certificate(bio))) {
 		if (id ? has_serial(cert, id) : of && is_signed_by(of, cert))
 			return cert;
 		X509_free(cert);
@@ -758,7 +756,7 @@ static const char *certificate_text(struct arena *a, X509 *cert)
 /* source: kops 1.37 pkg/pki IssueCert, with what Go's x509.CreateCertificate adds */
 int pem_issue(struct arena *a, const struct pem_order *o, const char **ret, struct err *e)
 {
-	autocert *signer = read_certificate(o->signer), *cert = X509_new();
+	autocert *signer = read_first(o->signer), *cert = X509_new();
 	autokey *signer_key = read_key(o->signer_key), *key = read_key(o->key);
 	bool ok = cert != NULL;
 

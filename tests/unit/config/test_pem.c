@@ -6,7 +6,9 @@
 
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
+#include <stdlib.h>
 #include <string.h>
+#include "nodeup/config/certificate.h"
 #include "nodeup/config/pem.h"
 #include "nodeup/base/str.h"
 
@@ -362,6 +364,34 @@ static void each_form_of_a_key_is_read(void **state)
 	}
 }
 
+/* Its bytes are what tells it from others, with those behind it. */
+static void a_certificate_is_parsed_once(void **state)
+{
+	struct world *w = *state;
+	X509 *cert = make(&client, w->ours, w->cas[1], w->ca_keys[1]), *found[4];
+	const int n = i2d_X509(cert, NULL);
+	unsigned char *der = calloc(1, (size_t)n + 1), *end = der;
+	bool whole[4];
+
+	assert_int_equal(i2d_X509(cert, &end), n);
+	for (int i = 0; i < 4; i++)
+		found[i] = certificate_of(der, n + i % 2, &whole[i]);
+	assert_ptr_equal(found[0], found[2]);
+	assert_ptr_equal(found[1], found[3]);
+	assert_int_equal(X509_cmp(found[0], cert), 0);
+	assert_true(whole[0] && whole[2] && !whole[1] && !whole[3]);
+	assert_null(certificate_of(der, n - 1, &whole[0]));
+	for (int i = 0; i < 4; i++)
+		X509_free(found[i]);
+	/* of another signature */
+	der[n - 1] ^= 1;
+	found[0] = certificate_of(der, n, &whole[0]);
+	assert_int_not_equal(X509_cmp(found[0], cert), 0);
+	X509_free(found[0]);
+	X509_free(cert);
+	free(der);
+}
+
 static void a_text_that_is_none(void **state)
 {
 	struct world *w = *state;
@@ -578,6 +608,7 @@ int main(void)
 		cmocka_unit_test(what_stands_around_it_is_not_taken),
 		cmocka_unit_test(it_says_until_when_it_holds),
 		cmocka_unit_test(each_form_of_a_key_is_read),
+		cmocka_unit_test(a_certificate_is_parsed_once),
 		cmocka_unit_test(a_text_that_is_none),
 		cmocka_unit_test(certificates_are_read_to_the_last),
 		cmocka_unit_test(public_keys_are_read_in_each_form),
