@@ -1,8 +1,6 @@
 #include "nodeup/config/pem.h"
 
 #include <arpa/inet.h>
-#include <limits.h>
-#include <openssl/bn.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/x509.h>
@@ -12,93 +10,25 @@
 #include "nodeup/base/print.h"
 #include "nodeup/base/str.h"
 #include "nodeup/config/certificate.h"
+#include "nodeup/config/pem_block.h"
+#include "nodeup/config/private_key.h"
 #include "nodeup/config/rsa.h"
-
-static void free_bio(BIO **bio)
-{
-	BIO_free_all(*bio);
-}
 
 static void free_certificate(X509 **cert)
 {
 	X509_free(*cert);
 }
 
-static void free_key(EVP_PKEY **key)
-{
-	EVP_PKEY_free(*key);
-}
-
-#define autobio __attribute__((cleanup(free_bio))) BIO
 #define autocert __attribute__((cleanup(free_certificate))) X509
-#define autokey __attribute__((cleanup(free_key))) EVP_PKEY
-
-static BIO *open_text(const char *text)
-{
-	const size_t n = strlen(text);
-	BIO *bio = NULL;
-
-	/* openssl.cnf of the host may name engines and providers that a static binary cannot load */
-	if (OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, NULL) == 1 && n <= INT_MAX)
-		bio = BIO_new_mem_buf(text, (int)n);
-	if (!bio)
-		abort();
-	return bio;
-}
-
-/* A block of a text: what its BEGIN line calls it, and what is in it. */
-struct block {
-	char *label, *headers;
-	unsigned char *der;
-	long n;
-};
-
-static void free_block(struct block *b)
-{
-	OPENSSL_free(b->label);
-	OPENSSL_free(b->headers);
-	OPENSSL_clear_free(b->der, b->der ? (size_t)b->n : 0);
-}
-
-#define autoblock __attribute__((cleanup(free_block))) struct block
-
-/* Whether there is one more that can be read. */
-static bool next_block(BIO *bio, struct block *ret)
-{
-	free_block(ret);
-	*ret = (struct block){ 0 };
-	return PEM_read_bio(bio, &ret->label, &ret->headers, &ret->der, &ret->n) == 1;
-}
-
-/* The lines that begin a block, or are to. */
-static size_t count_begins(const char *text)
-{
-	static const char begin[] = "-----BEGIN";
-	size_t n = str_has_prefix(text, begin);
-
-	for (const char *p = text; (p = strchr(p, '\n')); p++)
-		n += str_has_prefix(p + 1, begin);
-	return n;
-}
-
-/* At boot there is no person to type a password. */
-static int no_password(char *buf, int size, int for_writing, void *arg)
-{
-	(void)buf;
-	(void)size;
-	(void)for_writing;
-	(void)arg;
-	return -1;
-}
 
 /* The next block that is called so; what else there is is passed over. Go's programs take no other name for one. */
 static X509 *next_certificate(BIO *bio)
 {
-	autoblock b = { 0 };
+	autopem b = { 0 };
 	X509 *cert = NULL;
 	bool found = false, is_whole;
 
-	while (!found && next_block(bio, &b))
+	while (!found && pem_next(bio, &b))
 		found = strcmp(b.label, PEM_STRING_X509) == 0;
 	cert = found ? certificate_of(b.der, b.n, &is_whole) : NULL;
 	if (cert && !is_whole) {
@@ -110,50 +40,9 @@ static X509 *next_certificate(BIO *bio)
 
 static X509 *read_first(const char *text)
 {
-	autobio *bio = open_text(text);
+	autobio *bio = pem_open(text);
 
 	return next_certificate(bio);
-}
-
-/* PKCS#8, which says itself of which algorithm the key is. */
-static EVP_PKEY *read_wrapped_key(const unsigned char *der, long n)
-{
-	PKCS8_PRIV_KEY_INFO *wrapped = d2i_PKCS8_PRIV_KEY_INFO(NULL, &der, n);
-	const ASN1_OBJECT *algorithm;
-	const unsigned char *inner;
-	EVP_PKEY *key = NULL;
-	int length;
-
-	if (wrapped && PKCS8_pkey_get0(&algorithm, &inner, &length, NULL, wrapped) == 1)
-		key = OBJ_obj2nid(algorithm) == NID_rsaEncryption
-			      ? d2i_PrivateKey(EVP_PKEY_RSA, NULL, &inner, length)
-			      : EVP_PKCS82PKEY(wrapped);
-	PKCS8_PRIV_KEY_INFO_free(wrapped);
-	return key;
-}
-
-/* To ask OpenSSL 3 for a key of whatever algorithm takes three times as long as for one that is named. */
-static EVP_PKEY *read_key(const char *text)
-{
-	autobio *bio = open_text(text);
-	unsigned char *der = NULL;
-	const unsigned char *p;
-	EVP_PKEY *key = NULL;
-	char *label = NULL;
-	long n = 0;
-
-	if (PEM_bytes_read_bio(&der, &n, &label, PEM_STRING_EVP_PKEY, bio, no_password, NULL) != 1)
-		return NULL;
-	p = der;
-	if (strcmp(label, PEM_STRING_PKCS8INF) == 0)
-		key = read_wrapped_key(der, n);
-	else if (strcmp(label, PEM_STRING_RSA) == 0)
-		key = d2i_PrivateKey(EVP_PKEY_RSA, NULL, &p, n);
-	else if (strcmp(label, PEM_STRING_ECPRIVATEKEY) == 0)
-		key = d2i_PrivateKey(EVP_PKEY_EC, NULL, &p, n);
-	OPENSSL_clear_free(der, (size_t)n);
-	OPENSSL_free(label);
-	return key;
 }
 
 static int is_damaged(const char *what, size_t before, struct err *e)
@@ -163,7 +52,7 @@ static int is_damaged(const char *what, size_t before, struct err *e)
 }
 
 /* Keeps the first certificate. Go's programs pass over one that is called otherwise or has headers. */
-static int check_block(const struct block *b, size_t before, X509 **first, struct err *e)
+static int check_block(const struct pem_block *b, size_t before, X509 **first, struct err *e)
 {
 	const bool is_named = strcmp(b->label, PEM_STRING_X509) == 0;
 	bool is_whole;
@@ -183,14 +72,14 @@ static int check_block(const struct block *b, size_t before, X509 **first, struc
 /* The first of them, once all are found right. */
 static int read_certificates(const char *text, X509 **ret_first, struct err *e)
 {
-	autobio *bio = open_text(text);
-	autoblock b = { 0 };
+	autobio *bio = pem_open(text);
+	autopem b = { 0 };
 	size_t n = 0;
 	int r = 0;
 
-	for (; r == 0 && next_block(bio, &b); n++)
+	for (; r == 0 && pem_next(bio, &b); n++)
 		r = check_block(&b, n, ret_first, e);
-	if (r == 0 && n < count_begins(text))
+	if (r == 0 && n < pem_count(text))
 		r = is_damaged("certificate", n, e);
 	ERR_clear_error();
 	return r < 0 || *ret_first ? r : err_config(e, "no PEM certificate");
@@ -204,7 +93,7 @@ int pem_check_certificate(const char *text, struct err *e)
 }
 
 /* source: client-go util/keyutil ParsePublicKeysPEM, which reads each block in each way, whatever it is called */
-static bool has_public_key(const struct block *b)
+static bool has_public_key(const struct pem_block *b)
 {
 	const unsigned char *der[] = { b->der, b->der, b->der, b->der };
 	autocert *cert = d2i_X509(NULL, &der[0], b->n);
@@ -222,76 +111,22 @@ static bool has_public_key(const struct block *b)
 
 int pem_check_public_keys(const char *text, struct err *e)
 {
-	autobio *bio = open_text(text);
-	autoblock b = { 0 };
+	autobio *bio = pem_open(text);
+	autopem b = { 0 };
 	size_t n = 0, keys = 0;
 	int r = 0;
 
-	for (; r == 0 && next_block(bio, &b); n++) {
+	for (; r == 0 && pem_next(bio, &b); n++) {
 		const bool is_key = has_public_key(&b);
 
 		if (!is_key && str_has_suffix(b.label, "KEY"))
 			r = is_damaged("public key", n, e);
 		keys += is_key;
 	}
-	if (r == 0 && n < count_begins(text))
+	if (r == 0 && n < pem_count(text))
 		r = is_damaged("public key", n, e);
 	ERR_clear_error();
 	return r < 0 || keys ? r : err_config(e, "no PEM public key");
-}
-
-/* Numbers of an RSA key, by OpenSSL's names. */
-enum { N, E, D, P, Q, DP, DQ, QINV, NUMBERS };
-static const char *const names[NUMBERS] = {
-	[N] = "n",
-	[E] = "e",
-	[D] = "d",
-	[P] = "rsa-factor1",
-	[Q] = "rsa-factor2",
-	[DP] = "rsa-exponent1",
-	[DQ] = "rsa-exponent2",
-	[QINV] = "rsa-coefficient1",
-};
-
-/* a * b = 1 modulo m, and where that is what a prime's exponents do, modulo m - 1. */
-static bool is_inverse(const BIGNUM *a, const BIGNUM *b, const BIGNUM *m, bool less_one,
-		       BN_CTX *ctx)
-{
-	BIGNUM *modulus = BN_dup(m), *r = BN_new();
-	const bool ok = modulus && r && (!less_one || BN_sub_word(modulus, 1)) &&
-			BN_mod_mul(r, a, b, modulus, ctx) && BN_is_one(r);
-
-	BN_free(r);
-	BN_free(modulus);
-	return ok;
-}
-
-static bool is_product(const BIGNUM *a, const BIGNUM *b, const BIGNUM *product, BN_CTX *ctx)
-{
-	BIGNUM *r = BN_new();
-	const bool ok = r && BN_mul(r, a, b, ctx) && BN_cmp(r, product) == 0;
-
-	BN_free(r);
-	return ok;
-}
-
-/* A bit that flipped in one of them still leaves a key, with which nothing can be signed. Only for
- * RSA, which is all that kops makes. */
-static bool is_sound(const EVP_PKEY *key)
-{
-	BIGNUM *v[NUMBERS] = { NULL };
-	BN_CTX *ctx = BN_CTX_new();
-	bool ok = ctx != NULL;
-
-	for (size_t i = 0; i < NUMBERS && ok; i++)
-		ok = EVP_PKEY_get_bn_param(key, names[i], &v[i]) == 1;
-	ok = ok && is_product(v[P], v[Q], v[N], ctx) && is_inverse(v[E], v[DP], v[P], true, ctx) &&
-	     is_inverse(v[E], v[DQ], v[Q], true, ctx) && is_inverse(v[E], v[D], v[P], true, ctx) &&
-	     is_inverse(v[E], v[D], v[Q], true, ctx) && is_inverse(v[Q], v[QINV], v[P], false, ctx);
-	for (size_t i = 0; i < NUMBERS; i++)
-		BN_clear_free(v[i]);
-	BN_CTX_free(ctx);
-	return ok;
 }
 
 int pem_check_key(const char *text, const char *certificate, struct err *e)
@@ -309,37 +144,19 @@ int pem_check_key(const char *text, const char *certificate, struct err *e)
 	if (strstr(text, "BEGIN ENCRYPTED") || strstr(text, "4,ENCRYPTED"))
 		return err_config(e, "the private key is encrypted, and no person is here to "
 				     "type a password");
-	key = read_key(text);
+	key = private_key_read(text);
 	is_pair = key && X509_check_private_key(cert, key) == 1;
-	is_whole = key && (!EVP_PKEY_is_a(key, "RSA") || is_sound(key));
+	is_whole = key && (!EVP_PKEY_is_a(key, "RSA") || private_key_is_sound(key));
 	ERR_clear_error();
 	if (!is_whole)
 		return err_config(e, "the private key is damaged");
 	return is_pair ? 0 : err_config(e, "the private key is not the certificate's");
 }
 
-static const char *text_of(struct arena *a, BIO *bio)
-{
-	char *p;
-	const long n = BIO_get_mem_data(bio, &p);
-
-	return arena_strn(a, p, (size_t)n);
-}
-
-/* In the form of its own algorithm; NULL: it cannot be written. */
-static const char *key_text(struct arena *a, const EVP_PKEY *key)
-{
-	autobio *bio = BIO_new(BIO_s_mem());
-
-	return bio && PEM_write_bio_PrivateKey_traditional(bio, key, NULL, NULL, 0, NULL, NULL) == 1
-		       ? text_of(a, bio)
-		       : NULL;
-}
-
 int pem_new_key(struct arena *a, const char **ret_private, const char **ret_public, struct err *e)
 {
 	/* ours, so that the host's openssl.cnf is not read */
-	autobio *none = open_text("");
+	autobio *none = pem_open("");
 	autobio *public = BIO_new(BIO_s_mem());
 	autokey *key = rsa_new_key();
 	unsigned char *der = NULL;
@@ -349,10 +166,10 @@ int pem_new_key(struct arena *a, const char **ret_private, const char **ret_publ
 	(void)none;
 	OPENSSL_free(der);
 	ERR_clear_error();
-	*ret_private = ok ? key_text(a, key) : NULL;
+	*ret_private = ok ? private_key_text(a, key) : NULL;
 	if (!*ret_private)
 		return err_fail(e, ERR_SYSTEM, EIO, "make a private key");
-	*ret_public = text_of(a, public);
+	*ret_public = pem_text(a, public);
 	return 0;
 }
 
@@ -375,7 +192,7 @@ static bool is_signed_by(X509 *cert, const X509 *issuer)
 /* The one of that id, or where any will do, whichever has signed it. */
 static X509 *find_issuer(const char *pool, const char *id, X509 *of)
 {
-	autobio *bio = open_text(pool);
+	autobio *bio = pem_open(pool);
 	X509 *cert;
 
 	while ((cert = next_certificate(bio))) {
@@ -663,7 +480,7 @@ int pem_check_issued(const char *text, const struct pem_wanted *want, int64_t *r
 {
 	autocert *cert = read_first(text);
 	autocert *issuer = find_issuer(want->pool, want->issuer_id, cert);
-	autokey *key = read_key(want->key);
+	autokey *key = private_key_read(want->key);
 	const bool ours = key && cert && X509_check_private_key(cert, key) == 1;
 	const bool is_signed = issuer && cert && (!want->issuer_id || is_signed_by(cert, issuer));
 	const char *fault = is_signed ? fault_of_chain(cert, issuer, want) : NULL;
@@ -750,14 +567,14 @@ static const char *certificate_text(struct arena *a, X509 *cert)
 {
 	autobio *bio = BIO_new(BIO_s_mem());
 
-	return bio && PEM_write_bio_X509(bio, cert) == 1 ? text_of(a, bio) : NULL;
+	return bio && PEM_write_bio_X509(bio, cert) == 1 ? pem_text(a, bio) : NULL;
 }
 
 /* source: kops 1.37 pkg/pki IssueCert, with what Go's x509.CreateCertificate adds */
 int pem_issue(struct arena *a, const struct pem_order *o, const char **ret, struct err *e)
 {
 	autocert *signer = read_first(o->signer), *cert = X509_new();
-	autokey *signer_key = read_key(o->signer_key), *key = read_key(o->key);
+	autokey *signer_key = private_key_read(o->signer_key), *key = private_key_read(o->key);
 	bool ok = cert != NULL;
 
 	*ret = NULL;
@@ -787,8 +604,9 @@ const char *pem_first(struct arena *a, const char *text)
 
 const char *pem_own_form(struct arena *a, const char *text)
 {
-	autokey *key = strstr(text, "BEGIN " PEM_STRING_PKCS8INF "-----") ? read_key(text) : NULL;
-	const char *own = key ? key_text(a, key) : NULL;
+	autokey *key = strstr(text, "BEGIN " PEM_STRING_PKCS8INF "-----") ? private_key_read(text)
+									  : NULL;
+	const char *own = key ? private_key_text(a, key) : NULL;
 
 	ERR_clear_error();
 	return own ? own : text;

@@ -216,41 +216,41 @@ static bool find_primes(BIGNUM *p, BIGNUM *q, BN_CTX *ctx)
 	return ok;
 }
 
-enum part { N, E, D, P, Q, DP, DQ, QINV, N_PARTS };
+const char *const rsa_names[RSA_PARTS] = {
+	[RSA_N] = OSSL_PKEY_PARAM_RSA_N,          [RSA_E] = OSSL_PKEY_PARAM_RSA_E,
+	[RSA_D] = OSSL_PKEY_PARAM_RSA_D,          [RSA_P] = OSSL_PKEY_PARAM_RSA_FACTOR1,
+	[RSA_Q] = OSSL_PKEY_PARAM_RSA_FACTOR2,    [RSA_DP] = OSSL_PKEY_PARAM_RSA_EXPONENT1,
+	[RSA_DQ] = OSSL_PKEY_PARAM_RSA_EXPONENT2, [RSA_QINV] = OSSL_PKEY_PARAM_RSA_COEFFICIENT1,
+};
 
 /* All but E, P and Q, which are there. Whether d is long enough too. */
-static bool compute(BIGNUM *v[N_PARTS], BN_CTX *ctx)
+static bool compute(BIGNUM *v[RSA_PARTS], BN_CTX *ctx)
 {
 	BIGNUM *p1 = BN_CTX_get(ctx), *q1 = BN_CTX_get(ctx), *gcd = BN_CTX_get(ctx),
 	       *lcm = BN_CTX_get(ctx);
 
-	if (!lcm || !BN_sub(p1, v[P], BN_value_one()) || !BN_sub(q1, v[Q], BN_value_one()))
+	if (!lcm || !BN_sub(p1, v[RSA_P], BN_value_one()) || !BN_sub(q1, v[RSA_Q], BN_value_one()))
 		return false;
-	for (BIGNUM *const *b = (BIGNUM *[]){ p1, q1, lcm, v[P], v[Q], v[D], NULL }; *b; b++)
+	for (BIGNUM *const *b = (BIGNUM *[]){ p1, q1, lcm, v[RSA_P], v[RSA_Q], v[RSA_D], NULL }; *b;
+	     b++)
 		BN_set_flags(*b, BN_FLG_CONSTTIME);
 	return BN_gcd(gcd, p1, q1, ctx) && BN_mul(lcm, p1, q1, ctx) &&
-	       BN_div(lcm, NULL, lcm, gcd, ctx) && BN_mul(v[N], v[P], v[Q], ctx) &&
-	       BN_mod_inverse(v[D], v[E], lcm, ctx) && BN_num_bits(v[D]) > PRIME_BITS &&
-	       BN_mod(v[DP], v[D], p1, ctx) && BN_mod(v[DQ], v[D], q1, ctx) &&
-	       BN_mod_inverse(v[QINV], v[Q], v[P], ctx);
+	       BN_div(lcm, NULL, lcm, gcd, ctx) && BN_mul(v[RSA_N], v[RSA_P], v[RSA_Q], ctx) &&
+	       BN_mod_inverse(v[RSA_D], v[RSA_E], lcm, ctx) && BN_num_bits(v[RSA_D]) > PRIME_BITS &&
+	       BN_mod(v[RSA_DP], v[RSA_D], p1, ctx) && BN_mod(v[RSA_DQ], v[RSA_D], q1, ctx) &&
+	       BN_mod_inverse(v[RSA_QINV], v[RSA_Q], v[RSA_P], ctx);
 }
 
-static EVP_PKEY *assemble(BIGNUM *const v[N_PARTS])
+EVP_PKEY *rsa_assemble(BIGNUM *const v[RSA_PARTS])
 {
-	static const char *const names[N_PARTS] = {
-		[N] = OSSL_PKEY_PARAM_RSA_N,          [E] = OSSL_PKEY_PARAM_RSA_E,
-		[D] = OSSL_PKEY_PARAM_RSA_D,          [P] = OSSL_PKEY_PARAM_RSA_FACTOR1,
-		[Q] = OSSL_PKEY_PARAM_RSA_FACTOR2,    [DP] = OSSL_PKEY_PARAM_RSA_EXPONENT1,
-		[DQ] = OSSL_PKEY_PARAM_RSA_EXPONENT2, [QINV] = OSSL_PKEY_PARAM_RSA_COEFFICIENT1,
-	};
 	OSSL_PARAM_BLD *bld = OSSL_PARAM_BLD_new();
 	EVP_PKEY_CTX *ctx = EVP_PKEY_CTX_new_from_name(NULL, "RSA", NULL);
 	OSSL_PARAM *params;
 	EVP_PKEY *key = NULL;
 	bool ok = bld && ctx;
 
-	for (int i = 0; ok && i < N_PARTS; i++)
-		ok = OSSL_PARAM_BLD_push_BN(bld, names[i], v[i]) == 1;
+	for (int i = 0; ok && i < RSA_PARTS; i++)
+		ok = OSSL_PARAM_BLD_push_BN(bld, rsa_names[i], v[i]) == 1;
 	params = ok ? OSSL_PARAM_BLD_to_param(bld) : NULL;
 	if (params && EVP_PKEY_fromdata_init(ctx) == 1 &&
 	    EVP_PKEY_fromdata(ctx, &key, EVP_PKEY_KEYPAIR, params) != 1)
@@ -264,13 +264,13 @@ static EVP_PKEY *assemble(BIGNUM *const v[N_PARTS])
 EVP_PKEY *rsa_new_key(void)
 {
 	autoctx *ctx = new_ctx();
-	BIGNUM *v[N_PARTS];
+	BIGNUM *v[RSA_PARTS];
 
-	for (int i = 0; i < N_PARTS; i++)
+	for (int i = 0; i < RSA_PARTS; i++)
 		v[i] = BN_CTX_get(ctx);
-	return v[N_PARTS - 1] && BN_set_word(v[E], EXPONENT) && find_primes(v[P], v[Q], ctx) &&
-			       compute(v, ctx)
-		       ? assemble(v)
+	return v[RSA_PARTS - 1] && BN_set_word(v[RSA_E], EXPONENT) &&
+			       find_primes(v[RSA_P], v[RSA_Q], ctx) && compute(v, ctx)
+		       ? rsa_assemble(v)
 		       : NULL;
 }
 

@@ -15,6 +15,12 @@
 struct bignum_st;
 struct evp_pkey_st;
 
+/* The numbers of a key, as PKCS#1 has them one after another, and what OpenSSL calls them. */
+enum { RSA_N, RSA_E, RSA_D, RSA_P, RSA_Q, RSA_DP, RSA_DQ, RSA_QINV, RSA_PARTS };
+extern const char *const rsa_names[RSA_PARTS];
+
+/* Returns a key of those numbers, which are not looked at. */
+struct evp_pkey_st *rsa_assemble(struct bignum_st *const v[RSA_PARTS]);
 /* Returns a new key. */
 struct evp_pkey_st *rsa_new_key(void);
 /* Returns whether a number is prime as far as so many rounds tell. A composite that was chosen for it passes a round by one chance in

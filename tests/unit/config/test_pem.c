@@ -364,6 +364,44 @@ static void each_form_of_a_key_is_read(void **state)
 	}
 }
 
+static const char *block_of(struct world *w, const unsigned char *der, long n)
+{
+	BIO *bio = BIO_new(BIO_s_mem());
+	const char *text;
+	char *p;
+
+	assert_true(PEM_write_bio(bio, PEM_STRING_RSA, "", der, n) > 0);
+	n = BIO_get_mem_data(bio, &p);
+	text = arena_strn(w->arena, p, (size_t)n);
+	BIO_free(bio);
+	return text;
+}
+
+/* Sequences that are none of an RSA key's: of nine words that are no numbers, and of one number. */
+static void a_key_of_other_numbers_is_damaged(void **state)
+{
+	struct world *w = *state;
+	X509 *cert = make(&client, w->ours, w->cas[1], w->ca_keys[1]);
+	const char *of = pem_of(w->arena, cert);
+	unsigned char *der = NULL;
+	const int n = i2d_PrivateKey(w->ours, &der);
+	const unsigned char version[] = { 0x30, 3, 2, 1, 0 };
+	unsigned char words[2 + 9 * 3] = { 0x30, 9 * 3 };
+	struct err e;
+
+	for (int i = 0; i < 9; i++)
+		memcpy(words + 2 + 3 * i, (unsigned char[]){ V_ASN1_BOOLEAN, 1, 255 }, 3);
+	assert_int_equal(pem_check_key(block_of(w, der, n), of, &e), 0);
+	assert_true(pem_check_key(block_of(w, der, n - 1), of, &e) < 0);
+	assert_non_null(strstr(e.msg, "damaged"));
+	assert_true(pem_check_key(block_of(w, version, sizeof(version)), of, &e) < 0);
+	assert_non_null(strstr(e.msg, "damaged"));
+	assert_true(pem_check_key(block_of(w, words, sizeof(words)), of, &e) < 0);
+	assert_non_null(strstr(e.msg, "damaged"));
+	OPENSSL_free(der);
+	X509_free(cert);
+}
+
 /* Its bytes are what tells it from others, with those behind it. */
 static void a_certificate_is_parsed_once(void **state)
 {
@@ -608,6 +646,7 @@ int main(void)
 		cmocka_unit_test(what_stands_around_it_is_not_taken),
 		cmocka_unit_test(it_says_until_when_it_holds),
 		cmocka_unit_test(each_form_of_a_key_is_read),
+		cmocka_unit_test(a_key_of_other_numbers_is_damaged),
 		cmocka_unit_test(a_certificate_is_parsed_once),
 		cmocka_unit_test(a_text_that_is_none),
 		cmocka_unit_test(certificates_are_read_to_the_last),
