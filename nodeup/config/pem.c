@@ -92,21 +92,21 @@ int pem_check_certificate(const char *text, struct err *e)
 	return read_certificates(text, &first, e);
 }
 
-/* source: client-go util/keyutil ParsePublicKeysPEM, which reads each block in each way, whatever it is called */
+/* Looks for the form that kops writes first: each that is looked for in vain takes OpenSSL 3 long.
+ * source: client-go util/keyutil ParsePublicKeysPEM, which reads each block in each way, whatever it is called */
 static bool has_public_key(const struct pem_block *b)
 {
-	const unsigned char *der[] = { b->der, b->der, b->der, b->der };
-	autocert *cert = d2i_X509(NULL, &der[0], b->n);
-	EVP_PKEY *keys[] = { d2i_PUBKEY(NULL, &der[1], b->n),
-			     d2i_PublicKey(EVP_PKEY_RSA, NULL, &der[2], b->n),
-			     d2i_AutoPrivateKey(NULL, &der[3], b->n) };
-	bool found = cert != NULL;
+	const unsigned char *der[] = { b->der, b->der, b->der };
+	EVP_PKEY *key = d2i_PUBKEY(NULL, &der[0], b->n);
+	bool is_whole;
+	autocert *cert = key ? NULL : certificate_of(b->der, b->n, &is_whole);
 
-	for (size_t i = 0; i < 3; i++) {
-		found = found || keys[i];
-		EVP_PKEY_free(keys[i]);
-	}
-	return found;
+	if (!key && !cert)
+		key = d2i_PublicKey(EVP_PKEY_RSA, NULL, &der[1], b->n);
+	if (!key && !cert)
+		key = d2i_AutoPrivateKey(NULL, &der[2], b->n);
+	EVP_PKEY_free(key);
+	return key || cert;
 }
 
 int pem_check_public_keys(const char *text, struct err *e)
