@@ -161,10 +161,25 @@ static int issue(struct loader *l, const struct node_issue *want, const struct n
 	return r < 0 ? err_wrap(e, "certificate %s", want->name) : 0;
 }
 
+int loader_begin_issues(struct loader *l, const struct node_wants *w, struct err *e)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < w->n_issues && !l->b->keys && !l->req->only_looks; i++) {
+		const struct node_issue *want = &w->issues[i];
+		struct node_keypair there;
+		struct err ignored;
+
+		n += !loader_kept_issue(l, want->name, "key") &&
+		     loader_adopted_pair(l, want, &there, &ignored) < 0;
+	}
+	return n ? loader_begin_keys(l, n, e) : 0;
+}
+
 static int issue_all(struct loader *l, const struct node_wants *w, struct node_keypair *pairs,
 		     size_t n_new, struct err *e)
 {
-	int r = n_new ? loader_begin_keys(l, n_new, e) : 0;
+	int r = n_new && !l->b->keys ? loader_begin_keys(l, n_new, e) : 0;
 
 	for (size_t i = 0; i < w->n_issues && r == 0; i++)
 		if (pairs[i].unmade) {

@@ -556,7 +556,9 @@ int loader_keys(struct loader *l, struct err *e)
 		l->b->no_keys = true;
 		return 0;
 	}
-	r = d->join ? 0 : read_store(l, &w, e);
+	r = l->req->no_machine ? 0 : loader_begin_issues(l, &w, e);
+	if (r == 0 && !d->join)
+		r = read_store(l, &w, e);
 	if (r == 0 && l->req->no_machine && w.n_issues)
 		loader_leave_issues(l, &w);
 	else if (r == 0)

@@ -74,6 +74,8 @@ int loader_issues(struct loader *l, const struct node_wants *w, struct err *e) m
 /* Certificates that the node issues itself: those that it has, where they are what would be issued now, else new ones for
  * new keys, all of which are made at once. Where nothing is to be done they are only said to be unmade. */
 int loader_issue_here(struct loader *l, const struct node_wants *w, struct err *e) must_check;
+/* Begins the keys of certificates of which nothing is here: the store takes as long to answer. */
+int loader_begin_issues(struct loader *l, const struct node_wants *w, struct err *e) must_check;
 /* Begin to make so many keys, for join_keys_take. Who waits for documents is told of them after ten seconds. */
 int loader_begin_keys(struct loader *l, size_t n, struct err *e) must_check;
 /* Nothing is asked for or issued; that each of them would be is known. */

@@ -1,10 +1,13 @@
 """A control plane of today's kops reads its state store by name, issues its own certificates, and keeps those that are still right."""
 import base64
 import contextlib
+import os
+import pathlib
 import re
 import ssl
 import stat
 import subprocess
+import time
 
 import pytest
 import yaml
@@ -214,6 +217,45 @@ def test_nothing_is_listed(master):
     assert apply(master).returncode == OK
     assert not [path for path in master.asked if path.endswith("/") or not re.search(r"\.yaml$|^secrets/[a-z:_-]+$", path)]
     assert len(master.asked) == len(set(master.asked))
+
+
+class Held(ControlPlane):
+    """Its store answers for keysets when nodeup has spent so much of the processor meanwhile, or that long has passed."""
+    process, enough, longest, spent = None, 0.1, 15, 0
+
+    def handler(self):
+        node = self
+
+        class Handler(super().handler()):
+            def do_GET(self):
+                if self.path.endswith("keyset.yaml"):
+                    start, before = time.monotonic(), node.cpu()
+                    while (spent := node.cpu() - before) < node.enough and time.monotonic() - start < node.longest:
+                        time.sleep(0.01)
+                    node.spent = max(node.spent, spent)
+                super().do_GET()
+        return Handler
+
+    def cpu(self):
+        fields = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def watched(self):
+        """The processor's time that was spent while it was waited for keysets."""
+        self.spent = 0
+        self.process = subprocess.Popen(self.command("apply", "--deadline=2m"), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                                        stdin=subprocess.DEVNULL, env=self.environ())
+        said = self.process.communicate()[1]
+        assert self.process.returncode == OK, said
+        return self.spent
+
+
+def test_keys_are_made_while_the_store_is_waited_for_and_only_where_none_are(tmp_path):
+    with contextlib.closing(Held(tmp_path)) as node:
+        node.write()
+        assert node.watched() >= node.enough
+        node.longest = 0.5
+        assert node.watched() < node.enough
 
 
 def test_a_second_run_changes_nothing(master):
