@@ -1,5 +1,6 @@
 #include "nodeup/aws/imds.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include "nodeup/base/dur.h"
@@ -12,8 +13,21 @@ enum {
 	TIMEOUT_S = 2, /* too low a hop limit drops the answer: nothing else ends the wait */
 };
 
+/* What was asked for before it is wanted. */
+struct ahead {
+	struct imds *imds;
+	char *path; /* NULL: it was taken, or is of no use */
+	struct buf body;
+	int r;
+	struct err err;
+};
+
 struct imds {
 	struct http *http;
+	struct ahead *ahead;
+	size_t n_ahead, n_due; /* due: no answer came yet, under the lock */
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
 	char *base;  /* without a slash at its end */
 	char *token; /* NULL: none yet */
 	int64_t token_until_ns;
@@ -44,7 +58,20 @@ struct imds *imds_new(struct http *http)
 
 	m->http = http;
 	m->base = find_base(&m->chosen);
+	(void)pthread_mutex_init(&m->lock, NULL);
+	(void)pthread_cond_init(&m->changed, NULL);
 	return m;
+}
+
+static void free_ahead(struct imds *m)
+{
+	for (size_t i = 0; i < m->n_ahead; i++) {
+		free(m->ahead[i].path);
+		buf_done(&m->ahead[i].body);
+	}
+	free(m->ahead);
+	m->ahead = NULL;
+	m->n_ahead = 0;
 }
 
 static void drop_token(struct imds *m)
@@ -57,18 +84,26 @@ void imds_free(struct imds *m)
 {
 	if (!m)
 		return;
+	free_ahead(m);
 	drop_token(m);
 	free(m->base);
+	(void)pthread_cond_destroy(&m->changed);
+	(void)pthread_mutex_destroy(&m->lock);
 	free(m);
 }
 
-static int request(struct imds *m, struct http_req *req, struct buf *b, int *ret_status,
-		   struct err *e)
+static void limit(struct http_req *req)
 {
 	req->no_proxy = true;
 	req->no_redirect = true;
 	req->link_local = true;
 	req->timeout_ns = TIMEOUT_S * DUR_SEC;
+}
+
+static int request(struct imds *m, struct http_req *req, struct buf *b, int *ret_status,
+		   struct err *e)
+{
+	limit(req);
 	return http_get(m->http, req, b, ret_status, e);
 }
 
@@ -123,23 +158,102 @@ static int fetch_token(struct imds *m, struct arena *a, struct err *e)
 	return r;
 }
 
+/* The request for a path; only then is it known where, and with which token. */
+static int prepare(struct imds *m, struct arena *a, const char *path, struct http_req *ret,
+		   struct err *e)
+{
+	int r = 0;
+
+	*ret = (struct http_req){ 0 };
+	if (!m->version1 && (!m->token || dur_now() >= m->token_until_ns))
+		r = fetch_token(m, a, e);
+	if (r < 0)
+		return r;
+	ret->url = arena_printf(a, "%s/latest/%s", m->base, path);
+	if (m->token)
+		strv_addf(a, &ret->headers, "X-aws-ec2-metadata-token: %s", m->token);
+	return 0;
+}
+
 static int ask_path(struct imds *m, struct arena *a, const char *path, struct buf *b,
 		    int *ret_status, struct err *e)
 {
-	struct http_req req = { 0 };
-	int r;
+	struct http_req req;
+	int r = prepare(m, a, path, &req, e);
 
 	*ret_status = 0;
-	if (!m->version1 && (!m->token || dur_now() >= m->token_until_ns)) {
-		r = fetch_token(m, a, e);
-		if (r < 0)
-			return r;
+	return r < 0 ? r : request(m, &req, b, ret_status, e);
+}
+
+static int on_ahead_data(void *arg, const void *p, size_t n, struct err *e)
+{
+	struct ahead *ahead = arg;
+
+	return buf_add(&ahead->body, p, n) < 0 ? buf_check(&ahead->body, ahead->path, e) : 0;
+}
+
+static void on_ahead_done(void *arg, int r, const struct http_result *res, const struct err *e)
+{
+	struct ahead *ahead = arg;
+	struct imds *m = ahead->imds;
+
+	(void)res;
+	ahead->r = r;
+	if (r < 0)
+		ahead->err = *e;
+	(void)pthread_mutex_lock(&m->lock);
+	m->n_due--;
+	(void)pthread_cond_signal(&m->changed);
+	(void)pthread_mutex_unlock(&m->lock);
+}
+
+void imds_ask_ahead(struct imds *m, const char *const *paths, size_t n)
+{
+	autoarena struct arena *scratch = arena_new_empty();
+	struct http_req req;
+	struct err ignored;
+
+	free_ahead(m);
+	m->ahead = xcalloc(n + 1, sizeof(*m->ahead));
+	for (; m->n_ahead < n && prepare(m, scratch, paths[m->n_ahead], &req, &ignored) >= 0;
+	     m->n_ahead++) {
+		struct ahead *ahead = &m->ahead[m->n_ahead];
+
+		*ahead = (struct ahead){ .imds = m,
+					 .path = xstrdup(paths[m->n_ahead]),
+					 .body = BUF_INIT(ANSWER_MAX) };
+		limit(&req);
+		req.max_bytes = ANSWER_MAX;
+		req.data = on_ahead_data;
+		req.done = on_ahead_done;
+		req.arg = ahead;
+		(void)pthread_mutex_lock(&m->lock);
+		m->n_due++;
+		(void)pthread_mutex_unlock(&m->lock);
+		(void)http_start(m->http, &req);
 	}
-	/* only now is it known where */
-	req.url = arena_printf(a, "%s/latest/%s", m->base, path);
-	if (m->token)
-		strv_addf(a, &req.headers, "X-aws-ec2-metadata-token: %s", m->token);
-	return request(m, &req, b, ret_status, e);
+	(void)pthread_mutex_lock(&m->lock);
+	while (m->n_due)
+		(void)pthread_cond_wait(&m->changed, &m->lock);
+	(void)pthread_mutex_unlock(&m->lock);
+}
+
+/* Whether the answer is here: that one has it, or that there is none. It is given once. */
+static bool take_ahead(struct imds *m, const char *path, struct buf *b, int *ret, struct err *e)
+{
+	for (size_t i = 0; i < m->n_ahead; i++) {
+		struct ahead *ahead = &m->ahead[i];
+
+		if (!str_eq(ahead->path, path) || (ahead->r < 0 && ahead->r != -ENOENT))
+			continue;
+		free(ahead->path);
+		ahead->path = NULL;
+		(void)buf_add(b, buf_str(&ahead->body), ahead->body.len);
+		*e = ahead->err;
+		*ret = ahead->r;
+		return true;
+	}
+	return false;
 }
 
 bool imds_has_answered(const struct imds *m)
@@ -165,9 +279,10 @@ static int get(struct imds *m, const char *path, struct buf *b, struct err *e)
 {
 	/* requests hold the token: not in the arena of the run */
 	autoarena struct arena *scratch = arena_new_empty();
-	int status, r;
+	int status = 0, r;
 
-	r = ask_path(m, scratch, path, b, &status, e);
+	if (!take_ahead(m, path, b, &r, e))
+		r = ask_path(m, scratch, path, b, &status, e);
 	if (r < 0 && status == 401) {
 		/* expired, or the clock jumped, or version 1 was just switched off */
 		drop_token(m);

@@ -21,6 +21,9 @@ int imds_has_version1(struct imds *m, struct err *e) must_check;
 /* GET /latest/<path>, trimmed of white space at both ends. No retries. */
 int imds_get(struct imds *m, struct arena *a, const char *path, const char **ret_text,
 	     struct err *e) must_check;
+/* Ask for all of these at once. When this returns, each answer, also that it is not there, is ready for the next imds_get of its
+ * path; what else came of it is not kept. */
+void imds_ask_ahead(struct imds *m, const char *const *paths, size_t n);
 /* This instance's user data, byte by byte, with a NUL beyond. ENOENT: it has none. No retries. */
 int imds_user_data(struct imds *m, struct arena *a, const char **ret, size_t *ret_n,
 		   struct err *e) must_check;

@@ -169,6 +169,7 @@ static int ask_for_all(struct loader *l, struct err *e)
 					     "localHostname", "localIPv4",
 					     "publicIPv4",    "ipv6",
 					     "mac",           "targetLifecycleState" };
+	bool is_ahead = false;
 	int r = 0;
 
 	if (l->req->offline && !unknown_of(&l->b->facts))
@@ -176,8 +177,15 @@ static int ask_for_all(struct loader *l, struct err *e)
 	if (l->b->imds && l->is_imds_silent)
 		r = err_fail(e, ERR_NET, ENETDOWN,
 			     "what this instance is: instance metadata does not answer");
-	for (size_t i = 0; i < ARRAY_LEN(facts) && r == 0 && l->b->imds; i++)
+	for (size_t i = 0; i < ARRAY_LEN(facts) && r == 0 && l->b->imds; i++) {
+		const bool answers = imds_has_answered(l->b->imds);
+
+		/* one that answers is asked for the others at once */
+		if (answers && !is_ahead)
+			probe_facts_ahead(l->b->imds, facts, ARRAY_LEN(facts), &l->b->facts);
+		is_ahead |= answers;
 		r = loader_ask_fact(l, facts[i], e);
+	}
 	if (r < 0 ? e->kind != ERR_NET : l->b->imds != NULL)
 		return r;
 	loader_kept_facts(l->arena, l->req->root_fd, &l->b->facts);

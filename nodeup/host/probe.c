@@ -393,9 +393,14 @@ static const struct {
 };
 /* clang-format on */
 
+static const char **member_of(const struct facts *f, size_t i)
+{
+	return (const char **)(void *)((char *)(uintptr_t)f + instance_facts[i].offset);
+}
+
 static int probe_one(struct arena *a, struct imds *m, size_t i, struct facts *f, struct err *e)
 {
-	const char **member = (const char **)(void *)((char *)f + instance_facts[i].offset);
+	const char **member = member_of(f, i);
 	const char *text;
 	int r;
 
@@ -415,13 +420,33 @@ static int probe_one(struct arena *a, struct imds *m, size_t i, struct facts *f,
 	return 0;
 }
 
+static size_t find_fact(const char *name)
+{
+	size_t i = 0;
+
+	while (i + 1 < ARRAY_LEN(instance_facts) && !str_eq(instance_facts[i].name, name))
+		i++;
+	assert(str_eq(instance_facts[i].name, name));
+	return i;
+}
+
 int probe_fact(struct arena *a, struct imds *m, const char *name, struct facts *f, struct err *e)
 {
-	for (size_t i = 0; i < ARRAY_LEN(instance_facts); i++)
-		if (str_eq(instance_facts[i].name, name))
-			return probe_one(a, m, i, f, e);
-	assert(!"a fact that IMDS does not have");
-	return -EINVAL;
+	return probe_one(a, m, find_fact(name), f, e);
+}
+
+void probe_facts_ahead(struct imds *m, const char *const *names, size_t n, const struct facts *f)
+{
+	const char *paths[ARRAY_LEN(instance_facts)];
+	size_t n_paths = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const size_t k = find_fact(names[i]);
+
+		if (!*member_of(f, k))
+			paths[n_paths++] = instance_facts[k].path;
+	}
+	imds_ask_ahead(m, paths, n_paths);
 }
 
 /* The words of what IMDS has there, which may be nothing. */

@@ -23,6 +23,8 @@ void probe_docker_filesystem(struct arena *a, int root_fd, const char *directory
  * every instance has may be missing after it. */
 int probe_fact(struct arena *a, struct imds *m, const char *name, struct facts *f,
 	       struct err *e) must_check;
+/* Ask IMDS at once for all of these facts that f lacks, so that probe_fact need not. */
+void probe_facts_ahead(struct imds *m, const char *const *names, size_t n, const struct facts *f);
 /* All host names and addresses that IMDS has of instance now, of each of its interfaces; none where it is another's.
  * NET: one of them cannot be had. */
 int probe_names(struct arena *a, struct imds *m, const char *instance, struct strv *ret,

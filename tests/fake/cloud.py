@@ -9,7 +9,8 @@ page of a folder of ROOT (as python's http.server makes it) is at /~index/FOLDER
 
 On both ports:
     /__fault?path=P&times=N&status=S[&code=C][&region=R][&retry_after=S][&body=B]
-                        the next N requests for P (without its query) get that; hang: no answer; late=S: after S seconds
+                        the next N requests for P (without its query) get that; hang: no answer; late=S: after S seconds;
+                        after=P: when that was asked for as well
     /__count?path=P     how often P was asked for; without path: all requests
     /__reset            forget faults and counts
     /__expire           IMDS: no token is valid any more
@@ -96,6 +97,9 @@ class Faults:
             time.sleep(60)
             return True
         time.sleep(float(fault.get("late", 0)))
+        end = time.monotonic() + 10
+        while "after" in fault and not self.server.counts[fault["after"]] and time.monotonic() < end:
+            time.sleep(0.01)
         headers = [("x-amz-bucket-region", fault["region"])] if "region" in fault else []
         if "retry_after" in fault:
             headers.append(("Retry-After", fault["retry_after"]))

@@ -89,6 +89,72 @@ static void test_absent_is_enoent(void **state)
 	imds_free(m);
 }
 
+/* Each of them is asked for once, before it is wanted, and is anew when it is wanted again. */
+static void test_ahead(void **state)
+{
+	static const char *const paths[] = { "meta-data/instance-id", "meta-data/placement/region",
+					     "meta-data/no-such-thing" };
+	struct cloud *c = *state;
+	struct imds *m = imds_new(c->http);
+	struct got g;
+
+	imds_ask_ahead(m, paths, ARRAY_LEN(paths));
+	for (size_t i = 0; i < ARRAY_LEN(paths); i++)
+		assert_int_equal(cloud_count(c, CLOUD_IMDS,
+					     arena_printf(c->arena, "/latest/%s", paths[i])),
+				 1);
+	g = get(c, m, paths[1]);
+	assert_int_equal(g.r, 0);
+	assert_string_equal(g.text, "us-west-2");
+	g = get(c, m, paths[2]);
+	assert_int_equal(g.r, -ENOENT);
+	assert_non_null(strstr(g.e.msg, "meta-data/no-such-thing"));
+	assert_string_equal(get(c, m, paths[0]).text, "i-0123456789abcdef0");
+	assert_int_equal(cloud_count(c, CLOUD_IMDS, NULL), 1 + ARRAY_LEN(paths));
+	assert_string_equal(get(c, m, paths[0]).text, "i-0123456789abcdef0");
+	assert_int_equal(cloud_count(c, CLOUD_IMDS, id_path), 2);
+	imds_free(m);
+}
+
+/* The first is answered when the last is asked for: one after another, its time would be over. */
+static void test_ahead_at_once(void **state)
+{
+	static const char *const paths[] = { "meta-data/instance-id",
+					     "meta-data/placement/region" };
+	struct cloud *c = *state;
+	struct imds *m = imds_new(c->http);
+
+	cloud_fault(c, CLOUD_IMDS, id_path,
+		    "times=9&status=200&body=i-1&after=/latest/meta-data/placement/region");
+	imds_ask_ahead(m, paths, ARRAY_LEN(paths));
+	assert_string_equal(get(c, m, paths[0]).text, "i-1");
+	assert_int_equal(cloud_count(c, CLOUD_IMDS, id_path), 1);
+	imds_free(m);
+}
+
+/* What fails is asked for again, as if it had not been. */
+static void test_ahead_in_vain(void **state)
+{
+	static const char *const path = "meta-data/instance-id";
+	struct cloud *c = *state;
+	struct imds *m = imds_new(c->http);
+
+	cloud_fault(c, CLOUD_IMDS, id_path, "status=500&times=1");
+	imds_ask_ahead(m, &path, 1);
+	assert_string_equal(get(c, m, path).text, "i-0123456789abcdef0");
+	cloud_tell(c, CLOUD_IMDS, "/__expire");
+	imds_ask_ahead(m, &path, 1);
+	assert_string_equal(get(c, m, path).text, "i-0123456789abcdef0");
+	assert_int_equal(cloud_count(c, CLOUD_IMDS, token_path), 2);
+	cloud_fault(c, CLOUD_IMDS, token_path, "status=500&times=1");
+	cloud_tell(c, CLOUD_IMDS, "/__expire");
+	imds_free(m);
+	m = imds_new(c->http);
+	imds_ask_ahead(m, &path, 1);
+	assert_string_equal(get(c, m, path).text, "i-0123456789abcdef0");
+	imds_free(m);
+}
+
 static void test_expired_token_is_renewed_once(void **state)
 {
 	struct cloud *c = *state;
@@ -347,6 +413,9 @@ int main(void)
 		T(test_asks_nothing_when_made),
 		T(test_trims),
 		T(test_absent_is_enoent),
+		T(test_ahead),
+		T(test_ahead_at_once),
+		T(test_ahead_in_vain),
 		T(test_expired_token_is_renewed_once),
 		T(test_version_1),
 		T(test_version_1_switched_off),
