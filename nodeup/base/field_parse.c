@@ -394,16 +394,16 @@ static void show_rows(const struct reader *r, const struct schema *s, const stru
 {
 	for (size_t i = 0; r->opts->look && i < s->n; i++) {
 		const struct field *f = &s->fields[i];
-		const struct field_seen row = {
-			.field = f,
-			.value = seen[i] ? seen[i]->value : NULL,
-			.map = map,
-			.path = field_path(r->arena, r->opts->path, f->key),
-			.secret = r->opts->secret || f->secret,
-		};
 
 		if (f->accepts)
-			r->opts->look(r->opts->arg, &row);
+			r->opts->look(r->opts->arg,
+				      &(struct field_seen){
+					      .field = f,
+					      .value = seen[i] ? seen[i]->value : NULL,
+					      .map = map,
+					      .path = field_path(r->arena, r->opts->path, f->key),
+					      .secret = r->opts->secret || f->secret,
+				      });
 	}
 }
 

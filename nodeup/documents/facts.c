@@ -72,10 +72,10 @@ struct wanted {
 
 /* The model without what is not known of this host yet, and with no word on it: it is made for good later. Where errors are kept,
  * it lacks what is wrong. */
-static int look_ahead(struct loader *l, struct node *ret, struct err *e)
+static int look_ahead(struct loader *l, struct arena *scratch, struct node *ret, struct err *e)
 {
 	const struct settings *settings = l->req->settings;
-	struct errs wrong = { .arena = l->arena };
+	struct errs wrong = { .arena = scratch };
 	const struct dialect_opts opts = { .strict = l->req->strict,
 					   .accept = settings ? &settings->accept_keys : NULL,
 					   .errors = l->req->errors ? &wrong : NULL,
@@ -83,14 +83,15 @@ static int look_ahead(struct loader *l, struct node *ret, struct err *e)
 					   .no_host = true };
 	const struct documents *d = &l->b->documents;
 
-	return d->dialect->node(l->arena, d, &l->b->facts, &opts, ret, e);
+	return d->dialect->node(scratch, d, &l->b->facts, &opts, ret, e);
 }
 
 static int find_wanted(struct loader *l, struct wanted *ret, struct err *e)
 {
+	autoarena struct arena *scratch = arena_new_empty();
 	struct node n = { 0 };
 	const char *names[2];
-	int r = look_ahead(l, &n, e);
+	int r = look_ahead(l, scratch, &n, e);
 
 	if (r < 0)
 		return r;
@@ -98,17 +99,18 @@ static int find_wanted(struct loader *l, struct wanted *ret, struct err *e)
 	names[1] = n.kube_proxy.hostname_override;
 	*ret = (struct wanted){ .id = n.volumes.n > 0 };
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		ret->name |= names[i] && strcasecmp(str_trim(l->arena, names[i]), "@aws") == 0;
+		ret->name |= names[i] && strcasecmp(str_trim(scratch, names[i]), "@aws") == 0;
 	return 0;
 }
 
 /* Of what this host is asked for, the documents' own files tell, before they are there. */
 static void take_files(struct loader *l)
 {
+	autoarena struct arena *scratch = arena_new_empty();
 	struct node n = { 0 };
 	struct err ignored;
 
-	if (l->b->documents.dialect->file_asset && look_ahead(l, &n, &ignored) == 0)
+	if (l->b->documents.dialect->file_asset && look_ahead(l, scratch, &n, &ignored) == 0)
 		probe_written(l->arena, l->req->root_fd, !l->req->image_mode && !l->req->facts_file,
 			      &n.files, &l->b->facts);
 }
