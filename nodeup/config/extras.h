@@ -8,7 +8,7 @@
 #include "nodeup/config/node.h"
 
 /* How many a node may have: each costs memory. */
-enum { EXTRAS_HOOKS_MAX = 100, EXTRAS_FILES_MAX = 1000 };
+enum { EXTRAS_HOOKS_MAX = 100, EXTRAS_FILES_MAX = 1400 };
 
 /* A hook or file that is read. */
 struct extras_item {

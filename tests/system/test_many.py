@@ -33,7 +33,7 @@ def test_many_assets(world, n, limit):
 
 # Documents that list more than any node has
 
-LISTS = {"fileAssets": 1000, "hooks": 100, "Assets": 2000, "images": 100, "packages": 500, "volumeMounts": 100}
+LISTS = {"fileAssets": 1400, "hooks": 100, "Assets": 2000, "images": 100, "packages": 500, "volumeMounts": 100}
 ITEMS = {"fileAssets": "{{name: f{0}, path: /etc/many/f{0}, content: a}}",
          "volumeMounts": "{{device: /dev/sd{0}, path: /many/v{0}, filesystem: ext4}}",
          "packages": "many-{0}", "images": "{{name: i{0}, hash: '{0:064x}', source: 'http://127.0.0.1:9/i{0}'}}",
@@ -83,7 +83,7 @@ def test_as_many_as_may_be_planned(world, key):
 
 
 @pytest.mark.parametrize("command", ["validate", "plan", "apply"])
-@pytest.mark.parametrize("key, n", [("fileAssets", 1001), ("hooks", 101), ("Assets", 2001), ("fileAssets", 4500),
+@pytest.mark.parametrize("key, n", [("fileAssets", 1401), ("hooks", 101), ("Assets", 2001), ("fileAssets", 4500),
                                     ("Assets", 19_000), ("images", 101), ("packages", 501), ("volumeMounts", 101)])
 def test_one_more_is_refused(world, command, key, n):
     """With its place, at once."""
