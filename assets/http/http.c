@@ -651,7 +651,7 @@ void http_cancel(struct http *h, uint64_t id)
 struct waiter {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	bool done;
+	bool heard, done;
 	int r, status;
 	int64_t length;
 	struct buf *body;
@@ -667,6 +667,16 @@ static void take_answer(struct http_answer *a, const struct http_result *res)
 	a->retry_after_ns = res->retry_after_ns;
 	(void)print_to(a->date, sizeof(a->date), "%s", http_header(res->headers, "date"));
 	(void)print_to(a->line, sizeof(a->line), "%.*s", (int)n, n ? res->error_page : "");
+}
+
+static void on_get_head(void *arg, const struct http_result *res)
+{
+	struct waiter *w = arg;
+
+	(void)res;
+	(void)pthread_mutex_lock(&w->lock);
+	w->heard = true;
+	(void)pthread_mutex_unlock(&w->lock);
 }
 
 static int on_get_data(void *arg, const void *p, size_t n, struct err *e)
@@ -704,7 +714,7 @@ static void await_done(struct waiter *w, const struct http_req *req)
 
 	while (req->silent && !w->done && r == 0)
 		r = pthread_cond_timedwait(&w->changed, &w->lock, &silent);
-	if (req->silent && !w->done) {
+	if (req->silent && !w->done && !w->heard) {
 		(void)pthread_mutex_unlock(&w->lock);
 		req->silent(req->silent_arg);
 		(void)pthread_mutex_lock(&w->lock);
@@ -719,6 +729,7 @@ static int start_and_wait(struct http *h, struct http_req *mine, struct waiter *
 
 	/* the thread of the callbacks must not wait for itself */
 	assert(!pthread_equal(pthread_self(), h->thread));
+	mine->head = on_get_head;
 	mine->data = on_get_data;
 	mine->done = on_get_done;
 	mine->arg = w;

@@ -55,7 +55,7 @@ void wait_tell(wait_fn *fn, void *arg, const char *what, int64_t since_ns, unsig
 void wait_tell_silence(wait_fn *fn, void *arg, const char *what, const char *who, int64_t since_ns,
 		       unsigned int attempt)
 {
-	autofree char *reason = xasprintf("%s: no whole answer yet", who);
+	autofree char *reason = xasprintf("%s: no answer yet", who);
 	const struct wait w = {
 		.what = what,
 		.reason = reason,

@@ -13,9 +13,19 @@ struct store_wave {
 	size_t n, running;
 	bool unprepared; /* in this pass: the next operation need not ask again */
 	struct err unprepared_err;
-	pthread_mutex_t lock; /* of every operation's `answered` */
+	pthread_mutex_t lock; /* of every operation's `heard` and `answered` */
 	pthread_cond_t changed;
 };
+
+static void on_head(void *arg, const struct http_result *res)
+{
+	struct store_op *op = arg;
+
+	(void)res;
+	(void)pthread_mutex_lock(&op->wave->lock);
+	op->heard = true;
+	(void)pthread_mutex_unlock(&op->wave->lock);
+}
 
 static int on_data(void *arg, const void *p, size_t n, struct err *e)
 {
@@ -44,7 +54,7 @@ static void on_done(void *arg, int r, const struct http_result *res, const struc
 	if (r < 0)
 		answer->err = *e;
 	(void)pthread_mutex_lock(&w->lock);
-	op->answered = true;
+	op->heard = op->answered = true;
 	(void)pthread_cond_signal(&w->changed);
 	(void)pthread_mutex_unlock(&w->lock);
 }
@@ -58,7 +68,7 @@ static void clear_answer(struct store_op *op)
 	*answer = (struct store_answer){ .retry_after_ns = -1 };
 	answer->body = BUF_INIT(STORE_DOCUMENT_MAX);
 	answer->page = BUF_INIT(PAGE_MAX);
-	op->answered = false;
+	op->heard = op->answered = false;
 }
 
 /* Where and as whom S3 is to be asked: the region (given, environment, IMDS) and the credentials. A failure is the operation's answer. */
@@ -90,6 +100,7 @@ static void begin_op(struct store_wave *w, struct store_op *op, int64_t now)
 	if (!is_prepared(w, op))
 		return;
 	store_request(w->store, scratch, op, &req);
+	req.head = on_head;
 	req.data = on_data;
 	req.done = on_done;
 	req.arg = op;
@@ -208,16 +219,17 @@ static int settle_op(struct store_wave *w, struct store_op *op, struct err *e)
 	return 0;
 }
 
-static bool is_answered(struct store_wave *w, const struct store_op *op)
+/* Whether that has come of one that runs: op's `heard` or `answered`. */
+static bool has_come(struct store_wave *w, const struct store_op *op, const bool *what)
 {
-	bool answered;
+	bool come;
 
 	if (op->state != OP_RUNNING)
 		return false;
 	(void)pthread_mutex_lock(&w->lock);
-	answered = op->answered;
+	come = *what;
 	(void)pthread_mutex_unlock(&w->lock);
-	return answered;
+	return come;
 }
 
 /* Take in what came. One of those that wait speaks for all: the first, when it failed again. */
@@ -231,7 +243,7 @@ static int settle_answered(struct store_wave *w, struct err *e)
 		struct err why = { 0 };
 		int r;
 
-		if (is_answered(w, op)) {
+		if (has_come(w, op, &op->answered)) {
 			r = settle_op(w, op, &why);
 			if (r < 0) {
 				*e = why;
@@ -280,7 +292,7 @@ static int64_t tell_silence(struct store_wave *w)
 	for (size_t i = 0; i < w->n; i++) {
 		struct store_op *op = &w->ops[i];
 
-		if (op->state != OP_RUNNING || is_answered(w, op))
+		if (op->state != OP_RUNNING || has_come(w, op, &op->heard))
 			continue;
 		if (op->silent_ns <= now) {
 			if (!spoken)

@@ -11,6 +11,7 @@ On both ports:
     /__fault?path=P&times=N&status=S[&code=C][&region=R][&retry_after=S][&body=B]
                         the next N requests for P (without its query) get that; hang: no answer; late=S: after S seconds;
                         after=P: when that was asked for as well
+                        slow=S: so long between its first byte and the others
     /__count?path=P     how often P was asked for; without path: all requests
     /__reset            forget faults and counts
     /__expire           IMDS: no token is valid any more
@@ -72,12 +73,17 @@ class Faults:
             answer = str(server.signed)
         self.send(200, answer.encode())
 
-    def send(self, status, body=b"", headers=()):
+    def send(self, status, body=b"", headers=(), slow=0):
         self.send_response(status)
         for name, value in headers:
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
+        if slow:
+            self.wfile.write(body[:1])
+            self.wfile.flush()
+            time.sleep(slow)
+            body = body[1:]
         self.wfile.write(body)
 
     def fault(self):
@@ -109,7 +115,7 @@ class Faults:
         if "code" in fault:
             body = ("<?xml version=\"1.0\"?>\n<Error><Code>%s</Code><Message>As asked</Message>"
                     "<RequestId>REQ1</RequestId></Error>" % fault["code"])
-        self.send(int(fault["status"]), body.encode(), headers)
+        self.send(int(fault["status"]), body.encode(), headers, float(fault.get("slow", 0)))
         return True
 
 

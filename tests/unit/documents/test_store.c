@@ -492,6 +492,16 @@ static void test_silence(void **state)
 	assert_int_equal(fx->waits, 0);
 }
 
+/* Bytes that come are no silence, however long the rest takes. */
+static void test_slow_is_not_silent(void **state)
+{
+	struct fixture *fx = *state;
+
+	cloud_fault(fx->c, CLOUD_S3, "/bucket/d/1", "slow=1.3&status=200&body=ab");
+	fx_expect(fx, "s3://bucket/d/1", "ab");
+	assert_int_equal(fx->silences, 0);
+}
+
 static int save(struct fixture *fx, const char *key)
 {
 	struct err e;
@@ -631,6 +641,7 @@ int main(void)
 		T(test_prefetch),
 		T(test_prefetch_fails),
 		T(test_silence),
+		T(test_slow_is_not_silent),
 		T(test_save_and_replay),
 		T(test_replay_only_our_own),
 		T(test_save_again),

@@ -205,6 +205,36 @@ static void test_timeouts(void **state)
 	must_fail(get_with(&opts, &slow, BODY), ETIMEDOUT, "timed out");
 }
 
+static void on_silence(void *arg)
+{
+	(*(int *)arg)++;
+}
+
+/* How often a request was told of as silent after 0.3 s. */
+static int silences(const struct fixture *fx, const char *url)
+{
+	struct http_opts opts = options(fx);
+	int n = 0;
+
+	must_be_body(get_with(&opts,
+			      &(struct http_req){ .url = url,
+						  .silent = on_silence,
+						  .silent_arg = &n,
+						  .silent_ns = dur_now() + 300 * DUR_MS },
+			      BODY),
+		     600);
+	return n;
+}
+
+static void test_silence(void **state)
+{
+	struct fixture *fx = *state;
+
+	assert_int_equal(silences(fx, URL("/x?size=600&delay=0.6")), 1);
+	assert_int_equal(silences(fx, URL("/x?size=600&rate=1000")), 0);
+	assert_int_equal(silences(fx, URL("/x?size=600")), 0);
+}
+
 static void test_redirects(void **state)
 {
 	struct fixture *fx = *state;
@@ -532,6 +562,7 @@ int main(void)
 		cmocka_unit_test(test_broken_bodies),
 		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_timeouts),
+		cmocka_unit_test(test_silence),
 		cmocka_unit_test(test_redirects),
 		cmocka_unit_test(test_link_local_is_no_server),
 		cmocka_unit_test(test_secrets_stay_with_their_origin),
