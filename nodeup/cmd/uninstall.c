@@ -38,9 +38,9 @@ struct removal {
 	int root_fd;
 	struct bus *bus; /* NULL: an image */
 	struct state *state;
-	bool found_too; /* units that were found as nodeup writes them are its own: that it wrote them is not known any more */
+	bool found_too; /* units that were found as nodeup writes them are its own: that it wrote the boot unit is not known any more */
 	struct entry *entries;
-	size_t n;
+	size_t n, stay;
 };
 
 static const char *why_it_stays(struct removal *rm, const char *path, const struct stat *st)
@@ -80,6 +80,7 @@ static int look_at(struct removal *rm, const char *path, bool is_recorded, struc
 	}
 	if (r == 0)
 		arena_push(rm->arena, rm->entries, rm->n, entry);
+	rm->stay += r == 0 && entry.stays;
 	return r;
 }
 
@@ -97,14 +98,12 @@ static int find_units(struct removal *rm, struct err *e)
 {
 	static const char *const of_documents[] = { "file-assets", NULL };
 	const char *boot = arena_printf(rm->arena, "%s%s", plan_unit_dir, boot_unit);
-	struct strv paths;
-	struct stat st;
-	struct err ignored;
+	struct strv paths = state_written(rm->state, rm->arena, of_documents, false);
 	int r = 0;
 
-	rm->found_too = io_stat(rm->root_fd, boot, &st, &ignored) < 0 ||
-			!state_wrote(rm->state, boot, &st, false);
-	paths = state_written(rm->state, rm->arena, of_documents, rm->found_too);
+	rm->found_too = !strv_has(&paths, boot);
+	if (rm->found_too)
+		paths = state_written(rm->state, rm->arena, of_documents, true);
 
 	for (size_t i = 0; i < paths.n && r == 0; i++)
 		if (str_has_prefix(paths.v[i], plan_unit_dir) &&
@@ -129,13 +128,10 @@ static const char *fate(struct arena *a, const struct entry *entry)
 
 static void tell(struct removal *rm, bool dry)
 {
-	size_t stay = 0;
-
 	for (size_t i = 0; i < rm->n; i++) {
 		const struct entry *entry = &rm->entries[i];
 		const char *why = fate(rm->arena, entry);
 
-		stay += entry->stays != NULL;
 		show_signed(stdout, "", NULL, entry->stays ? '!' : '-',
 			    arena_printf(rm->arena, " file %s%s%s", entry->path, why ? ": " : "",
 					 why ? why : ""));
@@ -145,7 +141,7 @@ static void tell(struct removal *rm, bool dry)
 				  "nodeup apply notes those that are right");
 	else
 		show_line(stdout, "%zu of %zu files of units %s; all else that nodeup wrote stays",
-			  rm->n - stay, rm->n, dry ? "would be removed" : "removed");
+			  rm->n - rm->stay, rm->n, dry ? "would be removed" : "removed");
 }
 
 static int turn(struct removal *rm, const char *unit, bool on, struct err *e)
@@ -252,6 +248,18 @@ static int stop_boot_unit(struct removal *rm, bool dry, struct err *e)
 	return r;
 }
 
+/* All that is known of nodeup's units, by the state as it is now. */
+static int look(struct removal *rm, struct err *e)
+{
+	int r;
+
+	state_close(rm->state);
+	rm->state = NULL;
+	rm->n = rm->stay = 0;
+	r = state_open(rm->root_fd, &rm->state, e);
+	return r < 0 ? r : find_units(rm, e);
+}
+
 static int uninstall(struct cli *cli, struct removal *rm, struct err *e)
 {
 	autoclose int lock = -1;
@@ -259,14 +267,15 @@ static int uninstall(struct cli *cli, struct removal *rm, struct err *e)
 
 	if (r == 0 && !cli->root)
 		r = bus_open(&rm->bus, e);
-	if (r == 0 && rm->bus)
+	if (r == 0)
+		r = look(rm, e);
+	if (r == 0 && rm->bus && rm->n > rm->stay)
 		r = stop_boot_unit(rm, cli->dryrun, e);
 	if (r == 0 && rm->bus && !cli->dryrun)
 		r = lock_take(rm->root_fd, NULL, &lock, e);
-	if (r == 0)
-		r = state_open(rm->root_fd, &rm->state, e);
-	if (r == 0)
-		r = find_units(rm, e);
+	/* what was stopped may have written more */
+	if (r == 0 && !cli->dryrun)
+		r = look(rm, e);
 	if (r == 0 && !cli->dryrun)
 		r = remove_units(rm, e);
 	if (r < 0)

@@ -144,6 +144,11 @@ def test_nodeup_again(machine):
     m.server.wait()
     m.node.sh(f"systemctl start --no-block {OURS}")
     m.node.wait(lambda: "WAITING documents" in m.node.journal(OURS, 20), 60, "the boot unit's wait")
+    # it looks before it stops anything
+    m.node.sh("mv /var/lib/nodeup/state /root/state")
+    done = m.node.exec("/root/nodeup", "uninstall", "--units")
+    assert done.returncode == 78 and m.node.show(OURS, "ActiveState")["ActiveState"] in ("active", "activating"), done
+    m.node.sh("mv /root/state /var/lib/nodeup/state")
     done = m.node.exec("/root/nodeup", "uninstall", "--units")
     assert done.returncode == 0 and f"{OURS} is at work, and is stopped first" in done.stdout.splitlines(), done
     assert m.node.show(OURS, "ActiveState", "FragmentPath") == {"ActiveState": "inactive", "FragmentPath": VENDOR + OURS}

@@ -133,6 +133,20 @@ def test_what_is_not_nodeups_stays(worker):
     assert left == {UNITS + name for name in ("kubelet.service", "containerd.service", "data.mount", "theirs.service", "admin.service")}, left
 
 
+def test_an_edited_boot_unit_stays_and_so_does_what_was_found(made):
+    """That somebody edited it says nothing of who wrote the others."""
+    state, boot = made.root / "var/lib/nodeup/state", made.root / BOOT.lstrip("/")
+    state.write_text("".join(line for line in state.read_text().splitlines(True) if UNITS + "kubelet.service" not in line))
+    with made.controller():
+        assert made.apply().returncode == OK
+    boot.write_text(boot.read_text() + "# mine\n")
+    done = uninstall(made, "--units")
+    told = [line for line in done.stdout.splitlines() if line.startswith("! ")]
+    assert done.returncode == OK and told == [
+        f"! file {BOOT}: it is not as nodeup wrote it: left alone; when it runs, nodeup writes all units again"], done
+    assert {path for path in units(made) if ".wants/" not in path} == {BOOT, UNITS + "kubelet.service"}
+
+
 def test_a_kill_in_between_is_made_good(made):
     """Removed and not noted: the records of what is not there name nothing."""
     state = made.root / "var/lib/nodeup/state"
