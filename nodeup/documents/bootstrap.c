@@ -51,13 +51,27 @@ static const char *usual_places(struct arena *a)
 	return strv_join(a, &all, ", ");
 }
 
+/* The document that --conf means; of a folder that is gone by now, the one that was applied last. */
+static const char *given_conf(struct loader *l)
+{
+	const char *conf = l->req->conf, *path = location_path(conf);
+	const char *inside = location_in_folder(l->arena, conf), *last;
+	struct err ignored;
+
+	return path && l->req->may_replay && access(path, F_OK) < 0 &&
+			       loader_last_applied(l, &last, &ignored) == 0 &&
+			       str_eq(last, loader_conf_name(l->arena, inside))
+		       ? inside
+		       : location_document(l->arena, conf);
+}
+
 static int find_conf(struct loader *l, const char **ret, struct err *e)
 {
 	const struct bootstrap_req *req = l->req;
 	const char *last = NULL;
 	int r = req->conf ? 0 : loader_last_applied(l, &last, e);
 
-	*ret = req->conf ? location_document(l->arena, req->conf) : last;
+	*ret = req->conf ? given_conf(l) : last;
 	if (r < 0 || req->conf || (last && may_be_there(last)))
 		return r;
 	if (req->image_mode)

@@ -17,7 +17,7 @@ struct loader {
 	bool again; /* what was read is read once more, for all that is wrong in it, and what was not: it is asked for once */
 	bool is_given;              /* kops-controller has answered with NodeupConfig */
 	bool is_imds_silent;        /* for as long as it was waited for */
-	const char *unparsed;       /* a file of this machine that does not parse; NULL: all do */
+	const char *unparsed;       /* a file of this machine that does not parse, or is gone with others; NULL: all serve */
 	struct user_data user_data; /* what --conf brings */
 	struct store_texts kept;    /* documents of an earlier run, once they were asked for */
 	bool kept_is_read;

@@ -50,14 +50,18 @@ char *location_join(struct arena *a, const char *location, const char *name)
 	return arena_printf(a, "%s%s%s", location, str_has_suffix(location, "/") ? "" : "/", name);
 }
 
+char *location_in_folder(struct arena *a, const char *folder)
+{
+	return location_join(a, folder, usual_name);
+}
+
 const char *location_document(struct arena *a, const char *location)
 {
 	const char *path = location_path(location);
 	struct stat st;
 
-	return path && stat(path, &st) == 0 && S_ISDIR(st.st_mode)
-		       ? location_join(a, location, usual_name)
-		       : location;
+	return path && stat(path, &st) == 0 && S_ISDIR(st.st_mode) ? location_in_folder(a, location)
+								   : location;
 }
 
 char *location_beside(struct arena *a, const char *location, const char *name)

@@ -24,6 +24,8 @@ bool location_is_anywhere(const char *location);
 const char *location_path(const char *location);
 /* Whether a network is needed to read it. */
 bool location_is_remote(const char *location);
+/* The document of the usual name in that folder. */
+char *location_in_folder(struct arena *a, const char *folder);
 /* The document that is meant: in a folder of this machine, the one of the usual name. */
 const char *location_document(struct arena *a, const char *location);
 /* A path as seen from any directory; what is remote or absolute stays as it is. */

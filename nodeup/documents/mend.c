@@ -91,6 +91,25 @@ static const char *find_damage(struct loader *l, const char *location, const cha
 	return damage_of(text, n, &ret->document);
 }
 
+/* What the last run read beside a configuration that is gone, and is gone as well; NULL: none of it is. */
+static const char *find_gone_beside(struct loader *l, const char *name)
+{
+	const size_t n = (size_t)(str_basename(name) - name);
+	struct store_texts all;
+	struct err ignored;
+
+	if (store_kept_texts(l->arena, l->req->root_fd, OWN_DOCUMENTS, NULL, &all, &ignored) < 0)
+		return NULL;
+	for (size_t i = 0; i < all.n; i++) {
+		const char *location = all.v[i].location;
+
+		if (strncmp(location, name, n) == 0 && !str_eq(location, name) &&
+		    access(location_path(location), F_OK) < 0)
+			return location;
+	}
+	return NULL;
+}
+
 static int find_lost(struct loader *l, const char *name, struct copy *ret, struct err *e)
 {
 	if (!find_copy(l, name, ret))
@@ -117,7 +136,7 @@ int loader_mend(struct loader *l, const char *location, struct err *e)
 {
 	struct bootstrap *b = l->b;
 	struct node_lost lost = { 0 };
-	const char *name, *damage = "is gone";
+	const char *name, *beside, *damage = "is gone";
 	struct copy copy = { 0 };
 	int r = 0;
 
@@ -125,10 +144,16 @@ int loader_mend(struct loader *l, const char *location, struct err *e)
 		return 0;
 	name = loader_kept_name(l, location);
 	lost.damaged = !is_gone(l, location, name);
-	if (lost.damaged)
+	if (lost.damaged) {
 		damage = find_damage(l, location, name, &copy);
-	else
+	} else if ((beside = find_gone_beside(l, name))) {
+		/* with one of them put back, the others would be taken for documents that are not wanted */
+		l->unparsed = location;
+		r = err_config(e, "%s, which was applied last, is gone, and so is %s", name,
+			       beside);
+	} else {
 		r = find_lost(l, name, &copy, e);
+	}
 	if (r < 0 || !damage)
 		return r;
 	/* what is beside a configuration that is a link is not beside the file that the link leads to */
@@ -213,6 +238,7 @@ int loader_serve_set(struct loader *l, struct err *e)
 {
 	struct bootstrap *b = l->b;
 	const char *edited = l->unparsed;
+	bool is_there;
 	struct kept_sets sets;
 	struct err ignored;
 
@@ -221,15 +247,16 @@ int loader_serve_set(struct loader *l, struct err *e)
 	sets = kept_of(l->arena, l->req->root_fd, b->facts.instance_id);
 	if (!sets.n)
 		return -EINVAL;
+	is_there = access(location_path(edited), F_OK) == 0;
 	if (!l->req->at_boot) {
-		err_note(e, "do", "correct it, or nodeup apply --conf=" LOCATION_KEPT "%lld",
-			 (long long)sets.v[0].number);
+		err_note(e, "do", "%s, or nodeup apply --conf=" LOCATION_KEPT "%lld",
+			 is_there ? "correct it" : "put them back", (long long)sets.v[0].number);
 		return -EINVAL;
 	}
 	if (use_set(l, &sets.v[0], &ignored) < 0)
 		return -EINVAL;
-	b->set_why = arena_printf(l->arena,
-				  "%s; documents of %s are used, of %s, and %s stays as it is",
-				  e->msg, b->set, sets.v[0].date, edited);
+	b->set_why = arena_printf(
+		l->arena, "%s; documents of %s are used, of %s%s", e->msg, b->set, sets.v[0].date,
+		is_there ? arena_printf(l->arena, ", and %s stays as it is", edited) : "");
 	return 0;
 }

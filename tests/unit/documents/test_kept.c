@@ -345,6 +345,37 @@ static void an_edit_that_does_not_parse_is_served_at_boot(void **state)
 	assert_null(note(fx, "kept:"));
 }
 
+/* Where all of a folder is gone, one document of it alone would have the others' defaults. */
+static void a_lost_folder_is_served_at_boot(void **state)
+{
+	struct fixture *fx = *state;
+	const char *file = fx->req.conf;
+
+	fx->req.conf = fx->docs.path;
+	fx->req.facts_file = arena_printf(fx->a, "%s/facts.yaml", fx->root.path);
+	scratch_write(&fx->root, "/facts.yaml", "instanceID: i-1\nlocalHostname: ip-1\n");
+	run(fx);
+	assert_int_equal(rename(fx->docs.path, arena_printf(fx->a, "%s/moved", fx->root.path)), 0);
+	for (size_t i = 0; i < 2; i++) {
+		/* as a run by hand names it, and what was applied last */
+		fx->req.conf = i ? NULL : fx->docs.path;
+		fx->req.at_boot = false;
+		assert_true(load(fx) < 0);
+		assert_int_equal(fx->e.kind, ERR_CONFIG);
+		assert_non_null(
+			strstr(fx->e.msg,
+			       arena_printf(fx->a, "%s, which was applied last, is gone, and so is",
+					    file)));
+		assert_non_null(note(fx, "nodeup apply --conf=kept:1"));
+		fx->req.at_boot = true;
+		must_load(fx);
+		assert_string_equal(fx->b.set, "kept:1");
+		assert_string_equal(fx->b.node.kubelet.hostname_override, "fixed");
+		assert_int_equal(fx->b.n_lost, 0);
+	}
+	assert_int_equal(mkdir(fx->docs.path, 0700), 0);
+}
+
 static void a_set_is_chosen_by_its_number(void **state)
 {
 	struct fixture *fx = *state;
@@ -403,6 +434,7 @@ int main(void)
 		T(a_damaged_key_is_put_back),
 		T(what_is_no_damage_stays),
 		T(an_edit_that_does_not_parse_is_served_at_boot),
+		T(a_lost_folder_is_served_at_boot),
 		T(a_set_is_chosen_by_its_number),
 		T(what_was_applied_is_no_junk),
 	};
