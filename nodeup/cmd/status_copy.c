@@ -68,12 +68,13 @@ int status_copy(const struct session *s, int live_fd, struct arena *a, const cha
 {
 	autobuf struct buf status = BUF_INIT(STATUS_MAX);
 	struct copy c = { 0 };
+	const char *from;
 	int r;
 
 	*ret_url = str_is_empty(s->settings.status_url) ? NULL : place_of(s, a);
 	if (!*ret_url)
 		return 0;
-	r = interrupted_get(live_fd, &status, e);
+	r = interrupted_get(live_fd, &status, &from, e);
 	if (r >= 0)
 		r = open_copy(&c, s, e);
 	if (r == 0)

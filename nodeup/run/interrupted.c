@@ -93,6 +93,8 @@ int interrupted_put(int root_fd, const struct buf *text, struct err *e)
 			r = io_remove(root_fd, path, &why);
 		if (r == 0)
 			return 1;
+	} else if (r == 0 && io_is_there(root_fd, spare)) {
+		(void)!io_remove(root_fd, spare, &why);
 	}
 	if (r < 0)
 		*e = why;
@@ -100,29 +102,37 @@ int interrupted_put(int root_fd, const struct buf *text, struct err *e)
 }
 
 /* It is on a disk, and may be of an earlier boot. */
-static int get_spare(int root_fd, struct buf *text, struct err *e)
+static bool is_old(int root_fd, const struct buf *text)
 {
 	autoarena struct arena *a = arena_new_empty();
 	struct err ignored;
 	struct tree *status;
-	int r = io_read(root_fd, spare, text, e);
 
-	if (r < 0 || json_parse(a, spare, buf_str(text), text->len, &status, &ignored) < 0 ||
-	    is_of_this_boot(a, root_fd, status))
-		return r;
-	return err_fail(e, ERR_SYSTEM, ENOENT, "'%s' is of another boot", spare);
+	return json_parse(a, spare, buf_str(text), text->len, &status, &ignored) == 0 &&
+	       !is_of_this_boot(a, root_fd, status);
 }
 
-int interrupted_get(int root_fd, struct buf *text, struct err *e)
+/* A run may be killed, or its disk be read-only, before it has removed the older one of both. */
+static bool is_spare_newer(int root_fd)
 {
-	struct err why;
-	int r = io_read(root_fd, path, text, &why);
+	struct stat first, second;
+	struct err ignored;
 
-	if (r == -ENOENT)
-		return get_spare(root_fd, text, e);
-	if (r < 0)
-		*e = why;
-	return r;
+	return io_stat(root_fd, spare, &second, &ignored) == 0 &&
+	       (io_stat(root_fd, path, &first, &ignored) < 0 ||
+		io_stamp_of(&second).mtime_ns > io_stamp_of(&first).mtime_ns);
+}
+
+int interrupted_get(int root_fd, struct buf *text, const char **ret_path, struct err *e)
+{
+	if (is_spare_newer(root_fd)) {
+		const int r = io_read(root_fd, *ret_path = spare, text, e);
+
+		if (r < 0 || !is_old(root_fd, text))
+			return r;
+		text->len = 0;
+	}
+	return io_read(root_fd, *ret_path = path, text, e);
 }
 
 static bool is_ours(const struct tree *old, const struct tree *own)
@@ -140,10 +150,11 @@ int interrupted_note(int root_fd, const char *signal, const char *waiting, struc
 	autoarena struct arena *a = arena_new_empty();
 	autobuf struct buf old = BUF_INIT(STATUS_MAX), text = BUF_INIT(STATUS_MAX);
 	struct tree *own = tree_map(a), *t = tree_map(a), *before;
-	int r = interrupted_get(root_fd, &old, e);
+	const char *from;
+	int r = interrupted_get(root_fd, &old, &from, e);
 
 	if (r >= 0)
-		r = json_parse(a, path, buf_str(&old), old.len, &before, e);
+		r = json_parse(a, from, buf_str(&old), old.len, &before, e);
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
 	interrupted_identify(a, root_fd, own);

@@ -179,11 +179,10 @@ static const char *why_degraded(struct arena *a, const struct told *t)
 		   : "the state store was not reached: documents are the kept ones";
 }
 
-static int judge(struct arena *a, int root_fd, struct told *t, struct err *e)
+static int judge(struct arena *a, int root_fd, const char *path, struct told *t, struct err *e)
 {
 	if (state_of(t->status) == TOLD_MAX || told_number(t->status, "schema", 0) != 1)
-		return err_fail(e, ERR_CONFIG, 0, "%s: not a status that this nodeup reads",
-				OWN_STATUS);
+		return err_fail(e, ERR_CONFIG, 0, "%s: not a status that this nodeup reads", path);
 	judge_run(a, root_fd, t);
 	t->word = standing_of(a, t->status, t->at_work);
 	t->kept = t->word == tree_get(t->status, "node");
@@ -204,16 +203,17 @@ int told_read(struct arena *a, int root_fd, struct told *ret, struct err *e)
 {
 	autobuf struct buf text = BUF_INIT(STATUS_MAX);
 	struct tree *status;
-	int r = interrupted_get(root_fd, &text, e);
+	const char *path;
+	int r = interrupted_get(root_fd, &text, &path, e);
 
 	*ret = (struct told){ .state = TOLD_NEVER };
 	if (r >= 0)
-		r = json_parse(a, OWN_STATUS, buf_str(&text), text.len, &status, e);
+		r = json_parse(a, path, buf_str(&text), text.len, &status, e);
 	if (r == -ENOENT)
 		return 0;
 	if (r == 0) {
 		ret->status = status;
-		r = judge(a, root_fd, ret, e);
+		r = judge(a, root_fd, path, ret, e);
 	}
 	if (r < 0)
 		err_note(e, "next", "the next run of nodeup apply replaces it");

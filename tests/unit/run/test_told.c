@@ -8,6 +8,7 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/base/paths.h"
 #include "nodeup/run/report.h"
+#include "nodeup/run/interrupted.h"
 #include "nodeup/run/told.h"
 #include "tests/unit/lib/scratch.h"
 
@@ -81,6 +82,43 @@ static void a_status_that_had_no_room_is_of_its_own_boot_alone(void **state)
 	scratch_write(&root, boot_id, "boot-2\n");
 	assert_int_equal(told_of(a, &root).state, TOLD_NEVER);
 	scratch_write(&root, OWN_STATUS, "{\"schema\": 1, \"state\": \"ready\"}");
+	assert_int_equal(told_of(a, &root).state, TOLD_READY);
+	scratch_done(&root);
+}
+
+static void put(const struct scratch *root, const char *state)
+{
+	autobuf struct buf text = BUF_INIT(256);
+	struct err e;
+
+	assert_int_equal(buf_addf(&text, "{\"schema\": 1, \"state\": \"%s\"}", state), 0);
+	assert_int_equal(interrupted_put(root->fd, &text, &e), 0);
+}
+
+/* Of both the newer counts, whichever a kill or a read-only disk has left; the next one that has room is the only one. */
+static void the_newer_of_two_statuses_counts(void **state)
+{
+	static const struct timespec early[] = { { .tv_sec = 1000 }, { .tv_sec = 1000 } };
+	autoarena struct arena *a = arena_new_empty();
+	struct scratch root;
+	struct stat st;
+	struct told t;
+	struct err e;
+
+	(void)state;
+	scratch_new(&root);
+	put(&root, "ready");
+	scratch_write(&root, OWN_STATUS_SPARE, "{\"schema\": 1, \"state\": \"degraded\"}");
+	assert_int_equal(utimensat(root.fd, &OWN_STATUS[1], early, 0), 0);
+	assert_int_equal(told_of(a, &root).state, TOLD_DEGRADED);
+	assert_int_equal(utimensat(root.fd, &OWN_STATUS_SPARE[1], early, 0), 0);
+	assert_int_equal(told_of(a, &root).state, TOLD_READY);
+	/* what cannot be read is named by where it was read */
+	scratch_write(&root, OWN_STATUS_SPARE, "{");
+	assert_true(told_read(a, root.fd, &t, &e) < 0);
+	assert_non_null(strstr(e.msg, OWN_STATUS_SPARE));
+	put(&root, "ready");
+	assert_false(scratch_stat(&root, OWN_STATUS_SPARE, &st));
 	assert_int_equal(told_of(a, &root).state, TOLD_READY);
 	scratch_done(&root);
 }
@@ -270,6 +308,7 @@ int main(void)
 		cmocka_unit_test(no_status_is_a_node_that_never_ran),
 		cmocka_unit_test(each_written_state_has_its_meaning),
 		cmocka_unit_test(a_status_that_had_no_room_is_of_its_own_boot_alone),
+		cmocka_unit_test(the_newer_of_two_statuses_counts),
 		cmocka_unit_test(the_reason_for_kept_documents_is_told),
 		cmocka_unit_test(a_certificate_that_ends_soon_is_told_in_time),
 		cmocka_unit_test(what_a_node_issues_itself_takes_a_run),
