@@ -21,8 +21,9 @@
 #define OWN_UNMOVED_DIR OWN_LIB "/unmoved"
 #define OWN_VOLUMES_DIR OWN_LIB "/volumes"
 #define OWN_RUNS_DIR OWN_LIB "/runs"
-/* The documents of the last runs that ended well, a file each, named by the number of the run. */
+/* The documents of the last runs that ended well, a file each, named by the number of the run, a long long. */
 #define OWN_KEPT_DIR OWN_LIB "/kept"
+#define OWN_KEPT_SET OWN_KEPT_DIR "/%lld.json"
 
 /* The status, while there is no room for it in /run. */
 #define OWN_STATUS_SPARE OWN_LIB "/status.json"

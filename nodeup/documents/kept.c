@@ -14,7 +14,7 @@ static const char suffix[] = ".json";
 
 static const char *path_of(struct arena *a, int64_t number)
 {
-	return arena_printf(a, OWN_KEPT_DIR "/%lld%s", (long long)number, suffix);
+	return arena_printf(a, OWN_KEPT_SET, (long long)number);
 }
 
 /* 0: it is not the name of a set. */

@@ -134,15 +134,39 @@ static const char *text_of(struct arena *a, int root_fd, const char *name)
 	return text ? text : "";
 }
 
-/* Finds the oldest of those that are no news, but for the one that was kept just now; else the oldest: who changed what is asked for
- * long after. */
+/* Of a run, by its record; 0: it has none. */
+static int64_t number_in(const char *record)
+{
+	static const char key[] = "\"number\":";
+	const char *at = strstr(record, key);
+
+	return at ? strtoll(at + strlen(key), NULL, 10) : 0;
+}
+
+/* Returns whether the documents of the run of that record are kept, and called by its number. */
+static bool is_named(struct arena *a, int root_fd, const char *record)
+{
+	return io_is_there(root_fd, arena_printf(a, OWN_KEPT_SET, (long long)number_in(record)));
+}
+
+/* Finds the oldest of those that are no news, else the oldest: who changed what is asked for long after. It is neither the one that
+ * was kept just now nor one whose documents are kept, unless all are. */
 static size_t find_first_to_go(struct arena *a, int root_fd, const struct strv *names,
 			       const char *newest)
 {
-	for (size_t i = 0; i < names->n; i++)
-		if (!str_eq(names->v[i], newest) && !is_news(text_of(a, root_fd, names->v[i])))
+	size_t oldest = names->n;
+
+	for (size_t i = 0; i < names->n; i++) {
+		const char *record = text_of(a, root_fd, names->v[i]);
+
+		if (str_eq(names->v[i], newest) || (oldest < names->n && is_news(record)) ||
+		    is_named(a, root_fd, record))
+			continue;
+		if (!is_news(record))
 			return i;
-	return str_eq(names->v[0], newest);
+		oldest = i;
+	}
+	return oldest < names->n ? oldest : str_eq(names->v[0], newest);
 }
 
 /* newest: the record that stays. */
@@ -187,14 +211,6 @@ int history_keep(int root_fd, struct err *e)
 	return r < 0 ? r : forget(a, root_fd, HISTORY_MAX, str_basename(path), e);
 }
 
-static int64_t number_of(struct arena *a, int root_fd, const char *name)
-{
-	static const char key[] = "\"number\":";
-	const char *at = strstr(text_of(a, root_fd, name), key);
-
-	return at ? strtoll(at + strlen(key), NULL, 10) : 0;
-}
-
 int64_t history_last(int root_fd)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -205,7 +221,7 @@ int64_t history_last(int root_fd)
 	/* of what cannot be listed nothing is known */
 	(void)!list_names(a, root_fd, &names, &ignored);
 	for (size_t i = 0; i < names.n; i++) {
-		const int64_t number = number_of(a, root_fd, names.v[i]);
+		const int64_t number = number_in(text_of(a, root_fd, names.v[i]));
 
 		last = number > last ? number : last;
 	}

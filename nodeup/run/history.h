@@ -12,7 +12,8 @@
 enum { HISTORY_MAX = 20 };
 
 /* Remember what status.json says of this process' run now, in the place of what it said before; what the process
- * changed before stays listed. Beyond HISTORY_MAX one run is forgotten: the oldest that changed nothing, else the oldest. */
+ * changed before stays listed. Beyond HISTORY_MAX one run is forgotten: the oldest that changed nothing, else the oldest. A run
+ * whose documents are kept (OWN_KEPT_SET) stays. */
 int history_keep(int root_fd, struct err *e) must_check;
 /* The highest number that a remembered run has; 0: none has one. */
 int64_t history_last(int root_fd);

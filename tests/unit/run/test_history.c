@@ -131,6 +131,29 @@ static void runs_that_changed_nothing_are_forgotten_first(void **state)
 	scratch_done(&root);
 }
 
+/* By its number they are asked for, and status --runs says which that is. */
+static void a_run_whose_documents_are_kept_is_not_forgotten(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct scratch root;
+	struct tree *runs;
+
+	(void)state;
+	scratch_new(&root);
+	scratch_write(&root, OWN_KEPT_DIR "/1.json", "{}");
+	scratch_write(&root, OWN_KEPT_DIR "/3.json", "{}");
+	for (int i = 1; i <= 2 * HISTORY_MAX; i++)
+		keep(&root, 1000 + i, i == 3 ? "/changed" : NULL);
+	for (int i = 0; i < HISTORY_MAX; i++)
+		keep(&root, 2000 + i, "/again");
+	runs = list(a, &root);
+	assert_int_equal(runs->n, HISTORY_MAX);
+	assert_string_equal(text_of_run(runs, HISTORY_MAX - 1, "number"), "1");
+	assert_string_equal(text_of_run(runs, HISTORY_MAX - 2, "number"), "3");
+	assert_string_equal(text_of_run(runs, HISTORY_MAX - 3, "startedUnix"), "2002");
+	scratch_done(&root);
+}
+
 /* They are no places in the list: what is kept of a run is called by its number. */
 static void numbers_go_on(void **state)
 {
@@ -217,6 +240,7 @@ int main(void)
 		cmocka_unit_test(a_machine_without_runs_has_an_empty_list),
 		cmocka_unit_test(the_newest_is_first_and_the_oldest_is_forgotten),
 		cmocka_unit_test(runs_that_changed_nothing_are_forgotten_first),
+		cmocka_unit_test(a_run_whose_documents_are_kept_is_not_forgotten),
 		cmocka_unit_test(numbers_go_on),
 		cmocka_unit_test(what_is_broken_is_passed_over),
 		cmocka_unit_test(the_word_of_another_process_is_not_kept),
