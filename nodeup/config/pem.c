@@ -452,16 +452,24 @@ static int64_t unix_of(const ASN1_TIME *time)
 	return ASN1_TIME_to_tm(time, &tm) == 1 ? timegm(&tm) : 0;
 }
 
-bool pem_life(const char *text, int64_t *ret_from, int64_t *ret_until)
+bool pem_is_in_time(const char *text, const char *id, int64_t time, int64_t *ret_from,
+		    int64_t *ret_until)
 {
-	autocert *cert = read_first(text);
+	autobio *bio = pem_open(text);
+	bool is_there = false, is_valid = false;
+	X509 *cert;
 
+	while (!is_valid && (cert = next_certificate(bio))) {
+		if (!id || has_serial(cert, id)) {
+			*ret_from = unix_of(X509_get0_notBefore(cert));
+			*ret_until = unix_of(X509_get0_notAfter(cert));
+			is_valid = time >= *ret_from && time <= *ret_until;
+			is_there = true;
+		}
+		X509_free(cert);
+	}
 	ERR_clear_error();
-	if (!cert)
-		return false;
-	*ret_from = unix_of(X509_get0_notBefore(cert));
-	*ret_until = unix_of(X509_get0_notAfter(cert));
-	return true;
+	return is_valid || !is_there;
 }
 
 static int check_made(X509 *cert, const struct pem_wanted *want, struct err *e)

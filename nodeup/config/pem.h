@@ -44,8 +44,10 @@ struct pem_wanted {
  * EADDRNOTAVAIL where nothing but a name beyond others is wrong. */
 int pem_check_issued(const char *text, const struct pem_wanted *want, int64_t *ret_until,
 		     struct err *e) must_check;
-/* Say between which times, in seconds since 1970, the first certificate of a text is valid. False: it cannot be read. */
-bool pem_life(const char *text, int64_t *ret_from, int64_t *ret_until);
+/* Whether a certificate of a text, or the one of that serial number, is valid at a time, in seconds since 1970. If not, say between
+ * which times the last one of them is. What is not there is not out of its time. */
+bool pem_is_in_time(const char *text, const char *id, int64_t time, int64_t *ret_from,
+		    int64_t *ret_until);
 /* What a certificate is made of. Its usage is a server's or a client's, and its serial number has 128 random bits. */
 struct pem_order {
 	const char *key;                 /* the private key that it is for */

@@ -40,13 +40,12 @@ static char *date_of(struct loader *l, int64_t seconds)
 	return dur_date(l->arena, (seconds < last ? seconds : last) * DUR_SEC);
 }
 
-/* Whether the CA is valid now, as what it signs has to be. BUSY: this machine's clock may be set yet. */
-static int check_clock(struct loader *l, const struct node_keypair *ca, struct err *e)
+int loader_check_clock(struct loader *l, const struct loader_ca *ca, struct err *e)
 {
 	const int64_t now = dur_wall() / DUR_SEC;
 	int64_t from, until;
 
-	if (!pem_life(ca->cert, &from, &until) || (now >= from && now <= until))
+	if (!ca->certs || pem_is_in_time(ca->certs, ca->id, now, &from, &until))
 		return 0;
 	if (now > until && store_clock_agrees(l->b->store))
 		return err_config(e, "the CA %s has ended on %s", ca->name, date_of(l, until));
@@ -55,8 +54,7 @@ static int check_clock(struct loader *l, const struct node_keypair *ca, struct e
 			date_of(l, now), ca->name, date_of(l, from), date_of(l, until));
 }
 
-/* Until the CA is valid, or nobody has set the clock for too long. */
-static int await_clock(struct loader *l, const struct node_keypair *ca, struct err *e)
+int loader_await_clock(struct loader *l, const struct loader_ca *ca, struct err *e)
 {
 	const struct bootstrap_req *req = l->req;
 	const int64_t since = dur_now();
@@ -65,7 +63,7 @@ static int await_clock(struct loader *l, const struct node_keypair *ca, struct e
 
 	if (req->deadline_ns && req->deadline_ns < end)
 		end = req->deadline_ns;
-	while ((r = check_clock(l, ca, e)) < 0 && e->kind == ERR_BUSY && dur_now() < end) {
+	while ((r = loader_check_clock(l, ca, e)) < 0 && e->kind == ERR_BUSY && dur_now() < end) {
 		const struct wait w = { .what = "the clock",
 					.reason = e->msg,
 					.since_ns = since,
@@ -206,8 +204,10 @@ static void tell(struct loader *l, const struct node_issue *want, const char *wh
 		  l->req->only_looks ? "would be issued anew" : "is issued anew", why, then);
 }
 
-static void warn_once(struct loader *l, const char *text)
+void loader_tell_clock(struct loader *l, const struct err *off)
 {
+	const char *text = arena_printf(l->arena, "%s: its certificates stay", off->msg);
+
 	if (!strv_has(&l->b->warnings, text))
 		strv_add(l->arena, &l->b->warnings, text);
 }
@@ -218,8 +218,9 @@ static int find_in_time(struct loader *l, const struct node_issue *want,
 			const struct node_keypair *signer, struct node_keypair *ret,
 			const char **why, bool *ret_found, struct err *e)
 {
+	const struct loader_ca ca = { .name = signer->name, .certs = signer->cert };
 	struct err off;
-	const bool is_off = check_clock(l, signer, &off) < 0;
+	const bool is_off = loader_check_clock(l, &ca, &off) < 0;
 
 	if (is_off && off.kind != ERR_BUSY) {
 		*e = off;
@@ -227,8 +228,8 @@ static int find_in_time(struct loader *l, const struct node_issue *want,
 	}
 	*ret_found = find_pair(l, want, signer, is_off, ret, why);
 	if (is_off && *ret_found)
-		warn_once(l, arena_printf(l->arena, "%s: its certificates stay", off.msg));
-	return !is_off || *ret_found || l->req->only_looks ? 0 : await_clock(l, signer, e);
+		loader_tell_clock(l, &off);
+	return !is_off || *ret_found || l->req->only_looks ? 0 : loader_await_clock(l, &ca, e);
 }
 
 int loader_issue_here(struct loader *l, const struct node_wants *w, struct err *e)

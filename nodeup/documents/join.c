@@ -119,11 +119,25 @@ static int begin_keys(struct loader *l, struct err *e)
 	return loader_begin_keys(l, KEYS, e);
 }
 
+/* The clock may be outside the life of the CA that vouches for kops-controller. Who has documents goes on with them. */
+static int check_server_clock(struct loader *l, const char *location, struct err *e)
+{
+	const struct loader_ca ca = { .name = "of kops-controller",
+				      .certs = l->b->documents.join->ca };
+	const int r = loader_check_clock(l, &ca, e);
+
+	return r == 0 || l->req->only_looks || loader_kept_text(l, location)
+		       ? r
+		       : loader_await_clock(l, &ca, e);
+}
+
 static int ask_for_config(struct loader *l, const char *location, struct err *e)
 {
 	struct bootstrap_answer answer;
 	int r = begin(l, e);
 
+	if (r == 0 && !l->again)
+		r = check_server_clock(l, location, e);
 	if (r == 0 && l->req->meanwhile && !l->again)
 		l->req->meanwhile(l->req->meanwhile_arg);
 	if (r == 0 && !l->again)
@@ -180,12 +194,11 @@ const char *const *loader_list(struct loader *l, const struct strv *texts)
 	return list;
 }
 
-/* Whether this machine's clock is before the CA's time, as one without a battery is: its dates say nothing then. */
-static bool is_clock_behind(const struct node_issue *want)
+static struct loader_ca ca_of(const struct node_issue *want)
 {
-	int64_t from, until;
-
-	return want->pool && pem_life(want->pool, &from, &until) && dur_wall() / DUR_SEC < from;
+	return (struct loader_ca){ .name = want->signer,
+				   .certs = want->pool,
+				   .id = want->signer_id };
 }
 
 /* The pair gets its name, and when it ends. others NULL: it may have any name beside those that are wanted. */
@@ -249,10 +262,11 @@ void loader_take_issue(struct loader *l, const struct node_keypair *pair)
 	arena_push(l->arena, all->v, all->n, *pair);
 }
 
-/* Takes the pair that is kept, where it holds. *ret_behind becomes a certificate whose CA the clock is before. */
+/* Takes the pair that is kept, where it holds. While the clock is off (what it says goes to `off`), dates say nothing. */
 static bool is_kept(struct loader *l, const struct node_issue *want, struct node_keypair *ret,
-		    const struct node_issue **ret_behind)
+		    struct err *off)
 {
+	const struct loader_ca ca = ca_of(want);
 	struct err ignored;
 
 	/* it was looked at when it was new; the instance may have another address by now */
@@ -262,28 +276,22 @@ static bool is_kept(struct loader *l, const struct node_issue *want, struct node
 		return false;
 	if (check_pair(l, want, NULL, false, ret, &ignored) == 0)
 		return true;
-	if (!is_clock_behind(want))
-		return false;
-	*ret_behind = want;
-	return check_pair(l, want, NULL, true, ret, &ignored) == 0;
+	return loader_check_clock(l, &ca, off) < 0 && off->kind == ERR_BUSY &&
+	       check_pair(l, want, NULL, true, ret, &ignored) == 0;
 }
 
-/* All of them, or none: keys of one moment. */
-static bool take_kept(struct loader *l, const struct node_wants *w)
+/* All of them, or none: keys of one moment. off: what the clock says, where it is off. */
+static bool take_kept(struct loader *l, const struct node_wants *w, struct err *off)
 {
 	struct node_keypair *pairs = arena_alloc(l->arena, (w->n_issues + 1) * sizeof(*pairs));
-	const struct node_issue *behind = NULL;
 
 	for (size_t i = 0; i < w->n_issues; i++)
-		if (!is_kept(l, &w->issues[i], &pairs[i], &behind))
+		if (!is_kept(l, &w->issues[i], &pairs[i], off))
 			return false;
 	for (size_t i = 0; i < w->n_issues; i++)
 		loader_take_issue(l, &pairs[i]);
-	if (behind)
-		strv_addf(l->arena, &l->b->warnings,
-			  "this machine's clock says %s, and the CA %s is not valid yet: its "
-			  "certificates stay",
-			  dur_date(l->arena, dur_wall()), behind->signer);
+	if (off->kind)
+		loader_tell_clock(l, off);
 	return true;
 }
 
@@ -332,6 +340,11 @@ static int ask_for_certificates(struct loader *l, const struct node_wants *w, st
 	struct bootstrap_answer answer;
 	int r = check_pinned(w, e);
 
+	for (size_t i = 0; i < w->n_issues && r == 0; i++) {
+		const struct loader_ca ca = ca_of(&w->issues[i]);
+
+		r = loader_await_clock(l, &ca, e);
+	}
 	if (r == 0 && !l->b->keys)
 		r = loader_begin_keys(l, w->n_issues, e);
 	for (size_t i = 0; i < w->n_issues && r == 0; i++) {
@@ -447,13 +460,17 @@ void loader_leave_issues(struct loader *l, const struct node_wants *w)
 
 int loader_issues(struct loader *l, const struct node_wants *w, struct err *e)
 {
-	struct err why;
+	struct err why, off = { 0 };
 
 	take_secrets(l);
 	if (l->b->adopted)
 		return take_adopted(l, w, e);
-	if (take_kept(l, w))
+	if (take_kept(l, w, &off))
 		return 0;
+	if (off.kind == ERR_CONFIG) {
+		*e = off;
+		return err_code(e);
+	}
 	if (l->b->replayed)
 		return err_fail(e, ERR_NET, ENODATA,
 				"the certificates that are kept do not hold any more");

@@ -15,9 +15,10 @@ struct loader {
 	/* as long as the model is made, else NULL */
 	const struct dialect_opts *opts;
 	bool again; /* what was read is read once more, for all that is wrong in it, and what was not: it is asked for once */
-	bool is_given;              /* kops-controller has answered with NodeupConfig */
-	bool is_imds_silent;        /* for as long as it was waited for */
-	const char *unparsed;       /* a file of this machine that does not parse, or is gone with others; NULL: all serve */
+	bool is_given;       /* kops-controller has answered with NodeupConfig */
+	bool is_imds_silent; /* for as long as it was waited for */
+	const char *
+		unparsed; /* a file of this machine that does not parse, or is gone with others; NULL: all serve */
 	struct user_data user_data; /* what --conf brings */
 	struct store_texts kept;    /* documents of an earlier run, once they were asked for */
 	bool kept_is_read;
@@ -76,6 +77,17 @@ int loader_issues(struct loader *l, const struct node_wants *w, struct err *e) m
 int loader_issue_here(struct loader *l, const struct node_wants *w, struct err *e) must_check;
 /* Begins the keys of certificates of which nothing is here: the store takes as long to answer. */
 int loader_begin_issues(struct loader *l, const struct node_wants *w, struct err *e) must_check;
+/* The certificates of a CA, of which only the one of that id counts (NULL: any); its name for messages. certs NULL: it is not known. */
+struct loader_ca {
+	const char *name, *certs, *id;
+};
+/* Whether the CA is valid now, as what it signs has to be. BUSY and ETIME: this machine's clock may be set yet; CONFIG: a server
+ * has the same time, so it has ended. */
+int loader_check_clock(struct loader *l, const struct loader_ca *ca, struct err *e) must_check;
+/* Wait until it is, or nobody has set the clock for too long. */
+int loader_await_clock(struct loader *l, const struct loader_ca *ca, struct err *e) must_check;
+/* Say once that certificates stay because the clock is off. */
+void loader_tell_clock(struct loader *l, const struct err *off);
 /* Begin to make so many keys, for join_keys_take. Who waits for documents is told of them after ten seconds. */
 int loader_begin_keys(struct loader *l, size_t n, struct err *e) must_check;
 /* Nothing is asked for or issued; that each of them would be is known. */

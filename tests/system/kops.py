@@ -117,6 +117,16 @@ class Worker:
         openssl("x509", "-req", "-in", f / "tls.csr", "-CA", f / f"{ca}.crt", "-CAkey", f / f"{ca}.key", "-set_serial", "5", "-days", "30",
                 "-extfile", f / "tls.ext", "-out", f / "tls.crt")
 
+    def date_ca(self, start, end):
+        """Its CA begins and ends then; the key, and what it has signed, stay."""
+        dates = self.folder / "dates"
+        dates.mkdir()
+        (dates / "kubernetes-ca.key").write_text((self.folder / "ca.key").read_text())
+        usage = "\nkeyUsage=critical,keyCertSign,cRLSign\nsubjectKeyIdentifier=hash"
+        made = certs.signed(dates, "kubernetes-ca", None, certs.CA + usage, start, end)
+        (self.folder / "ca.crt").write_text(made.read_text())
+        self.config["KeypairIDs"]["kubernetes-ca"] = str(int(openssl("x509", "-in", made, "-noout", "-serial").split("=")[1], 16))
+
     def assets(self):
         lines = []
         for name, data in ASSETS.items():

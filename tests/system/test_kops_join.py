@@ -12,11 +12,10 @@ import time
 import pytest
 import yaml
 
-import certs
 from emulator import Imds
 from kops import ADDRESS, ASSETS, ID, INSTANCE, REGION, SECRET, TOKEN, ControlPlane, Worker, openssl
 from test_kubeup_documents import nodeup
-from world import CONFIG, INTEGRITY, NET, OK, PROGRAM, REFUSED
+from world import BUSY, CONFIG, INTEGRITY, NET, OK, PROGRAM, REFUSED
 
 
 @pytest.fixture
@@ -97,17 +96,36 @@ def test_a_clock_before_the_life_of_the_ca_changes_no_certificate(worker):
     cert = "/srv/kubernetes/kubelet-server.crt"
     with worker.controller():
         assert worker.apply().returncode == OK
-        before, dates, pool = worker.read(cert), worker.folder / "dates", worker.folder / "ca.crt"
-        dates.mkdir()
-        shutil.copy(worker.folder / "ca.key", dates / "kubernetes-ca.key")
-        usage = "\nkeyUsage=critical,keyCertSign,cRLSign\nsubjectKeyIdentifier=hash"
-        later = certs.signed(dates, "kubernetes-ca", None, certs.CA + usage, "20700101000000Z", "20800101000000Z")
-        pool.write_text(later.read_text() + pool.read_text())
-        worker.config["KeypairIDs"]["kubernetes-ca"] = str(int(openssl("x509", "-in", later, "-noout", "-serial").split("=")[1], 16))
+        before, pool = worker.read(cert), (worker.folder / "ca.crt").read_text()
+        worker.date_ca("20700101000000Z", "20800101000000Z")
+        with open(worker.folder / "ca.crt", "a") as f:
+            f.write(pool)
         worker.write()
         done = worker.apply()
-    assert done.returncode == OK and re.search(r"this machine's clock says 20.*, and the CA kubernetes-ca is not valid yet: its certificates stay", done.stderr), done.stderr
+    assert done.returncode == OK and re.search(r"this machine's clock says 20.*, and the CA kubernetes-ca is valid from 2070-01-01 .*: its certificates stay", done.stderr), done.stderr
     assert worker.read(cert) == before and worker.requests()[2:] == ["200 "]
+
+
+def test_a_clock_behind_the_end_of_the_ca_changes_no_certificate(worker):
+    """A CA that ends in a moment is as a clock that runs ahead: what is kept stays, and what is missing is waited for."""
+    ends = time.time() + 25
+    worker.date_ca("20200101000000Z", time.strftime("%Y%m%d%H%M%SZ", time.gmtime(ends)))
+    (worker.folder / "old.crt").write_text((worker.folder / "ca.crt").read_text())
+    worker.serve_as("DNS:localhost,IP:127.0.0.1")
+    with worker.controller():
+        assert worker.apply().returncode == OK
+        before, asked = worker.tree(), worker.requests()
+        time.sleep(max(0, ends + 1 - time.time()))
+        done = worker.apply()
+        said = r"this machine's clock says 20.*, and the CA {} is valid from 2020-01-01 00:00:00 to 20"
+        assert done.returncode == OK and re.search(said.format("kubernetes-ca") + ".*: its certificates stay", done.stderr), done.stderr
+        assert worker.tree() == before and re.search("documents kept .*" + said.format("of kops-controller"), done.stderr), done.stderr
+        for name in ("documents.json", "kept"):
+            (worker.root / "var/lib/nodeup" / name).rename(worker.folder / name)
+        done = worker.apply("--deadline=3s")
+    assert done.returncode == BUSY and re.search("WAITING the clock: .*" + said.format("of kops-controller"), done.stderr), done.stderr
+    assert re.search("FAILED " + said.format("of kops-controller") + r".* \(75\)", done.stderr), done.stderr
+    assert worker.tree() == before and worker.requests() == asked
 
 
 def test_a_ready_node_of_which_nothing_is_kept_is_told_so(worker):
