@@ -98,9 +98,14 @@ int kept_add(int root_fd, const char *from, int64_t number, struct err *e)
 
 	if (r < 0)
 		return r;
-	if (sets.n && record_read(root_fd, sets.v[0].path, &newest) && newest.len == text.len &&
-	    memcmp(buf_str(&newest), buf_str(&text), text.len) == 0)
-		return 0;
+	if (sets.n && record_read(root_fd, sets.v[0].path, &newest)) {
+		if (newest.len == text.len &&
+		    memcmp(buf_str(&newest), buf_str(&text), text.len) == 0)
+			return 0;
+		/* a set whose certificates have ended would serve no more */
+		if (store_kept_equal(&newest, &text))
+			number = sets.v[0].number;
+	}
 	r = record_write(root_fd, path_of(a, number), 0600, buf_str(&text), e);
 	if (r < 0)
 		return r;

@@ -31,7 +31,7 @@ const char *store_kept_name(struct arena *a, const struct store_kept *kept, cons
 static struct tree *build_saved(struct store *s, struct arena *a, const struct store_kept *kept)
 {
 	struct tree *documents = tree_map(a), *folders = tree_map(a), *missing = tree_seq(a);
-	struct tree *t = tree_map(a);
+	struct tree *t = tree_map(a), *issued = tree_seq(a);
 
 	for (size_t i = 0; i < s->n; i++) {
 		const struct store_entry *entry = &s->entries[i];
@@ -43,12 +43,15 @@ static struct tree *build_saved(struct store *s, struct arena *a, const struct s
 			(void)tree_add(a, missing, tree_string(a, name));
 		else
 			tree_set_text(a, documents, name, enc_base64(a, entry->text, entry->n));
+		if (entry->issued)
+			(void)tree_add(a, issued, tree_string(a, name));
 	}
 	(void)tree_set(a, t, "version", tree_plain(a, version));
 	tree_set_text(a, t, "key", kept->key);
 	tree_set_text(a, t, "conf", kept->conf_name);
 	(void)tree_set(a, t, "documents", documents);
 	(void)tree_set(a, t, "folders", folders);
+	tree_set_some(a, t, "issued", issued);
 	return tree_set(a, t, "missing", missing);
 }
 
@@ -229,6 +232,38 @@ int store_kept_texts(struct arena *a, int root_fd, const char *path, const char 
 			arena_push(a, ret->v, ret->n, kept);
 	}
 	return 0;
+}
+
+/* What a node does not get anew by itself; NULL: it cannot be read. */
+static struct tree *given_in(struct arena *a, const struct buf *text)
+{
+	static const char *const lasting[] = { "key", "conf", "folders", "missing" };
+	struct tree *t, *given = tree_map(a);
+	struct strv issued = { 0 };
+	const struct tree *names, *documents;
+	struct err ignored;
+
+	if (json_parse(a, "", buf_str(text), text->len, &t, &ignored) < 0)
+		return NULL;
+	for (size_t i = 0; i < ARRAY_LEN(lasting); i++)
+		(void)tree_set(a, given, lasting[i], tree_get(t, lasting[i]) ?: tree_null(a));
+	names = tree_get(t, "issued");
+	for (size_t i = 0; names && i < names->n; i++)
+		strv_add(a, &issued, names->items[i].value->scalar);
+	documents = tree_get(t, "documents");
+	for (size_t i = 0; documents && i < documents->n; i++)
+		if (!strv_has(&issued, documents->items[i].key))
+			(void)tree_set(a, given, documents->items[i].key,
+				       documents->items[i].value);
+	return given;
+}
+
+bool store_kept_equal(const struct buf *x, const struct buf *y)
+{
+	autoarena struct arena *a = arena_new_empty();
+	const struct tree *one = given_in(a, x), *other = given_in(a, y);
+
+	return one && other && tree_eq(one, other);
 }
 
 static int64_t age_of(int64_t seen_ns)

@@ -96,6 +96,8 @@ struct store_texts {
 /* The documents that are kept at path. */
 int store_kept_texts(struct arena *a, int root_fd, const char *path, const char *key,
 		     struct store_texts *ret, struct err *e) must_check;
+/* Whether two such texts have the same documents but for what was issued to this node, whenever they were seen. */
+bool store_kept_equal(const struct buf *x, const struct buf *y);
 /* Answer from such a file from now on; files of this machine are read as before. -ENOENT: none, or of another key. Gives its age. */
 int store_replay(struct store *s, int root_fd, const char *path, const char *key,
 		 int64_t *ret_age_ns, struct err *e) must_check;

@@ -53,6 +53,26 @@ def test_a_node_goes_back_to_what_it_had(worker):
     assert done.returncode == OK and "documents kept" in done.stderr and worker.tree() == worker.trees[4], done.stderr
 
 
+def test_new_certificates_go_to_the_newest_set(tmp_path):
+    """They are no other documents, and a set whose certificates have ended would be of no use."""
+    node = Worker(tmp_path)
+    lib, newest = node.root / "var/lib/nodeup", node.root / "var/lib/nodeup/kept/1.json"
+    with node.controller():
+        assert node.apply().returncode == OK and kept(node) == [1]
+        before = newest.read_text()
+        (lib / "documents.json").unlink()
+        for path in (node.root / "srv/kubernetes").glob("kubelet-server.*"):
+            path.unlink()
+        done = node.apply()
+        assert done.returncode == OK and kept(node) == [1] and before != newest.read_text() == (lib / "documents.json").read_text(), done.stderr
+        made = node.tree()
+        node.config["KubeletConfig"]["logLevel"] = 5
+        node.write()
+        assert node.apply().returncode == OK and kept(node) == [1, 2]
+    done = run(node, "apply", "kept:1")
+    assert done.returncode == OK and node.tree() == made, done.stderr
+
+
 JUNK = {"conf": "junk\n", "state": "junk\n", "documents.json": '{"version": ', "vintage": "", "applied": "\0" * 64, "identity": "\0"}
 
 
