@@ -47,13 +47,17 @@ static const char *damage_of(const char *text, size_t n, const struct store_text
 	return n < kept->n && memcmp(text, kept->text, n) == 0 ? "is cut short" : NULL;
 }
 
-/* Which instance this is, asked for before the documents have said anything. */
+/* Which instance this is, asked for before the documents have said anything. At boot it is waited for, as what it decides is. */
 static int know_instance(struct loader *l, struct err *e)
 {
 	struct err ignored;
+	int r;
 
 	(void)!probe_host(l->arena, l->req->root_fd, !l->req->image_mode, &l->b->facts, &ignored);
-	return loader_instance(l, e);
+	r = loader_instance(l, e);
+	return r < 0 && l->req->at_boot && l->b->imds && !l->is_imds_silent
+		       ? loader_ask_fact(l, "instanceID", e)
+		       : r;
 }
 
 /* Whether the configuration that was applied last is not at its place any more. */
@@ -81,14 +85,17 @@ static const char *find_damage(struct loader *l, const char *location, const cha
 			       struct copy *ret)
 {
 	struct err ignored;
-	const char *text;
+	const char *text, *damage;
 	size_t n;
 
 	if (!l->req->may_mend || store_get(l->b->store, location, &text, &n, &ignored) < 0 ||
-	    !is_new(l, text, n) || !find_copy(l, name, ret) || know_instance(l, &ignored) < 0 ||
-	    !str_eq(ret->of.instance, l->b->facts.instance_id))
+	    !is_new(l, text, n) || !find_copy(l, name, ret))
 		return NULL;
-	return damage_of(text, n, &ret->document);
+	damage = damage_of(text, n, &ret->document);
+	return damage && know_instance(l, &ignored) >= 0 &&
+			       str_eq(ret->of.instance, l->b->facts.instance_id)
+		       ? damage
+		       : NULL;
 }
 
 /* What the last run read beside a configuration that is gone, and is gone as well; NULL: none of it is. */
