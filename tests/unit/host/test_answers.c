@@ -245,6 +245,33 @@ static void a_kubelet_that_was_told_to_answer_nobody_is_not_asked(void **state)
 	scratch_done(&root);
 }
 
+/* Where its port would be is not known then, and another program may have the usual one. */
+static void a_kubelet_whose_configuration_may_not_be_read_is_not_asked(void **state)
+{
+	static const char *const paths[] = { "/k.conf", "/k.d/5.conf", "/k.d" };
+	autoarena struct arena *a = arena_new_empty();
+	struct scratch root;
+	const char *why;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	scratch_new(&root);
+	write_words(&root, "kubelet|--config=/k.conf|--config-dir=/k.d|");
+	scratch_write(&root, "/k.conf", "");
+	scratch_write(&root, "/k.d/5.conf", "");
+	assert_int_equal(fchmod(root.fd, 0755), 0);
+	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+		assert_int_equal(fchmodat(root.fd, paths[i] + 1, 0, 0), 0);
+		assert_int_equal(seteuid(65534), 0);
+		assert_int_equal(ask_kubelet(a, &root, &why), ANSWER_NOT_ASKED);
+		assert_int_equal(seteuid(0), 0);
+		assert_string_equal(why, arena_printf(a, "this user may not read %s", paths[i]));
+		assert_int_equal(fchmodat(root.fd, paths[i] + 1, 0755, 0), 0);
+	}
+	scratch_done(&root);
+}
+
 static void a_port_is_asked_by_http_and_then_by_tls(void **state)
 {
 	static const char hello[] = "\x16\x03\x01";
@@ -345,6 +372,7 @@ int main(void)
 		cmocka_unit_test(what_says_nothing_is_told_in_a_second),
 		cmocka_unit_test(kubelet_is_asked_where_it_was_told_to_answer),
 		cmocka_unit_test(a_kubelet_that_was_told_to_answer_nobody_is_not_asked),
+		cmocka_unit_test(a_kubelet_whose_configuration_may_not_be_read_is_not_asked),
 		cmocka_unit_test(a_port_is_asked_by_http_and_then_by_tls),
 		cmocka_unit_test(a_unit_is_asked_when_it_is_up_for_a_minute),
 		cmocka_unit_test(what_cannot_be_asked_is_not_asked),
