@@ -40,3 +40,15 @@ const char *process_flag(struct arena *a, int root_fd, uint32_t pid, const char 
 	}
 	return found;
 }
+
+const char *process_flag_in(struct arena *a, const char *text, const char *flag)
+{
+	const char *found = NULL;
+
+	while (flag && (text = strstr(text, flag))) {
+		text += strlen(flag);
+		if (*text && strchr("= ", *text))
+			found = arena_strn(a, text + 1, strcspn(text + 1, " \t\n\"'"));
+	}
+	return found;
+}

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
+#include "nodeup/host/process.h"
 
 enum { PORT_MAX = 65535 };
 
@@ -38,19 +39,6 @@ static const char *command_of(struct arena *a, const struct tree *container)
 	return strv_join(a, &words, " ");
 }
 
-/* The last one of a flag; NULL: there is none. */
-static const char *value_of(struct arena *a, const char *command, const char *flag)
-{
-	const char *found = NULL;
-
-	while (flag && (command = strstr(command, flag))) {
-		command += strlen(flag);
-		if (*command && strchr("= ", *command))
-			found = arena_strn(a, command + 1, strcspn(command + 1, " \t\n\"'"));
-	}
-	return found;
-}
-
 /* "443", or of "https://x:4001" what is behind the last colon; 0: none. */
 static uint16_t port_in(const char *text)
 {
@@ -76,10 +64,10 @@ static struct listener find(struct arena *a, const struct row *row, const struct
 	const struct tree *http = tree_get(probe, "httpGet"), *tcp = tree_get(probe, "tcpSocket");
 	struct listener l = { .container = row->container, .address = here };
 
-	l.port = port_in(value_of(a, command, row->flag));
+	l.port = port_in(process_flag_in(a, command, row->flag));
 	if (l.port) {
-		l.address = address_in(value_of(a, command, row->bind));
-	} else if (!str_eq(value_of(a, command, row->plain), "0")) {
+		l.address = address_in(process_flag_in(a, command, row->bind));
+	} else if (!str_eq(process_flag_in(a, command, row->plain), "0")) {
 		l.port = port_in(tree_text(http ? http : tcp, "port"));
 		l.address = address_in(tree_text(http ? http : tcp, "host"));
 	}

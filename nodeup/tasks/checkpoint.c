@@ -8,6 +8,7 @@
 #include "nodeup/base/json.h"
 #include "nodeup/base/print.h"
 #include "nodeup/host/kubelet.h"
+#include "nodeup/host/process.h"
 #include "units/dropins.h"
 
 enum { FILE_MAX = 4 << 20, CPUS_MAX = 8192 };
@@ -63,20 +64,6 @@ static bool is_of_machine(struct arena *a, int root_fd, const struct tree *check
 	return memcmp(here, told, sizeof(*here)) == 0;
 }
 
-/* The value of the last --config-dir in a text; NULL: there is none. */
-static const char *config_dir_in(struct arena *a, const char *text)
-{
-	static const char flag[] = "--config-dir";
-	const char *found = NULL;
-
-	while ((text = strstr(text, flag))) {
-		text += strlen(flag);
-		if (*text && strchr("= ", *text) && text[1] == '/')
-			found = arena_strn(a, text + 1, strcspn(text + 1, " \t\n\"'"));
-	}
-	return found;
-}
-
 /* What kubelet has beside its own configuration. */
 struct given {
 	const char *policy, *by; /* and the file that has it; NULL: none has */
@@ -89,8 +76,9 @@ static struct given policy_given(struct arena *a, int root_fd, const char *unit,
 	const char *dir = NULL;
 
 	for (size_t i = 0; i < texts.n; i++)
-		dir = config_dir_in(a, texts.v[i].value) ?: dir;
-	given.policy = kubelet_dropin(a, root_fd, dir, key, &given.by);
+		dir = process_flag_in(a, texts.v[i].value, "--config-dir") ?: dir;
+	if (dir && *dir == '/')
+		given.policy = kubelet_dropin(a, root_fd, dir, key, &given.by);
 	return given;
 }
 

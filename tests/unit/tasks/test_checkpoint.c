@@ -105,6 +105,8 @@ static void policies_of_a_directory(void **state)
 		{ "--config-dir=/other", "cpuManagerPolicy: static", NULL, "none", "" },
 		{ "--config-dir=/other --config-dir=/k.d", "cpuManagerPolicy: static", NULL,
 		  "static", "" },
+		{ "--config-dir=/k.d --config-dir=$DIR", "cpuManagerPolicy: static", NULL, "none",
+		  "" },
 		{ "--config-directory=/k.d", "cpuManagerPolicy: static", NULL, "none", "" },
 	};
 
