@@ -695,25 +695,6 @@ static void test_a_lost_conf_is_kept(void **state)
 	assert_string_equal(fx->b.lost[0].text, text);
 }
 
-/* The metadata service may come up later than a boot does. */
-static void test_a_damaged_conf_waits_for_metadata_at_boot(void **state)
-{
-	struct fixture *fx = *state;
-
-	(void)own_conf(fx);
-	write_file(fx, "node/kube_env.yaml", "");
-	cloud_tell(fx->c, CLOUD_IMDS, "/__set?path=instance-id&value=i-1");
-	fx->req.facts_file = NULL;
-	fx->req.may_mend = true;
-	fx->req.patience_ns = 30 * DUR_SEC;
-	for (int i = 0; i < 2; i++) {
-		fx->req.at_boot = i;
-		cloud_fault(fx->c, CLOUD_IMDS, id_path, "status=500&times=2");
-		assert_int_equal(load(fx) >= 0, fx->req.at_boot);
-	}
-	assert_int_equal(fx->b.n_lost, 1);
-}
-
 /* The file on this machine is the newer one, whatever is kept. */
 static void test_a_conf_that_is_there_is_read(void **state)
 {
@@ -904,7 +885,6 @@ int main(void)
 		T(test_conf_is_the_user_data),
 		T(test_last_applied),
 		T(test_a_lost_conf_is_kept),
-		T(test_a_damaged_conf_waits_for_metadata_at_boot),
 		T(test_a_conf_that_is_there_is_read),
 		T(test_a_lost_conf_of_another_instance),
 		T(test_a_lost_conf_and_nothing_kept),

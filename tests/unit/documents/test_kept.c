@@ -8,10 +8,12 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "nodeup/base/dur.h"
 #include "nodeup/base/paths.h"
 #include "nodeup/base/proc.h"
 #include "nodeup/documents/bootstrap.h"
 #include "nodeup/documents/kept.h"
+#include "tests/unit/lib/cloud.h"
 #include "tests/unit/lib/scratch.h"
 
 #define STATE "tests/data/seed-cluster/state/jdurbin-kops/abc.joshdurbin.net"
@@ -414,6 +416,28 @@ static void a_set_is_chosen_by_its_number(void **state)
 	assert_int_equal(fx->e.kind, ERR_USAGE);
 }
 
+/* The metadata service may come up later than a boot does. */
+static void a_damaged_document_waits_for_metadata_at_boot(void **state)
+{
+	struct fixture *fx = *state;
+	struct cloud *c = cloud_start(NULL);
+
+	run(fx);
+	scratch_write(&fx->docs, "/kube_env.yaml", "");
+	cloud_tell(c, CLOUD_IMDS, "/__set?path=instance-id&value=i-1");
+	fx->req.http = c->http;
+	fx->req.facts_file = NULL;
+	fx->req.patience_ns = 30 * DUR_SEC;
+	for (int i = 0; i < 2; i++) {
+		fx->req.at_boot = i;
+		cloud_fault(c, CLOUD_IMDS, "/latest/meta-data/instance-id", "status=500&times=2");
+		assert_int_equal(load(fx) >= 0, fx->req.at_boot);
+	}
+	assert_int_equal(fx->b.n_lost, 1);
+	bootstrap_done(&fx->b);
+	cloud_stop(c);
+}
+
 static void what_was_applied_is_no_junk(void **state)
 {
 	struct fixture *fx = *state;
@@ -436,6 +460,7 @@ int main(void)
 		T(an_edit_that_does_not_parse_is_served_at_boot),
 		T(a_lost_folder_is_served_at_boot),
 		T(a_set_is_chosen_by_its_number),
+		T(a_damaged_document_waits_for_metadata_at_boot),
 		T(what_was_applied_is_no_junk),
 	};
 
