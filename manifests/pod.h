@@ -6,6 +6,9 @@
 #include <stdint.h>
 #include "nodeup/base/tree.h"
 
+/* Where kubelet finds its static pods. */
+#define POD_MANIFESTS "/etc/kubernetes/manifests"
+
 struct pod_mount {
 	const char *name, *path;
 	bool read_only;

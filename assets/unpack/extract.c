@@ -236,11 +236,6 @@ void extract_drain(struct extract *x, int fd)
 		;
 }
 
-void extract_end_at(int64_t due_ns)
-{
-	extract_watch_until(due_ns);
-}
-
 pid_t extract_pid(const struct extract *x)
 {
 	return x->watch.child.pid;

@@ -88,9 +88,6 @@ int extract_take_start(struct arena *a, int fd, const char *name,
 /* Read and drop what the reader of the pipe left in it, as it may end before the child does; fd is that end of it. */
 void extract_drain(struct extract *x, int fd);
 
-/* End each child of this process that is waited for at this moment of the monotonic clock; 0: none. */
-void extract_end_at(int64_t due_ns);
-
 /* For tests: the child's process id. */
 pid_t extract_pid(const struct extract *x);
 /* For tests: how often a sample of its work is taken while it is waited for, instead of each second. */

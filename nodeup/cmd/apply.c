@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "assets/unpack/extract.h"
+#include "assets/unpack/watch.h"
 #include "nodeup/base/dur.h"
 #include "nodeup/base/wait.h"
 #include "nodeup/cmd/boot.h"
@@ -706,7 +706,7 @@ static int apply(struct cli *cli, const char *own_unit, const struct saved_plan 
 
 	if (cli->deadline_ns)
 		ap.end.deadline_ns = dur_now() + cli->deadline_ns;
-	extract_end_at(ap.end.deadline_ns);
+	extract_watch_until(ap.end.deadline_ns);
 	if (!cli->retries_set)
 		ap.end.retries = str_eq(own_unit, boot_unit) ? -1 : 0;
 	if (!cli->root) {

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <sys/mman.h>
+#include "manifests/pod.h"
 #include "nodeup/base/dur.h"
 #include "nodeup/base/paths.h"
 #include "nodeup/base/proc.h"
@@ -294,8 +295,7 @@ static const char *fate_of_pods(struct arena *a, const struct session *s,
 			continue;
 		if (o->task->kind == TASK_STOP)
 			return "pods stop while content is moved";
-		if (o->task->kind == TASK_FILE &&
-		    str_has_prefix(o->task->name, "/etc/kubernetes/manifests/"))
+		if (o->task->kind == TASK_FILE && str_has_prefix(o->task->name, POD_MANIFESTS "/"))
 			return "pods stay, but those whose manifests change";
 	}
 	return "pods stay";

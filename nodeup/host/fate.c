@@ -1,6 +1,7 @@
 #include "nodeup/host/fate.h"
 
 #include <string.h>
+#include "manifests/pod.h"
 #include "nodeup/base/io.h"
 #include "nodeup/base/json.h"
 #include "nodeup/base/walk.h"
@@ -13,7 +14,6 @@ enum { FILE_MAX = 1 << 20 };
 
 static const char docker[] = "docker.service";
 static const char logs[] = "/var/log/containers";
-static const char manifests[] = "/etc/kubernetes/manifests";
 
 /* Its flag goes before its file. */
 static bool keeps_containers(struct arena *a, int root_fd, uint32_t pid)
@@ -76,10 +76,10 @@ static void read_manifests(struct arena *a, int root_fd, struct strv *ret)
 	struct strv names = { 0 };
 	struct err ignored;
 
-	if (walk_names_at(a, root_fd, manifests, &names, &ignored) < 0)
+	if (walk_names_at(a, root_fd, POD_MANIFESTS, &names, &ignored) < 0)
 		return;
 	for (size_t i = 0; i < names.n; i++) {
-		const char *path = arena_printf(a, "%s/%s", manifests, names.v[i]), *name;
+		const char *path = arena_printf(a, "%s/%s", POD_MANIFESTS, names.v[i]), *name;
 		const char *text = names.v[i][0] == '.' ? NULL
 							: io_text(a, root_fd, path, FILE_MAX);
 		struct tree *pod;

@@ -1,10 +1,12 @@
 #include "nodeup/plan/builders.h"
 
+#include "manifests/pod.h"
+
 void build_directories(struct plan *p)
 {
 	const char *const paths[] = {
 		"/etc/kubernetes",
-		"/etc/kubernetes/manifests",
+		POD_MANIFESTS,
 		plan_distro(p)->srv,
 		plan_in_srv(p, "assets"),
 	};

@@ -1,6 +1,7 @@
 #include "nodeup/plan/builders.h"
 
 #include <string.h>
+#include "manifests/pod.h"
 #include "nodeup/plan/pod_files.h"
 
 /* Returns whether a file at path and the task's own exclude each other. */
@@ -36,7 +37,7 @@ void build_file_assets(struct plan *p)
 
 		p->asked = tree_where(p->arena, &f->pos);
 		check_place(p, n, f);
-		if (str_is_within(f->path, plan_manifests))
+		if (str_is_within(f->path, POD_MANIFESTS))
 			plan_check_manifest(p, arena_printf(p->arena, "%s: %s", p->asked, f->path),
 					    arena_strn(p->arena, f->content, f->len));
 		plan_bytes(p, f->path, f->mode, f->content, f->len, true);

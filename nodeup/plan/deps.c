@@ -2,12 +2,12 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "manifests/pod.h"
 #include "nodeup/plan/tasklist.h"
 #include "nodeup/plan/volume_tools.h"
 #include "nodeup/plan/volumes.h"
 
 static const char manager_dir[] = "/etc/systemd/system.conf.d/";
-static const char manifest_dir[] = "/etc/kubernetes/manifests/";
 
 /* Units and builders that a unit waits for beside its own inputs: `after` is a unit, and `origin` a builder whose
  * tasks are done first. */
@@ -26,7 +26,7 @@ static const struct {
 static const struct {
 	const char *folder, *unit; /* NULL: none */
 } readers[] = {
-	{ manifest_dir, "kubelet.service" },
+	{ POD_MANIFESTS "/", "kubelet.service" },
 	{ "/etc/logrotate.d/", "logrotate.timer" },
 	{ "/etc/apt/", NULL },
 	{ plan_unit_dir, NULL },
@@ -65,7 +65,7 @@ static bool is_after_strays(const struct task *t, const struct task *stray)
 
 static bool is_manifest(const struct task *t)
 {
-	return str_has_prefix(t->name, manifest_dir);
+	return str_has_prefix(t->name, POD_MANIFESTS "/");
 }
 
 static bool may_read(const struct task *t, const struct task *file)

@@ -4,8 +4,6 @@
 #include "nodeup/base/yaml.h"
 #include "nodeup/plan/tasklist.h"
 
-const char plan_manifests[] = "/etc/kubernetes/manifests";
-
 /* Programs that run in pods of others, and the flags that we know of them. */
 static const struct {
 	const char *name;

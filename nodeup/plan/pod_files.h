@@ -6,8 +6,6 @@
 #include "manifests/manifest.h"
 #include "nodeup/plan/plan.h"
 
-/* The folder of kubelet's static pods. */
-extern const char plan_manifests[];
 /* Mount the folder of a file: of a log that the program renames, or of what may be replaced. Nothing of one without a folder, as
  * "-" and "/a.log" are, and of NULL. */
 void plan_mount_folder_of(struct plan *p, struct pod *pod, const char *volume, const char *file,

@@ -1,5 +1,6 @@
 #include "nodeup/plan/static_pod.h"
 
+#include "manifests/pod.h"
 #include "nodeup/plan/questions.h"
 #include "nodeup/plan/tasklist.h"
 
@@ -83,8 +84,7 @@ void plan_mount_ssl(const struct plan *p, struct pod *pod)
 
 void plan_static_pod(struct plan *p, const struct pod *pod)
 {
-	const char *manifest =
-		arena_printf(p->arena, "/etc/kubernetes/manifests/%s.manifest", pod->name);
+	const char *manifest = arena_printf(p->arena, POD_MANIFESTS "/%s.manifest", pod->name);
 	struct err e;
 	char *text;
 

@@ -1,6 +1,7 @@
 #include "nodeup/run/pods.h"
 
 #include <string.h>
+#include "manifests/pod.h"
 #include "nodeup/base/dur.h"
 #include "nodeup/base/io.h"
 #include "nodeup/base/yaml.h"
@@ -12,7 +13,6 @@
 
 enum { MANIFEST_MAX = 1 << 20 };
 
-static const char manifests[] = "/etc/kubernetes/manifests";
 static const char not_restarted[] = "nodeup restarts no container of a control plane";
 
 /* Who runs the containers of kubelet, by the unit that the run had. docker comes first: it has a containerd of its own. */
@@ -84,7 +84,7 @@ static void read_pod(struct asked *q, int root_fd, const char *path)
 	struct tree *document;
 	struct err ignored;
 
-	if (*path == '/' && str_is_within(path, manifests) &&
+	if (*path == '/' && str_is_within(path, POD_MANIFESTS) &&
 	    io_read(root_fd, path, &text, &ignored) >= 0 &&
 	    yaml_parse(q->arena, path, buf_str(&text), text.len, &document, &ignored) == 0)
 		add_pod(q, path, document);

@@ -1,5 +1,7 @@
 #include "nodeup/run/standing.h"
 
+#include "manifests/pod.h"
+
 bool standing_is_good(const struct tree *word)
 {
 	const char *state = tree_says(word, "state");
@@ -133,7 +135,7 @@ static bool is_judged_by(const struct tree *task)
 {
 	return tree_get(task, "staysUp") || tree_get(task, "left") ||
 	       str_eq(tree_says(task, "kind"), "volume") ||
-	       str_is_within(tree_says(task, "name"), "/etc/kubernetes/manifests");
+	       str_is_within(tree_says(task, "name"), POD_MANIFESTS);
 }
 
 struct tree *standing_carry(struct arena *a, const struct tree *word)

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
+#include "manifests/pod.h"
 #include "nodeup/base/walk.h"
 
 /* Where an admin, a program or `systemctl edit` and `set-property` put drop-ins. */
@@ -13,7 +14,6 @@ static const char *const unit_dirs[] = {
 	"/run/systemd/system.control",
 };
 
-static const char manifest_dir[] = "/etc/kubernetes/manifests";
 static const char network_dir[] = "/etc/cni/net.d";
 
 /* The unit's files are its inputs, or what the reload before it needs. */
@@ -118,7 +118,7 @@ static bool is_of_plan(const char *path, struct task *const *tasks, size_t n)
 static void add_pods(struct arena *a, int root_fd, struct task *const *tasks, size_t n,
 		     struct strv *lines)
 {
-	const struct strv files = files_in(a, root_fd, manifest_dir, "");
+	const struct strv files = files_in(a, root_fd, POD_MANIFESTS, "");
 
 	for (size_t i = 0; i < files.n; i++)
 		if (!is_of_protokube(files.v[i], tasks, n) && !is_of_plan(files.v[i], tasks, n))

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
+#include "manifests/pod.h"
 
 /* A section that no document has gets what kops' own builders write into a full cluster spec.
  * source: kops 1.8.1 pkg/model/components/{kubelet,kubeproxy,docker,apiserver,kubescheduler,
@@ -111,7 +112,7 @@ static void default_kubelet(struct kops18_build *b)
 	*k = (struct kubelet_spec){
 		.kubeconfig_path = "/var/lib/kubelet/kubeconfig",
 		.log_level = { true, 2 },
-		.pod_manifest_path = "/etc/kubernetes/manifests",
+		.pod_manifest_path = POD_MANIFESTS,
 		.hostname_override = aws ? "@aws" : NULL,
 		.pod_infra_container_image = kops18_image(b, "pause-amd64", "3.0"),
 		.allow_privileged = yes,

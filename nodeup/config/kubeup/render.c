@@ -1,12 +1,12 @@
 #include "nodeup/config/kubeup/states.h"
 
 #include <string.h>
+#include "manifests/pod.h"
 #include "nodeup/base/yaml.h"
 #include "nodeup/template/template.h"
 
 static const char below[] = "kubernetes/saltbase/salt/";
 static const char usual_registry[] = "gcr.io/google_containers";
-static const char manifests[] = "/etc/kubernetes/manifests/";
 
 enum { VARS_MAX = 8 };
 
@@ -123,7 +123,7 @@ static int check_pod(struct rendering *r, const char *path, const char *text)
 	struct tree *pod;
 	int ret;
 
-	if (!str_has_prefix(path, manifests))
+	if (!str_has_prefix(path, POD_MANIFESTS "/"))
 		return 0;
 	ret = yaml_parse(r->arena, path, text, strlen(text), &pod, r->err);
 	if (ret < 0)

@@ -1,10 +1,11 @@
 #include "nodeup/config/kubeup/states.h"
 
 #include <stddef.h>
+#include "manifests/pod.h"
 
 /* clang-format off */
 
-#define MANIFESTS "/etc/kubernetes/manifests/"
+#define MANIFESTS POD_MANIFESTS "/"
 #define ADDONS "/etc/kubernetes/addons/"
 #define HELPERS "/opt/kubernetes/helpers/"
 #define BOTH KUBEUP_BOTH

@@ -2,9 +2,10 @@
 
 #include <string.h>
 #include "manifests/manifest.h"
+#include "manifests/pod.h"
 #include "nodeup/plan/pod_files.h"
 
-static const char channels[] = "/etc/kubernetes/manifests/kops-channels.manifest";
+static const char channels[] = POD_MANIFESTS "/kops-channels.manifest";
 
 const char *kops_manifest_text(struct plan *p, const char *from)
 {
@@ -26,9 +27,7 @@ static void add_etcd(struct plan *p, const char *from)
 	const char *name = str_basename(from), *dot = strrchr(name, '.');
 	const size_t n = dot ? (size_t)(dot - name) : strlen(name);
 
-	plan_file(p,
-		  arena_printf(p->arena, "/etc/kubernetes/manifests/etcd-%.*s.manifest", (int)n,
-			       name),
+	plan_file(p, arena_printf(p->arena, POD_MANIFESTS "/etcd-%.*s.manifest", (int)n, name),
 		  0440, kops_manifest_text(p, from));
 }
 

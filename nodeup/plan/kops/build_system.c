@@ -1,5 +1,6 @@
 #include "nodeup/plan/kops/kops.h"
 
+#include "manifests/pod.h"
 #include "nodeup/plan/kops/release.h"
 
 /* Say that a name is at these addresses. */
@@ -87,7 +88,7 @@ static void add_cloud_config(struct plan *p)
 
 void build_kops_system(struct plan *p)
 {
-	static const char *const paths[] = { "/etc/kubernetes/manifests", "/srv/kubernetes",
+	static const char *const paths[] = { POD_MANIFESTS, "/srv/kubernetes",
 					     "/srv/kubernetes/assets" };
 	const char *login = strmap_get(&p->req->node->secrets, "dockerconfig");
 

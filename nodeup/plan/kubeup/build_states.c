@@ -1,6 +1,7 @@
 #include "nodeup/plan/builders.h"
 
 #include <string.h>
+#include "manifests/pod.h"
 #include "nodeup/plan/assets.h"
 #include "nodeup/plan/docker.h"
 #include "nodeup/plan/pod_files.h"
@@ -72,7 +73,7 @@ static void add_file(struct plan *p, const struct node_made *m)
 								 : m->text;
 	struct task *t = plan_bytes(p, m->path, m->mode, text, strlen(text), m->secret);
 
-	if (str_is_within(m->path, plan_manifests))
+	if (str_is_within(m->path, POD_MANIFESTS))
 		plan_check_manifest(p, m->template ? m->template : m->path, m->text);
 	t->file.if_absent = m->if_absent;
 	t->file.other = m->other;

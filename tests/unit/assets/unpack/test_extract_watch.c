@@ -164,10 +164,10 @@ static void test_stopped_past_the_deadline(void **state)
 	struct err e;
 
 	stop(p);
-	extract_end_at(begun + 300 * DUR_MS);
+	extract_watch_until(begun + 300 * DUR_MS);
 	extract_set_sample_ms(p->x, 100);
 	assert_true(extract_finish(TAKE(p->x), &e) < 0);
-	extract_end_at(0);
+	extract_watch_until(0);
 	assert_int_equal(e.kind, ERR_BUSY);
 	assert_non_null(strstr(e.msg, "deadline passed: the unpacker, process "));
 	assert_true(dur_now() - begun >= 300 * DUR_MS && dur_now() - begun < 5 * DUR_SEC);
