@@ -2,7 +2,9 @@
 #include "nodeup/cmd/check.h"
 
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/statvfs.h>
 #include "nodeup/base/paths.h"
 #include "nodeup/cmd/session_cache.h"
@@ -161,7 +163,19 @@ static uint64_t length_of(const struct checking *c, const struct asset *as)
 	return 0;
 }
 
-/* Of a file that is an asset: fetched, or copied out of the cache. One that the cache gives away takes no room beside it. */
+/* Whether a file in that directory may share the bytes of another on its file system, which is tried with two of no name. */
+static bool has_reflinks(int root_fd, const char *dir)
+{
+	autoclose int from = -1, to = -1;
+	struct err ignored;
+
+	return io_open(root_fd, dir, O_TMPFILE | O_RDWR | O_NONBLOCK, &from, &ignored) == 0 &&
+	       io_open(root_fd, dir, O_TMPFILE | O_RDWR | O_NONBLOCK, &to, &ignored) == 0 &&
+	       ioctl(to, FICLONE, from) == 0;
+}
+
+/* Of a file that is an asset: fetched, or copied out of the cache. One that the cache gives away takes no room beside it, and so does
+ * one that shares its bytes. */
 static uint64_t length_of_file(struct checking *c, const struct task *t, uint64_t device)
 {
 	const struct asset *as = t->install.sources[0];
@@ -169,7 +183,9 @@ static uint64_t length_of_file(struct checking *c, const struct task *t, uint64_
 	const struct place *cache = find_place(c, c->s->ctx.cache_root_fd, cache_dir(c));
 	struct err ignored;
 
-	if (installed_is_given(t, &c->s->ctx) && cache && cache->st.st_dev == device)
+	if (cache && cache->st.st_dev == device &&
+	    (installed_is_given(t, &c->s->ctx) ||
+	     has_reflinks(c->s->ctx.cache_root_fd, cache->path)))
 		return 0;
 	return fetched ? fetched
 		       : cache_inspect(c->s->ctx.cache, &as->digest, CACHE_BY_RECORD, &ignored)

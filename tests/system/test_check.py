@@ -224,6 +224,25 @@ def test_apply_is_refused_without_room(world, mounts):
     assert result.code == SYSTEM and "no room on the file system" not in result.err and (world.root / "etc/sysconfig").exists(), result
 
 
+@pytest.mark.parametrize("kind", ["tmpfs", "btrfs"])
+def test_what_shares_the_bytes_of_the_cache_takes_no_room(kind, world, mounts):
+    """A copy does; a reflink does not."""
+    if kind == "btrfs":
+        image = world.folder / "image"
+        with open(image, "wb") as f:
+            f.truncate(160 << 20)
+        subprocess.run(["mkfs.btrfs", "-q", "-M", image], check=True, stdout=subprocess.DEVNULL)
+        mounts.run("mount", "-o", "loop", image, world.root)
+    else:
+        mounts.run("mount", "-t", "tmpfs", "tmpfs", world.root)
+    mounts.run("mkdir", world.root / "cache")
+    world.converge(prefix=mounts.enter, cache=world.root / "cache")
+    mounts.run("rm", world.installed(KUBELET))
+    result, rows = check(world, prefix=mounts.enter, cache=world.root / "cache")
+    wanted = re.match(r"([0-9.]+) (B|bytes|KiB|MiB) to come, ", rows["room"]["text"])
+    assert wanted and (wanted[2] == "MiB") == (kind == "tmpfs"), rows
+
+
 def test_what_the_cache_has_takes_room_where_it_is_installed(world, mounts):
     """And each file takes an inode."""
     world.converge()
