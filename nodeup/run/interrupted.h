@@ -16,8 +16,7 @@ int interrupted_live_pid(struct arena *a, int root_fd, const struct tree *status
  * says what is full. */
 int interrupted_put(int root_fd, const struct buf *text, struct err *e) must_check;
 /* Read what was put last in this boot, and say where that is, also after an error; -ENOENT: nothing was. */
-int interrupted_get(int root_fd, struct buf *text, const char **ret_path,
-		    struct err *e) must_check;
+int interrupted_get(int root_fd, struct buf *text, const char **ret_path, struct err *e) must_check;
 /* If the status is this process' own, its state becomes "interrupted", by this signal ("TERM"), and
  * `waiting` (NULL: nothing) is what it waits for until it ends. */
 int interrupted_note(int root_fd, const char *signal, const char *waiting,
