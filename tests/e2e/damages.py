@@ -127,7 +127,8 @@ CONCERNS = [
     ("file", ".*", "/etc/sysconfig/kubelet|/var/lib/kubelet/.*|/srv/kubernetes/ca[.]crt", ["kubelet.service"]),
     ("dir", "emptied|a file", "/srv/kubernetes|/var/lib/kubelet", ["kubelet.service"]),
     ("install", ".*", "/usr/local/bin/kubelet", ["kubelet.service"]),
-    ("install", ".*", "/usr/bin/containerd.*", ["containerd.service"]),
+    # the programs of its archive, and the one that it asks for its features when it starts
+    ("install", ".*", "/usr/bin/containerd.*|/usr/bin/ctr|/usr/sbin/runc", ["containerd.service"]),
     ("rules", ".*", ".*", [RULES]),
 ]
 # A word of what to do, where a message has one line.
