@@ -147,6 +147,7 @@ UNTOUCHED = {
 LEFT = [
     ("dir", "a link", "", "a link to a directory serves as one: an admin moved it to a bigger disk"),
     ("link", "a file|a folder|a dead link", "", "whatever is there was put there by a person or a package"),
+    ("package", "removed", "apt-transport-https", "apt provides it by now"),
     ("file", "emptied|cut|a link|a dead link|another mode|another owner", "/var/log/.*", "a log is its program's once it is there"),
     ("file", "a folder|a link|a dead link|another .*", "/home/.*", "a person's own"),
 ]
@@ -494,7 +495,8 @@ class Damaged:
 
     def end(self, rows, healed):
         """Whatever became of them, the node is right again."""
-        healed = healed and not any(row.kind == "host" for row in rows)
+        # what nodeup keeps of its own may be gone for good
+        healed = healed and not any(row.kind in ("host", "cached") for row in rows)
         for row in rows if not healed else []:
             self.restore(row)
         self.node.sh(f"find {' '.join(PLACES + OWN)} {os.path.dirname(self.document)} -name '*.nodeup-old*' -prune -exec rm -rf {{}} + ;"
