@@ -5,6 +5,7 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/base/log.h"
 #include "nodeup/host/answers.h"
+#include "nodeup/host/containers.h"
 #include "nodeup/host/fate.h"
 #include "nodeup/tasks/checkpoint.h"
 #include "nodeup/tasks/effect.h"
@@ -450,6 +451,23 @@ static void tell_fate(const struct task *t, const struct task_ctx *ctx, const st
 		log_notice("restarting %s: %s", t->name, fate_text(a, &f));
 }
 
+/* A daemon that was given its socket does not make it anew: the socket's own unit does, and stops the daemon for it. */
+static int restart_lost_socket(const struct task *t, struct task_ctx *ctx, struct err *e)
+{
+	static const char unit[] = "docker.socket";
+	autoarena struct arena *a = arena_new_empty();
+	struct bus_unit u;
+	uint32_t ignored;
+	int r;
+
+	if (!str_eq(t->name, "docker.service") || io_is_there(ctx->root_fd, docker_socket))
+		return 0;
+	r = bus_get(ctx->bus, a, unit, &u, e);
+	return r == 0 && str_eq(u.active_state, "active")
+		       ? bus_job(ctx->bus, "restart", unit, &ignored, e)
+		       : r;
+}
+
 static int enqueue(const struct task *t, struct task_ctx *ctx, const struct bus_unit *u,
 		   uint32_t *ret_job, struct err *e)
 {
@@ -471,9 +489,11 @@ static int enqueue(const struct task *t, struct task_ctx *ctx, const struct bus_
 		if (r < 0)
 			return r;
 	}
-	if (str_eq(verb, "restart"))
+	if (str_eq(verb, "restart")) {
 		tell_fate(t, ctx, u);
-	return bus_job(ctx->bus, verb, t->name, ret_job, e);
+		r = restart_lost_socket(t, ctx, e);
+	}
+	return r < 0 ? r : bus_job(ctx->bus, verb, t->name, ret_job, e);
 }
 
 /* Enable it, and enqueue the job unless it runs as it should. */

@@ -139,6 +139,19 @@ static void what_is_silent_for_a_minute_is_restarted_and_changed(void **state)
 	assert_false(w->run.equal);
 }
 
+/* The daemon was given it, and makes none. */
+static void a_socket_that_is_gone_is_made_by_its_own_unit(void **state)
+{
+	struct world *w = *state;
+
+	fake_bus_add(&w->bus, "docker.socket", 1);
+	assert_int_equal(unlinkat(w->root.fd, "run/docker.sock", 0), 0);
+	assert_int_equal(apply(w), TASK_WAIT);
+	w->run.since_ns = dur_now() - 61 * DUR_SEC;
+	assert_int_equal(apply(w), TASK_WAIT);
+	assert_string_equal(w->bus.calls, "restart docker.socket, restart docker.service, ");
+}
+
 #define WORLD_TEST(f) cmocka_unit_test_setup_teardown(f, world_new, world_done)
 
 int main(void)
@@ -146,6 +159,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		WORLD_TEST(what_answers_again_by_itself_is_not_changed),
 		WORLD_TEST(what_is_silent_for_a_minute_is_restarted_and_changed),
+		WORLD_TEST(a_socket_that_is_gone_is_made_by_its_own_unit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
