@@ -476,7 +476,7 @@ static int converge(struct apply *ap, struct err *e)
 	    bootstrap_persist(&s->boot, s->root_fd, run_number(ap), &late) < 0)
 		log_warning("documents not kept: %s", late.msg);
 	/* a record of versions that attached volumes */
-	if (r == 0)
+	if (r == 0 && io_is_there(s->root_fd, OWN_CLAIMS))
 		(void)!io_remove(s->root_fd, OWN_CLAIMS, &late);
 	tell_recap(ap, rep, r < 0 ? e : NULL);
 	trim_cache(ap, r, e);

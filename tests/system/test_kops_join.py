@@ -49,6 +49,15 @@ def test_a_second_run_asks_for_no_certificate_and_changes_nothing(worker):
     assert worker.requests()[asked:] == ["200 "]
 
 
+def test_a_second_run_flushes_nothing(worker, tmp_path):
+    with worker.controller():
+        assert worker.apply().returncode == OK
+        trace = ["strace", "-f", "-qq", "-o", tmp_path / "trace", "-e", "trace=fsync,fdatasync,syncfs,sync"]
+        again = subprocess.run([*trace, *worker.command("apply")], capture_output=True, text=True, env=worker.environ(), stdin=subprocess.DEVNULL)
+    assert again.returncode == OK, again.stderr
+    assert (tmp_path / "trace").read_text() == ""
+
+
 @pytest.mark.parametrize("kind", [Worker, ControlPlane])
 def test_a_saved_plan_of_a_first_run_is_done_once(kind, tmp_path):
     """The plan has no certificate: what the run is given, or makes, is not a change of the documents."""
