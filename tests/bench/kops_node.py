@@ -1,20 +1,16 @@
-"""A worker of today's kops below a root: joined by kops-controller's stand-in, and a second run."""
+"""A worker of today's kops below a root: joined by kops-controller's stand-in."""
 
 import contextlib
-import http.client
 import os
 import shutil
-import ssl
-import statistics
 import sys
-import time
 
 import counts
 import data
 import ways
 from data import COUNTED_PORT, PORT, ROOT, WORK
 from counts import limit
-from measure import Figure, fresh, hint, measure, say
+from measure import Figure, fresh, measure, say
 
 sys.path.insert(0, str(ROOT / "tests/system"))
 import kops  # noqa: E402
@@ -72,35 +68,6 @@ class Node:
             measure(figure, self.command("apply"))
         return figure
 
-    def request(self):
-        """Seconds of one connection and one refused request, by nothing but a socket."""
-        context = ssl.create_default_context(cadata=(self.worker.folder / "ca.crt").read_text())
-        start = time.perf_counter()
-        connection = http.client.HTTPSConnection("127.0.0.1", self.worker.ports[0], context=context)
-        connection.request("GET", "/bootstrap")
-        connection.getresponse().read()
-        took = time.perf_counter() - start
-        connection.close()
-        return took
-
-
-def tell_again(node, runs):
-    """All is right, and one request says so."""
-    print("\na worker of today's kops: its second run, and what it asks kops-controller")
-    fresh(WORK)
-    again = Figure()
-    measure(Figure(), node.command("apply"))
-    requests = []
-    for _ in range(runs):
-        measure(again, node.command("apply"), peak=False)
-        requests.append(node.request())
-    own = (again.median - statistics.median(requests)) * 1000
-    asked = len(node.worker.requests())
-    measure(again, node.command("apply"))
-    hint("nothing to do, beside one request, median", f"{own:.1f} ms", f"under 30 ms (the request: {statistics.median(requests) * 1000:.1f} ms)")
-    limit("requests to kops-controller of the second run", len(node.worker.requests()) - asked, 1)
-    say("the same, peak memory", f"{again.peak:.1f} MiB", "at most 32 MiB", again.peak <= 32)
-
 
 def tell_written(node):
     """What depends on no load."""
@@ -132,9 +99,7 @@ def tell_slow(program, runs):
 
 def tell(program, runs):
     make()
-    node = Node(program, PORT)
-    with node.answered():
-        tell_again(node, 10 * runs)
+    print("\na worker of today's kops: what it asks kops-controller")
     tell_slow(program, runs)
     node = Node(program, COUNTED_PORT)
     with node.answered():

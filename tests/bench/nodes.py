@@ -27,6 +27,7 @@ class Node:
     installs: list  # some of what it has in the end
     region: str = "us-west-2"
     environ: dict = dataclasses.field(default_factory=dict)
+    asked: object = lambda: 0  # how many requests for documents were answered so far
 
     @property
     def archives(self):
@@ -64,7 +65,8 @@ def of_today(title, kind):
             stack.enter_context(worker.controller())
         yield Node(title, "kops/documents/kube_env.yaml", "sha256", [*kops_node.PLAIN, *kops_node.ARCHIVES],
                    {name: members for name, (_, members) in kops_node.ARCHIVES.items()},
-                   ["usr/local/bin/kubelet", "opt/cni/bin/bridge", "usr/bin/containerd"], kops.REGION, worker.environ())
+                   ["usr/local/bin/kubelet", "opt/cni/bin/bridge", "usr/bin/containerd"], kops.REGION, worker.environ(),
+                   lambda: len(worker.asked if kind is kops.ControlPlane else worker.requests()))
 
 
 @contextlib.contextmanager
