@@ -51,7 +51,7 @@ def known():
     networks = source("config/kops18/list_cluster.h")
     return {
         "distribution": set(releases(source("plan/release.c"))) - {(None, None, None)},
-        "network": set(re.findall(r"^\tX##_INSIDE_IF\((\w+),", networks, re.M)) | first_columns(source("plan/build_cni.c"), "networks[] = {"),
+        "network": set(re.findall(r"^\tX##_INSIDE_IF\((\w+),", networks, re.M)) | first_columns(source("plan/kops18/build_cni.c"), "networks[] = {"),
         "tag": set(re.findall(r'_tag\[\] = "(_\w+)"', source("config/kops18/kops18.c"))),
         "minor": set(test_flags.MINORS),
     }

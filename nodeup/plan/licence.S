@@ -1,4 +1,4 @@
-/* The licence that comes with docker's packages, for build_docker.c. */
+/* The licence that comes with docker's packages, for docker and containerd. */
 	.section .rodata
 	.global plan_apache_start
 plan_apache_start:
