@@ -81,9 +81,3 @@ struct task *plan_kubeconfig_of(struct plan *p, const char *path, const char *us
 
 	return plan_issued(plan_secret(p, path, 0400, plan_yaml(p, path, t, KUBECONFIG_MAX)), k);
 }
-
-struct task *plan_kubeconfig(struct plan *p, const char *path, const char *user)
-{
-	return plan_kubeconfig_of(p, path, user, plan_keypair(p, "ca", false)->cert,
-				  plan_api_server(p));
-}

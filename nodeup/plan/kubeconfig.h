@@ -9,8 +9,6 @@
 const struct node_keypair *plan_keypair(struct plan *p, const char *name, bool key);
 /* Say of a file that holds of a key pair why this was made, or will be. Gives the file. */
 struct task *plan_issued(struct task *file, const struct node_keypair *pair);
-/* A kubeconfig (0400) by which user, a key pair of the store, reaches the API server. */
-struct task *plan_kubeconfig(struct plan *p, const char *path, const char *user);
-/* The same for a server that ca (PEM) vouches for. */
+/* A kubeconfig (0400) by which user, a key pair of the node, reaches a server that ca (PEM) vouches for. */
 struct task *plan_kubeconfig_of(struct plan *p, const char *path, const char *user, const char *ca,
 				const char *server);

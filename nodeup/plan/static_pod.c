@@ -4,7 +4,7 @@
 #include "nodeup/plan/questions.h"
 #include "nodeup/plan/tasklist.h"
 
-struct pod *plan_pod_today(struct plan *p, const char *name, const char *image)
+struct pod *plan_pod(struct plan *p, const char *name, const char *image)
 {
 	static const struct pod_toleration critical = { "CriticalAddonsOnly", "Exists" };
 	struct pod *pod = arena_new(p->arena, struct pod);
@@ -17,16 +17,6 @@ struct pod *plan_pod_today(struct plan *p, const char *name, const char *image)
 	};
 	strmap_set(p->arena, &pod->labels, "k8s-app", name);
 	arena_push(p->arena, pod->tolerations, pod->n_tolerations, critical);
-	return pod;
-}
-
-struct pod *plan_pod(struct plan *p, const char *name, const char *image)
-{
-	struct pod *pod = plan_pod_today(p, name, image);
-
-	pod->is_stamped = true;
-	pod->container.cpu_request = "100m";
-	strmap_set(p->arena, &pod->annotations, "scheduler.alpha.kubernetes.io/critical-pod", "");
 	return pod;
 }
 

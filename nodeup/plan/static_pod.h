@@ -7,8 +7,6 @@
 #include "nodeup/plan/plan.h"
 
 /* A pod of kube-system on the host's network that must not be evicted; its log file is mounted. */
-struct pod *plan_pod_today(struct plan *p, const char *name, const char *image);
-/* The same as Kubernetes wanted it before 1.10, with an annotation. */
 struct pod *plan_pod(struct plan *p, const char *name, const char *image);
 /* Returns kubelet's probe of a program on this host. path NULL: it only connects. */
 struct pod_probe plan_probe(const char *path, const char *scheme, int64_t port);

@@ -61,7 +61,7 @@ static void add_renewals(struct plan *p, struct pod *pod)
 struct pod *kops_pod(struct plan *p, const struct kops_pod *form, const struct kops_pod_spec *spec,
 		     const struct strv *flags)
 {
-	struct pod *pod = plan_pod_today(p, form->name, image_name(p, spec->image));
+	struct pod *pod = plan_pod(p, form->name, image_name(p, spec->image));
 	const char *const args[] = {
 		arena_printf(p->arena, "--log-file=/var/log/%s.log", form->name),
 		"--also-stdout",

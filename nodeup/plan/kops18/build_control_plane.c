@@ -1,11 +1,9 @@
-#include "nodeup/plan/builders.h"
+#include "nodeup/plan/kops18/kops18.h"
 
 #include <string.h>
 #include "nodeup/plan/assets.h"
-#include "nodeup/plan/kubeconfig.h"
 #include "nodeup/plan/pod_files.h"
 #include "nodeup/plan/release.h"
-#include "nodeup/plan/static_pod.h"
 
 static const char authn_config[] = "/etc/kubernetes/authn.config";
 static const char cloud_config[] = "/etc/kubernetes/cloud.config";
@@ -18,25 +16,25 @@ static void set_aggregation(const struct plan *p, struct kube_apiserver_spec *s)
 	if (!node_k8s_at_least(n, 1, 7))
 		return;
 	if (node_keypair(n, "apiserver-proxy-client")) {
-		s->proxy_client_cert_file = plan_in_srv(p, "proxy-client.cert");
-		s->proxy_client_key_file = plan_in_srv(p, "proxy-client.key");
+		s->proxy_client_cert_file = kops18_in_srv(p, "proxy-client.cert");
+		s->proxy_client_key_file = kops18_in_srv(p, "proxy-client.key");
 	}
 	/* signed by a CA of its own, so it goes before */
 	if (node_keypair(n, "apiserver-aggregator")) {
-		s->proxy_client_cert_file = plan_in_srv(p, "apiserver-aggregator.cert");
-		s->proxy_client_key_file = plan_in_srv(p, "apiserver-aggregator.key");
+		s->proxy_client_cert_file = kops18_in_srv(p, "apiserver-aggregator.cert");
+		s->proxy_client_key_file = kops18_in_srv(p, "apiserver-aggregator.key");
 	}
 	if (node_keypair(n, "apiserver-aggregator-ca"))
-		s->requestheader_client_ca_file = plan_in_srv(p, "apiserver-aggregator-ca.cert");
+		s->requestheader_client_ca_file = kops18_in_srv(p, "apiserver-aggregator-ca.cert");
 }
 
 static void set_etcd_tls(const struct plan *p, struct kube_apiserver_spec *s)
 {
 	if (!p->req->node->etcd_tls)
 		return;
-	s->etcd_ca_file = plan_in_srv(p, "ca.crt");
-	s->etcd_cert_file = plan_in_srv(p, "etcd-client.pem");
-	s->etcd_key_file = plan_in_srv(p, "etcd-client-key.pem");
+	s->etcd_ca_file = kops18_in_srv(p, "ca.crt");
+	s->etcd_cert_file = kops18_in_srv(p, "etcd-client.pem");
+	s->etcd_key_file = kops18_in_srv(p, "etcd-client-key.pem");
 	s->etcd_servers = strv_split(p->arena, "https://127.0.0.1:4001", ',');
 	s->etcd_servers_overrides = strv_split(p->arena, "/events#https://127.0.0.1:4002", ',');
 }
@@ -47,19 +45,20 @@ static struct kube_apiserver_spec apiserver_settings(const struct plan *p)
 	const struct node *n = p->req->node;
 	struct kube_apiserver_spec s = n->kube_apiserver;
 
-	s.basic_auth_file = plan_in_srv(p, "basic_auth.csv");
-	s.client_ca_file = plan_in_srv(p, "ca.crt");
-	s.tls_cert_file = plan_in_srv(p, "server.cert");
-	s.tls_private_key_file = plan_in_srv(p, "server.key");
-	s.token_auth_file = plan_in_srv(p, "known_tokens.csv");
+	s.basic_auth_file = kops18_in_srv(p, "basic_auth.csv");
+	s.client_ca_file = kops18_in_srv(p, "ca.crt");
+	s.tls_cert_file = kops18_in_srv(p, "server.cert");
+	s.tls_private_key_file = kops18_in_srv(p, "server.key");
+	s.token_auth_file = kops18_in_srv(p, "known_tokens.csv");
 	set_aggregation(p, &s);
 	set_etcd_tls(p, &s);
 	if (n->secure_kubelet) {
-		s.kubelet_client_certificate = plan_in_srv(p, "kubelet-api.pem");
-		s.kubelet_client_key = plan_in_srv(p, "kubelet-api-key.pem");
+		s.kubelet_client_certificate = kops18_in_srv(p, "kubelet-api.pem");
+		s.kubelet_client_key = kops18_in_srv(p, "kubelet-api-key.pem");
 	}
-	if (plan_encryption_config(p))
-		s.experimental_encryption_provider_config = plan_in_srv(p, "encryptionconfig.yaml");
+	if (kops18_encryption_config(p))
+		s.experimental_encryption_provider_config =
+			kops18_in_srv(p, "encryptionconfig.yaml");
 	return s;
 }
 
@@ -120,14 +119,14 @@ static void add_apiserver(struct plan *p)
 {
 	static const char log[] = "/var/log/kube-apiserver.log";
 	const struct kube_apiserver_spec s = apiserver_settings(p);
-	struct pod *pod = plan_pod(p, "kube-apiserver", s.image);
+	struct pod *pod = kops18_pod(p, "kube-apiserver", s.image);
 	struct pod_container *c = &pod->container;
 	struct strv args = { 0 };
 
 	if (p->req->node->has_cloud_config)
 		strv_addf(p->arena, &args, "--cloud-config=%s", cloud_config);
 	field_flags(p->arena, &kube_apiserver_schema, &s, &args);
-	plan_warn_flags(p, "kube-apiserver", &kube_apiserver_schema, &args);
+	kops18_warn_flags(p, "kube-apiserver", &kube_apiserver_schema, &args);
 	name_in_dns(p, pod);
 	plan_proxy_env(p, &p->req->node->proxy, pod);
 	c->cpu_request = "150m";
@@ -158,9 +157,9 @@ static struct strv controller_manager_flags(const struct plan *p,
 	strv_add(p->arena, &out, "--kubeconfig=/var/lib/kube-controller-manager/kubeconfig");
 	if (node_k8s_at_least(n, 1, 6)) {
 		strv_addf(p->arena, &out, "--cluster-signing-cert-file=%s",
-			  plan_in_srv(p, "ca.crt"));
+			  kops18_in_srv(p, "ca.crt"));
 		strv_addf(p->arena, &out, "--cluster-signing-key-file=%s",
-			  plan_in_srv(p, "ca.key"));
+			  kops18_in_srv(p, "ca.key"));
 	}
 	field_flags(p->arena, &kube_controller_manager_schema, s, &out);
 	return out;
@@ -172,13 +171,13 @@ static void add_controller_manager(struct plan *p)
 	static const char log[] = "/var/log/kube-controller-manager.log";
 	static const char lib[] = "/var/lib/kube-controller-manager";
 	struct kube_controller_manager_spec s = p->req->node->kube_controller_manager;
-	struct pod *pod = plan_pod(p, name, s.image);
+	struct pod *pod = kops18_pod(p, name, s.image);
 	struct strv args;
 
-	s.root_ca_file = plan_in_srv(p, "ca.crt");
-	s.service_account_private_key_file = plan_in_srv(p, "server.key");
+	s.root_ca_file = kops18_in_srv(p, "ca.crt");
+	s.service_account_private_key_file = kops18_in_srv(p, "server.key");
 	args = controller_manager_flags(p, &s);
-	plan_warn_flags(p, name, &kube_controller_manager_schema, &args);
+	kops18_warn_flags(p, name, &kube_controller_manager_schema, &args);
 	plan_proxy_env(p, &p->req->node->proxy, pod);
 	pod->container.liveness = plan_probe("/healthz", NULL, 10252);
 	pod_shell_command(p->arena, pod, "/usr/local/bin/kube-controller-manager", &args,
@@ -189,7 +188,7 @@ static void add_controller_manager(struct plan *p)
 	pod_host_path(p->arena, pod, "logfile", log, NULL, false);
 	pod_host_path(p->arena, pod, "varlibkcm", lib, NULL, true);
 	plan_pod_files(p, pod, &kube_controller_manager_schema, &s);
-	plan_kubeconfig(p, "/var/lib/kube-controller-manager/kubeconfig", name);
+	kops18_kubeconfig(p, "/var/lib/kube-controller-manager/kubeconfig", name);
 	plan_static_pod(p, pod);
 }
 
@@ -198,7 +197,7 @@ static void add_scheduler(struct plan *p)
 	static const char log[] = "/var/log/kube-scheduler.log";
 	static const char lib[] = "/var/lib/kube-scheduler";
 	const struct kube_scheduler_spec *s = &p->req->node->kube_scheduler;
-	struct pod *pod = plan_pod(p, "kube-scheduler", s->image);
+	struct pod *pod = kops18_pod(p, "kube-scheduler", s->image);
 	struct strv args = { 0 };
 
 	strv_add(p->arena, &args, "--kubeconfig=/var/lib/kube-scheduler/kubeconfig");
@@ -210,7 +209,7 @@ static void add_scheduler(struct plan *p)
 	pod_shell_command(p->arena, pod, "/usr/local/bin/kube-scheduler", &args, "/bin/tee", log);
 	pod_host_path(p->arena, pod, "varlibkubescheduler", lib, NULL, true);
 	pod_host_path(p->arena, pod, "logfile", log, NULL, false);
-	plan_kubeconfig(p, "/var/lib/kube-scheduler/kubeconfig", "kube-scheduler");
+	kops18_kubeconfig(p, "/var/lib/kube-scheduler/kubeconfig", "kube-scheduler");
 	plan_static_pod(p, pod);
 }
 
@@ -222,7 +221,7 @@ static void add_admin_kubeconfig(struct plan *p)
 	if (!release_name(plan_release(p)) || !plan_distro(p)->has_admin)
 		return;
 	plan_dir(p, folder, 0700)->dir.owner = "admin";
-	plan_kubeconfig(p, file, "kubecfg")->file.owner = "admin";
+	kops18_kubeconfig(p, file, "kubecfg")->file.owner = "admin";
 }
 
 static void add_kubectl(struct plan *p)
@@ -230,7 +229,7 @@ static void add_kubectl(struct plan *p)
 	const char *path = arena_printf(p->arena, "%s/kubectl", plan_distro(p)->kubectl_dir);
 
 	plan_install(p, "kubectl", path);
-	plan_kubeconfig(p, "/var/lib/kubectl/kubeconfig", "kubecfg");
+	kops18_kubeconfig(p, "/var/lib/kubectl/kubeconfig", "kubecfg");
 	add_admin_kubeconfig(p);
 }
 

@@ -1,4 +1,4 @@
-#include "nodeup/plan/builders.h"
+#include "nodeup/plan/kops18/kops18.h"
 
 #include "manifests/pod.h"
 
@@ -8,7 +8,7 @@ void build_directories(struct plan *p)
 		"/etc/kubernetes",
 		POD_MANIFESTS,
 		plan_distro(p)->srv,
-		plan_in_srv(p, "assets"),
+		kops18_in_srv(p, "assets"),
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(paths); i++)

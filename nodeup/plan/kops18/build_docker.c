@@ -1,4 +1,4 @@
-#include "nodeup/plan/builders.h"
+#include "nodeup/plan/kops18/kops18.h"
 
 #include <stdlib.h>
 #include "nodeup/plan/assets.h"
@@ -45,7 +45,7 @@ static void use_containerd(struct plan *p)
 	const struct node *n = p->req->node;
 	const char *needs = NULL;
 
-	if (!str_is_empty(n->protokube.name) && (n->is_master || plan_uses_gossip(p)))
+	if (!str_is_empty(n->protokube.name) && (n->is_master || kops18_uses_gossip(p)))
 		needs = "protokube";
 	for (size_t i = 0; i < n->hooks.n; i++)
 		if (n->hooks.v[i].image && !n->hooks.v[i].disabled)

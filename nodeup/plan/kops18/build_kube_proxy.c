@@ -1,7 +1,4 @@
-#include "nodeup/plan/builders.h"
-
-#include "nodeup/plan/kubeconfig.h"
-#include "nodeup/plan/static_pod.h"
+#include "nodeup/plan/kops18/kops18.h"
 
 static const char kubeconfig[] = "/var/lib/kube-proxy/kubeconfig";
 static const char log_file[] = "/var/log/kube-proxy.log";
@@ -12,7 +9,7 @@ static struct strv proxy_flags(struct plan *p)
 	struct strv out = { 0 };
 
 	if (str_is_empty(spec.master))
-		spec.master = plan_api_server(p);
+		spec.master = kops18_api_server(p);
 	strv_add(p->arena, &out, "--conntrack-max-per-core=131072");
 	strv_addf(p->arena, &out, "--kubeconfig=%s", kubeconfig);
 	strv_add(p->arena, &out, "--oom-score-adj=-998");
@@ -30,11 +27,11 @@ void build_kube_proxy(struct plan *p)
 
 	/* it does the work of kube-proxy as well, from a daemon set that brings all but this */
 	if (str_eq(p->req->node->networking, "kuberouter"))
-		plan_kubeconfig(p, "/var/lib/kube-router/kubeconfig", "kube-router");
+		kops18_kubeconfig(p, "/var/lib/kube-router/kubeconfig", "kube-router");
 	if (!node_runs_kube_proxy(p->req->node))
 		return;
 	args = proxy_flags(p);
-	pod = plan_pod(p, "kube-proxy", spec->image);
+	pod = kops18_pod(p, "kube-proxy", spec->image);
 	if (!str_is_empty(spec->cpu_request))
 		pod->container.cpu_request = spec->cpu_request;
 	strmap_set(a, &pod->labels, "tier", "node");
@@ -45,8 +42,8 @@ void build_kube_proxy(struct plan *p)
 	pod_host_path(a, pod, "ssl-certs-hosts", "/usr/share/ca-certificates", "/etc/ssl/certs",
 		      true);
 	/* protokube writes the names it hears there */
-	if (plan_is_gossip_cluster(p))
+	if (kops18_is_gossip_cluster(p))
 		pod_host_path(a, pod, "etchosts", "/etc/hosts", NULL, true);
-	plan_kubeconfig(p, kubeconfig, "kube-proxy");
+	kops18_kubeconfig(p, kubeconfig, "kube-proxy");
 	plan_static_pod(p, pod);
 }

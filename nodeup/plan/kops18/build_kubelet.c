@@ -1,7 +1,6 @@
-#include "nodeup/plan/builders.h"
+#include "nodeup/plan/kops18/kops18.h"
 
 #include "nodeup/plan/assets.h"
-#include "nodeup/plan/kubeconfig.h"
 
 static const char sysconfig[] = "/etc/sysconfig/kubelet";
 static const char kubeconfig[] = "/var/lib/kubelet/kubeconfig";
@@ -42,7 +41,7 @@ static const char *environment(struct plan *p)
 	if (!s.resolv_conf)
 		s.resolv_conf = plan_resolv_conf(p);
 	field_flags(p->arena, &kubelet_schema, &s, &flags);
-	plan_warn_flags(p, "kubelet", &kubelet_schema, &flags);
+	kops18_warn_flags(p, "kubelet", &kubelet_schema, &flags);
 	add_late_flags(p, &flags);
 	/* HOME makes kubelet read /root/.docker/config.json */
 	return arena_printf(p->arena, "%s%s",
@@ -92,7 +91,7 @@ void build_kubelet(struct plan *p)
 	struct task *t;
 
 	plan_install(p, "kubelet", binary);
-	plan_kubeconfig(p, kubeconfig, "kubelet");
+	kops18_kubeconfig(p, kubeconfig, "kubelet");
 	add_socat(p);
 	plan_file(p, sysconfig, 0644, environment(p));
 	t = plan_service(p, "kubelet.service", unit_text(p, binary), false);

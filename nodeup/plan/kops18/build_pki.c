@@ -1,7 +1,6 @@
-#include "nodeup/plan/builders.h"
+#include "nodeup/plan/kops18/kops18.h"
 
 #include <string.h>
-#include "nodeup/plan/kubeconfig.h"
 
 /* Key pairs of the store as files in /srv/kubernetes; NULL: that half is not wanted. */
 static const struct {
@@ -29,10 +28,10 @@ static void add_keypairs(struct plan *p)
 			continue;
 		k = plan_keypair(p, files[i].name, files[i].key != NULL);
 		if (files[i].cert)
-			plan_file(p, plan_in_srv(p, files[i].cert), files[i].cert_mode, k->cert);
+			plan_file(p, kops18_in_srv(p, files[i].cert), files[i].cert_mode, k->cert);
 		/* kops leaves private keys readable by every user */
 		if (files[i].key)
-			plan_secret(p, plan_in_srv(p, files[i].key), files[i].key_mode, k->key);
+			plan_secret(p, kops18_in_srv(p, files[i].key), files[i].key_mode, k->key);
 	}
 }
 
@@ -74,16 +73,16 @@ static const char *known_tokens(const struct plan *p)
 static void add_logins(struct plan *p)
 {
 	const char *password = strmap_get(&p->req->node->secrets, "kube");
-	const char *encryption = plan_encryption_config(p);
+	const char *encryption = kops18_encryption_config(p);
 
 	if (!password && !p->req->no_keys)
 		plan_refuse(p, "secret kube: the admin's password is missing");
-	plan_secret(p, plan_in_srv(p, "basic_auth.csv"), 0600,
+	plan_secret(p, kops18_in_srv(p, "basic_auth.csv"), 0600,
 		    arena_printf(p->arena, "%s,admin,admin,system:masters",
 				 csv_field(p->arena, password ? password : "")));
-	plan_secret(p, plan_in_srv(p, "known_tokens.csv"), 0600, known_tokens(p));
+	plan_secret(p, kops18_in_srv(p, "known_tokens.csv"), 0600, known_tokens(p));
 	if (encryption)
-		plan_secret(p, plan_in_srv(p, "encryptionconfig.yaml"), 0600, encryption);
+		plan_secret(p, kops18_in_srv(p, "encryptionconfig.yaml"), 0600, encryption);
 }
 
 void build_pki(struct plan *p)
@@ -91,7 +90,7 @@ void build_pki(struct plan *p)
 	const struct node_keypair *ca = plan_keypair(p, "ca", false);
 	const char *login = strmap_get(&p->req->node->secrets, "dockerconfig");
 
-	plan_file(p, plan_in_srv(p, "ca.crt"), 0644, ca->pool ? ca->pool : ca->cert);
+	plan_file(p, kops18_in_srv(p, "ca.crt"), 0644, ca->pool ? ca->pool : ca->cert);
 	/* kubelet's HOME is /root */
 	if (login) {
 		plan_dir(p, "/root/.docker", 0700);

@@ -1,11 +1,10 @@
-#include "nodeup/plan/builders.h"
+#include "nodeup/plan/kops18/kops18.h"
 
 #include <string.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/plan/assets.h"
 #include "nodeup/plan/docker.h"
 #include "nodeup/plan/environment.h"
-#include "nodeup/plan/kubeconfig.h"
 
 static const char kubeconfig[] = "/var/lib/kops/kubeconfig";
 static const char env_file[] = "/etc/sysconfig/protokube";
@@ -20,7 +19,7 @@ static void add_dns_flags(struct plan *p, struct strv *flags)
 	const struct node *n = p->req->node;
 	const char *internal = n->master_internal_name;
 
-	if (plan_uses_gossip(p)) {
+	if (kops18_uses_gossip(p)) {
 		if (str_has_prefix(internal, "api."))
 			internal += strlen("api.");
 		add_flag(p, flags, "dns", "gossip");
@@ -43,7 +42,7 @@ static void add_zone(struct plan *p, struct strv *flags)
 			 strchr(zone, '.') ? zone : arena_printf(p->arena, "*/%s", zone));
 		return;
 	}
-	if (!plan_uses_gossip(p))
+	if (!kops18_uses_gossip(p))
 		plan_warn(p, "dnsZone is in no document: protokube cannot write DNS names");
 }
 
@@ -58,7 +57,7 @@ static void add_tls_flags(struct plan *p, struct strv *flags)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(args) && p->req->node->etcd_tls; i++)
-		add_flag(p, flags, args[i].key, plan_in_srv(p, args[i].file));
+		add_flag(p, flags, args[i].key, kops18_in_srv(p, args[i].file));
 }
 
 static void add_milliseconds(struct plan *p, struct strv *flags, const char *key,
@@ -199,10 +198,10 @@ void build_protokube(struct plan *p)
 {
 	const struct node *n = p->req->node;
 
-	if (!n->is_master && !plan_uses_gossip(p))
+	if (!n->is_master && !kops18_uses_gossip(p))
 		return;
 	if (n->is_master)
-		plan_kubeconfig(p, kubeconfig, "kops");
+		kops18_kubeconfig(p, kubeconfig, "kops");
 	if (!str_is_empty(n->protokube.name))
 		add_service(p);
 	else
