@@ -13,7 +13,7 @@
 #include "nodeup/base/paths.h"
 #include "nodeup/base/record.h"
 #include "nodeup/host/names.h"
-#include "nodeup/plan/host_checks.h"
+#include "nodeup/plan/era.h"
 #include "nodeup/run/pods.h"
 #include "nodeup/tasks/foreign.h"
 #include "nodeup/tasks/images.h"

@@ -6,7 +6,7 @@
 #include "nodeup/base/show.h"
 #include "nodeup/documents/bootstrap.h"
 #include "nodeup/documents/location.h"
-#include "nodeup/plan/host_checks.h"
+#include "nodeup/plan/era.h"
 #include "nodeup/plan/release.h"
 #include "nodeup/documents/settings_dir.h"
 
@@ -56,7 +56,7 @@ static void add_host(struct arena *a, struct hosts *hosts, const struct node *no
 	arena_push(a, hosts->v, hosts->n, h);
 	/* kube-up installs a docker of a release of its time, and nodes of today have none */
 	if (!release_name(plan_release(&p)) || str_eq(f->arch, "arm64") ||
-	    node->kind != NODE_DESCRIBED)
+	    !plan_era(node)->installs_docker)
 		return;
 	h.name = arena_printf(a, "%s without docker", name);
 	h.has_docker = false;

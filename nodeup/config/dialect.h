@@ -1,7 +1,7 @@
 /* dialect.h - a format of documents, and what it says before there is a model
  * Each format that nodeup reads is a folder and a row of dialects[]. The row reads the document of
  * --conf, says where the others are, and turns all of them into the node model. Before the model,
- * code asks the row alone; behind it, no code knows which dialect the documents had.
+ * code asks the row alone; behind it, the planner alone asks for it, once (plan/era.h).
  * Invariant: pure; no file, network or clock. Owner: the arena. Errors: CONFIG, with file:line:column
  * where the document has one. Threads: all functions. */
 #pragma once

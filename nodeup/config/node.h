@@ -1,5 +1,5 @@
 /* node.h - the node to be, whatever documents it came from
- * Pure data: the folder of a dialect fills it, builders read it, and no code behind it knows a dialect.
+ * Pure data: the folder of a dialect fills it, builders read it. The planner alone asks for the dialect, once.
  * Defaults are applied and documents are merged: what a builder sees is what the node gets.
  * Owner: the arena of the run. Errors: none. Threads: const after the dialect is done.
  * Source: kops 1.8.1 pkg/apis/nodeup, pkg/apis/kops. */
@@ -106,17 +106,15 @@ struct node_proxy {
 	bool is_secret;       /* there is a login in the url */
 };
 
-/* Which documents a node is of, as far as builders differ by it: those that describe its parts, that say file by
- * file what is there, or that hold the configuration of each program. An adopted one was made by another program
- * from documents that are not here. */
-enum node_kind { NODE_DESCRIBED, NODE_STATED, NODE_CONFIGURED, NODE_ADOPTED };
+struct dialect;
 
 struct node {
-	enum node_kind kind;
+	const struct dialect *dialect; /* of its documents; NULL: none was read */
+	bool is_adopted; /* another program made it, from documents that are not here */
 	/* an instance type of which EC2 is asked for the facts enis, ipsPerENI and gpus; NULL: they decide nothing */
 	const char *asked_type;
 	bool may_be_warmed; /* the fact targetLifecycleState decides something */
-	const void *own;    /* of NODE_CONFIGURED: the model that its builders alone know */
+	const void *own;    /* the model that builders of its era alone know; NULL: none */
 	const char *title;  /* as people call such a node; NULL: master or worker */
 	const char *cluster_name, *instance_group;
 	const char *config_base; /* NULL: the documents beside --conf are all there is */

@@ -1,5 +1,5 @@
 /* node_states.h - a node whose documents say file by file what is there
- * A part of the model (node.h), of NODE_STATED: no builder writes a text of its own there.
+ * A part of the model (node.h), of kube-up: no builder writes a text of its own there.
  * Owner: the arena of the run. Errors: none. Threads: const after the dialect is done.
  * Source: the states that kube-up has Salt make. */
 #pragma once

@@ -441,7 +441,7 @@ static int adopt_node(struct loader *l, struct err *e)
 	}
 	strv_addf(l->arena, &b->warnings,
 		  "this node is adopted as it is, its certificates are right: %s", why.msg);
-	if (b->node.kind == NODE_ADOPTED)
+	if (b->node.is_adopted)
 		strv_addf(l->arena, &b->warnings,
 			  "nothing but its services can be looked after: no %s of it is kept "
 			  "here; one beside %s would do",
@@ -715,7 +715,7 @@ int bootstrap_instance(struct arena *a, const struct bootstrap_req *req, const c
 
 bool bootstrap_is_current(const struct bootstrap *b)
 {
-	return (!b->replayed || b->is_chosen) && b->node.kind != NODE_ADOPTED;
+	return (!b->replayed || b->is_chosen) && !b->node.is_adopted;
 }
 
 const char *bootstrap_kept(struct arena *a, int root_fd)

@@ -52,16 +52,8 @@ static void add_call(struct plan *p, const struct strv *names, bool of_comfort)
 
 void build_packages(struct plan *p)
 {
-	const struct release *d = plan_release(p);
 	struct strv names = { 0 };
 
-	/* other documents say which packages their nodes take, or their builders do */
-	if (p->req->node->kind == NODE_DESCRIBED)
-		add_words(p, &names, d->packages);
-	if (p->req->node->auto_upgrades)
-		add_words(p, &names, d->upgrades);
-	if (p->req->node->keeps_time)
-		add_words(p, &names, d->ntp);
 	add_words(p, &names, strv_join(p->arena, &p->packages, " "));
 	add_words(p, &names, strv_join(p->arena, &p->req->node->packages, " "));
 	if (names.n == 0)
@@ -71,6 +63,16 @@ void build_packages(struct plan *p)
 			    strv_join(p->arena, &names, " "));
 	add_call(p, &names, false);
 	add_call(p, &names, true);
+}
+
+const char *plan_needs_upgrades(struct plan *p)
+{
+	return p->req->node->auto_upgrades ? plan_release(p)->upgrades : NULL;
+}
+
+const char *plan_needs_ntp(struct plan *p)
+{
+	return p->req->node->keeps_time ? plan_release(p)->ntp : NULL;
 }
 
 /* A vendor's unit, which an image that lacks the package lacks as well. */

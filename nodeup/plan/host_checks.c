@@ -1,131 +1,8 @@
 #include "nodeup/plan/host_checks.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include "nodeup/base/paths.h"
-#include "nodeup/plan/builders.h"
-#include "nodeup/plan/release.h"
-
-static const char docker_unit[] = "docker.service";
-static const char containerd_unit[] = "containerd.service";
-
-/* "20.10.24" is 20 * 1000 + 10. */
-enum { MAJOR = 1000 };
-
-static bool is_before(const struct plan *p, int minor)
-{
-	return !node_k8s_at_least(p->req->node, 1, minor);
-}
-
-static bool is_used(const struct plan *p, const char *unit)
-{
-	return str_eq(p->req->runtime.unit, unit);
-}
-
-/* 0: another runtime, or its version is not known */
-static int runtime_version(const struct plan *p, const char *unit)
-{
-	const struct runtime *r = &p->req->runtime;
-	char *rest;
-	long major;
-
-	if (!is_used(p, unit) || !r->version)
-		return 0;
-	major = strtol(r->version, &rest, 10);
-	if (major < 0 || major > MAJOR)
-		return 0;
-	return (int)major * MAJOR + (int)(*rest == '.' ? strtol(rest + 1, NULL, 10) % MAJOR : 0);
-}
-
-static bool needs_cgroup_v1(const struct plan *p)
-{
-	return p->req->runtime.cgroup == 2 && is_before(p, 19);
-}
-
-/* kubelet of these versions takes cgroupfs unless it is told, and kops 1.8 has no key to tell it */
-static bool has_other_driver(const struct plan *p, const char *unit)
-{
-	return is_used(p, unit) && str_eq(p->req->runtime.cgroup_driver, "systemd");
-}
-
-static bool has_docker_by_systemd(const struct plan *p)
-{
-	return has_other_driver(p, docker_unit);
-}
-
-static bool has_containerd_by_systemd(const struct plan *p)
-{
-	return has_other_driver(p, containerd_unit);
-}
-
-static bool has_docker_too_old(const struct plan *p)
-{
-	const int v = runtime_version(p, docker_unit);
-
-	return v && v < 1 * MAJOR + 11 && !is_before(p, 6);
-}
-
-/* kubelet to 1.5 takes an API of 1.21 */
-static bool has_docker_of_before_1_9(const struct plan *p)
-{
-	const int v = runtime_version(p, docker_unit);
-
-	return v && v < 1 * MAJOR + 9 && is_before(p, 6);
-}
-
-static bool has_docker_too_new(const struct plan *p)
-{
-	return runtime_version(p, docker_unit) >= 29 * MAJOR && is_before(p, 24);
-}
-
-static bool has_containerd_too_old(const struct plan *p)
-{
-	const int v = runtime_version(p, containerd_unit);
-
-	return v && v < 1 * MAJOR + 1;
-}
-
-static bool has_containerd_too_new(const struct plan *p)
-{
-	return runtime_version(p, containerd_unit) >= 2 * MAJOR && is_before(p, 20);
-}
-
-/* "1.6.16-1" is 16 */
-static long patch_of(const char *version)
-{
-	const char *dot = strchr(version, '.');
-
-	dot = dot ? strchr(dot + 1, '.') : NULL;
-	return dot ? strtol(dot + 1, NULL, 10) : 0;
-}
-
-/* Each runtime is to see that the program is missing, and to start its containers without AppArmor.  dockerd
- * asks libcontainer, which left that out in 1.0.0-rc93 (opencontainers/runc#2554): Debian builds 20.10 with
- * such a one, docker itself does not.  23.0 asks containerd's package, which had left it out as well: see
- * below (moby/moby#44970). */
-static bool has_docker_that_needs_apparmor_parser(const struct plan *p)
-{
-	const struct runtime *r = &p->req->runtime;
-	const int v = runtime_version(p, docker_unit);
-
-	return r->lacks_apparmor_parser &&
-	       (v == 23 * MAJOR ||
-		(v >= 20 * MAJOR + 10 && v < 23 * MAJOR && strstr(r->version, "+dfsg")));
-}
-
-/* From 1.6.0 until containerd/containerd#8087. */
-static bool has_containerd_that_needs_apparmor_parser(const struct plan *p)
-{
-	const struct runtime *r = &p->req->runtime;
-
-	return r->lacks_apparmor_parser && runtime_version(p, containerd_unit) == 1 * MAJOR + 6 &&
-	       patch_of(r->version) < 17;
-}
-
-static bool lacks_version1(const struct plan *p)
-{
-	return p->req->imds_lacks_version1 && is_before(p, 18);
-}
+#include "nodeup/plan/tasklist.h"
 
 static bool says_so(const char *text)
 {
@@ -170,33 +47,8 @@ static const char *boot_swaps(const struct plan *p)
 	return p->req->facts ? swaps_of(p, &p->req->facts->boot_swaps) : NULL;
 }
 
-#define NO_PARSER(runtime)                                         \
-	"AppArmor is on, and apparmor_parser, which this " runtime \
-	" starts no container without, is missing"
-#define WANT_PARSER "the package apparmor, or a boot with apparmor=0"
-
 /* clang-format off */
-static const struct host_check checks[] = {
-	{ needs_cgroup_v1, "this host has cgroup v2",
-	  "cgroup v1, or Kubernetes 1.19: boot with systemd.unified_cgroup_hierarchy=0" },
-	{ has_docker_by_systemd, "docker puts containers into systemd's cgroups, kubelet does not",
-	  "native.cgroupdriver=cgroupfs in docker's options" },
-	{ has_containerd_by_systemd, "containerd puts containers into systemd's cgroups, kubelet does not",
-	  "SystemdCgroup = false in /etc/containerd/config.toml" },
-	{ has_docker_too_old, "this docker's API is older than kubelet's", "docker 1.11 or later" },
-	{ has_docker_of_before_1_9, "this docker's API is older than kubelet's", "docker 1.9 or later" },
-	{ has_docker_too_new, "this docker refuses an API as old as kubelet's", "docker 28 or earlier" },
-	{ has_containerd_too_old, "this containerd has no CRI", "containerd 1.1 or later" },
-	{ has_containerd_too_new, "this containerd refuses a CRI as old as kubelet's",
-	  "containerd 1.7 or earlier" },
-	{ has_docker_that_needs_apparmor_parser, NO_PARSER("docker"), WANT_PARSER },
-	{ has_containerd_that_needs_apparmor_parser, NO_PARSER("containerd"), WANT_PARSER },
-	{ lacks_version1, "this instance's metadata service wants tokens, kubelet before 1.18 sends none",
-	  "IMDSv1 allowed as well", .is_metadata = true },
-	{ NULL, NULL, NULL },
-};
-
-/* Checks for nodes of any kind. */
+/* Of nodes of any era. */
 static const struct host_check checks_of_all[] = {
 	{ NULL, "there is swap space, with which kubelet does not start", "none: swapoff -a; or failSwapOn: false",
 	  .got = swaps },
@@ -205,42 +57,6 @@ static const struct host_check checks_of_all[] = {
 	{ NULL, NULL, NULL },
 };
 /* clang-format on */
-
-/* Whose rows are asked of which nodes. */
-static const struct {
-	unsigned int nodes; /* by PLAN_NODE */
-	const struct host_check *checks;
-} tables[] = {
-	{ PLAN_NODE(NODE_DESCRIBED) | PLAN_NODE(NODE_STATED), checks },
-	{ PLAN_NODE(NODE_CONFIGURED), host_checks_of_configured },
-	{ PLAN_NODE(NODE_DESCRIBED) | PLAN_NODE(NODE_STATED) | PLAN_NODE(NODE_CONFIGURED),
-	  checks_of_all },
-};
-
-static bool is_for(const struct node *n, const struct facts *f)
-{
-	return n->kind != NODE_STATED || distro_of(f->distribution)->family == PACKAGE_DEB;
-}
-
-bool plan_nth_host(const struct node *node, size_t n, struct facts *ret)
-{
-	if (node->kind == NODE_CONFIGURED)
-		return plan_nth_host_of_configured(n, ret);
-	for (size_t i = 0; release_nth(i, ret); i++)
-		if (is_for(node, ret) && n-- == 0)
-			return true;
-	return false;
-}
-
-int plan_check_distribution(const struct plan *p, struct err *e)
-{
-	const char *name = p->req->facts->distribution;
-
-	if (is_for(p->req->node, p->req->facts))
-		return 0;
-	return err_config(e, "kube-up made nodes of Debian and Ubuntu, and this is %s",
-			  name ? name : "another distribution");
-}
 
 static int refuse_host(const struct plan *p, const struct host_check *check, struct err *e)
 {
@@ -283,13 +99,15 @@ static void go_through(struct plan *p, const struct host_check *check, bool all_
 	}
 }
 
-int plan_check_host(struct plan *p, bool all_the_same, struct err *e)
+int plan_check_host(struct plan *p, const struct host_check *of_era, bool all_the_same,
+		    struct err *e)
 {
 	const size_t before = p->n_wrong;
 
-	for (size_t i = 0; i < ARRAY_LEN(tables); i++)
-		if (tables[i].nodes & PLAN_NODE(p->req->node->kind))
-			go_through(p, tables[i].checks, all_the_same);
+	if (of_era) {
+		go_through(p, of_era, all_the_same);
+		go_through(p, checks_of_all, all_the_same);
+	}
 	if (p->n_wrong == before)
 		return 0;
 	*e = *p->wrong[before];

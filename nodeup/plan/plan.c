@@ -3,29 +3,10 @@
 #include <string.h>
 #include "nodeup/base/show.h"
 #include "nodeup/plan/assets.h"
-#include "nodeup/plan/builders.h"
 #include "nodeup/plan/deps.h"
-#include "nodeup/plan/docker.h"
-#include "nodeup/plan/host_checks.h"
+#include "nodeup/plan/era.h"
 #include "nodeup/plan/pod_files.h"
 #include "nodeup/tasks/kinds.h"
-
-#define ALL 0
-#define DESCRIBED PLAN_NODE(NODE_DESCRIBED)
-#define STATED PLAN_NODE(NODE_STATED)
-#define CONFIGURED PLAN_NODE(NODE_CONFIGURED)
-#define ADOPTED PLAN_NODE(NODE_ADOPTED)
-
-/* A row each. */
-#define BUILDER_ROW(...) { __VA_ARGS__ },
-static const struct builder {
-	const char *name;
-	plan_build_fn *build;
-	unsigned int nodes;      /* the kinds of nodes that it is for */
-	plan_needs_fn *packages; /* NULL: none */
-	bool master_only;
-	bool explicit_only; /* runs only when plan_req.only names it */
-} builders[] = { PLAN_BUILDERS(BUILDER_ROW) };
 
 static bool has_file(const struct plan_req *req, const char *path)
 {
@@ -38,8 +19,8 @@ static void add_leftovers(struct plan *p)
 {
 	p->builder = "leftovers";
 	p->asked = NULL;
-	/* their former purpose is not known here any more */
-	if (p->req->node->kind == NODE_ADOPTED)
+	/* what they were written for is not known here any more */
+	if (p->req->node->is_adopted)
 		return;
 	for (size_t i = 0; i < p->req->written.n; i++) {
 		const char *path = p->req->written.v[i], *name = str_basename(path);
@@ -85,15 +66,8 @@ static void add_reload(struct plan *p)
 		}
 }
 
-static bool is_suited(const struct builder *b, const struct plan_req *req)
-{
-	return !b->nodes || (b->nodes & PLAN_NODE(req->node->kind));
-}
-
 static bool is_wanted(const struct builder *b, const struct plan_req *req)
 {
-	if (!is_suited(b, req))
-		return false;
 	if (req->only)
 		return strcmp(b->name, req->only) == 0;
 	return !b->explicit_only && (!b->master_only || req->node->is_master);
@@ -102,9 +76,9 @@ static bool is_wanted(const struct builder *b, const struct plan_req *req)
 /* One call of the package manager serves all builders. */
 static void collect_packages(struct plan *p)
 {
-	for (size_t i = 0; i < ARRAY_LEN(builders); i++) {
-		const struct builder *b = &builders[i];
-		const char *names = b->packages && is_suited(b, p->req) ? b->packages(p) : NULL;
+	for (size_t i = 0; i < p->era->n_builders; i++) {
+		const struct builder *b = &p->era->builders[i];
+		const char *names = b->packages ? b->packages(p) : NULL;
 
 		if (names)
 			strv_add(p->arena, &p->packages, names);
@@ -116,8 +90,8 @@ static void run_builders(struct plan *p)
 	bool found = false;
 
 	collect_packages(p);
-	for (size_t i = 0; i < ARRAY_LEN(builders); i++) {
-		const struct builder *b = &builders[i];
+	for (size_t i = 0; i < p->era->n_builders; i++) {
+		const struct builder *b = &p->era->builders[i];
 
 		if (!is_wanted(b, p->req))
 			continue;
@@ -155,7 +129,7 @@ static void check_host(struct plan *p)
 	if (!p->req->only && plan_check_distribution(p, &e) < 0)
 		plan_fail(p, &e);
 	if (!p->req->image_mode && !p->req->only)
-		(void)!plan_check_host(p, s && s->ignore_host_checks, &e);
+		(void)!plan_check_host(p, p->era->checks, s && s->ignore_host_checks, &e);
 }
 
 /* Fails with the first error of all, and notes the others. */
@@ -177,7 +151,7 @@ static int verdict(const struct plan *p, struct err *e)
 
 bool plan_may_run(struct arena *a, const struct plan_req *req)
 {
-	struct plan p = { .arena = a, .req = req };
+	struct plan p = { .arena = a, .req = req, .era = plan_era(req->node) };
 
 	check_host(&p);
 	return !p.n_wrong;
@@ -185,7 +159,9 @@ bool plan_may_run(struct arena *a, const struct plan_req *req)
 
 int plan_build(struct arena *a, const struct plan_req *req, struct plan *ret, struct err *e)
 {
-	struct plan p = { .arena = a, .req = req, .is_partial = req->is_partial };
+	struct plan p = {
+		.arena = a, .req = req, .era = plan_era(req->node), .is_partial = req->is_partial
+	};
 	int r;
 
 	check_host(&p);

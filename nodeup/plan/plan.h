@@ -1,5 +1,5 @@
 /* plan.h - node + facts -> tasks; pure
- * The builders of the table in builders.h append tasks through tasklist.h; the dependency rules then add the edges.
+ * The builders of the era (era.h) append tasks through tasklist.h; the dependency rules then add the edges.
  * Planning reads no file and asks no server: same model, same facts, same plan. Tasks keep builder order.
  * Owner: the arena of the plan. Errors: CONFIG. Threads: one; const afterwards.
  * Source: kops upup/pkg/fi/nodeup/loader.go, nodeup/pkg/model. */
@@ -55,6 +55,7 @@ struct plan_pod_file {
 struct plan {
 	struct arena *arena;
 	const struct plan_req *req;
+	const struct plan_era *era; /* of the node */
 	struct task **tasks;
 	size_t n;
 	struct plan_index *index; /* tasklist.c's, of what the tasks are found by */

@@ -10,6 +10,7 @@
 #include "nodeup/base/io.h"
 #include "nodeup/base/yaml.h"
 #include "nodeup/config/facts.h"
+#include "nodeup/config/kops/kops.h"
 #include "nodeup/config/kops/model.h"
 #include "nodeup/plan/plan.h"
 
@@ -67,7 +68,10 @@ static int read_node(struct arena *a, char **args, struct facts *f, struct node 
 		r = kops_boot(a, documents[0], &opts, boot, e);
 	if (r >= 0)
 		r = kops_config(a, documents[1], boot, &opts, config, e);
-	return r < 0 ? r : kops_node(a, boot, config, f, &opts, ret, e);
+	if (r >= 0)
+		r = kops_node(a, boot, config, f, &opts, ret, e);
+	ret->dialect = &kops_dialect;
+	return r;
 }
 
 static int print_files(struct arena *a, const struct plan *p, struct err *e)

@@ -75,11 +75,11 @@ static int make_node(struct arena *a, const struct documents *d, const struct fa
 	int r;
 
 	*config = (struct kops_config){ 0 };
-	*ret = (struct node){ .kind = NODE_CONFIGURED,
+	*ret = (struct node){ .dialect = &kops_dialect,
 			      .cluster_name = boot->cluster_name,
 			      .cloud_provider = boot->cloud_provider };
 	if (d->cluster->kind == TREE_NULL && d->adopted) {
-		ret->kind = NODE_ADOPTED;
+		ret->is_adopted = true;
 		ret->own = kops_unknown_node(a, boot, f);
 	}
 	if (d->cluster->kind == TREE_NULL)
@@ -87,6 +87,7 @@ static int make_node(struct arena *a, const struct documents *d, const struct fa
 	r = kops_config(a, d->cluster, boot, o, config, e);
 	if (r == 0 && !errs_any_vital(o->errors))
 		r = kops_node(a, boot, config, f, o, ret, e);
+	ret->dialect = &kops_dialect;
 	return r;
 }
 

@@ -193,7 +193,6 @@ int kops_node(struct arena *a, const struct kops_boot *boot, struct kops_config 
 					       kops_name_inside(a, "api", boot->cluster_name)),
 	};
 	*ret = (struct node){
-		.kind = NODE_CONFIGURED,
 		.own = own,
 		.cluster_name = boot->cluster_name,
 		.instance_group = boot->instance_group_name,

@@ -1,6 +1,6 @@
 /* model.h - a node of today's kops, as its builders see it
- * What its documents say, and what follows from them and from the facts. node.own of a NODE_CONFIGURED is one; that of a
- * NODE_ADOPTED has names alone.
+ * What its documents say, and what follows from them and from the facts. node.own is one; that of an adopted
+ * node has names alone.
  * Invariant: pure; config->cas has kubernetes-ca. Owner: the arena. Errors: CONFIG. Threads: const once it is made.
  * Bodies: model.c, extras.c, wants.c.
  * Source: kops 1.37 upup/pkg/fi/nodeup/command.go, nodeup/pkg/model/context.go. */

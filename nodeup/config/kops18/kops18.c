@@ -457,7 +457,7 @@ static int check_sections(struct kops18_build *b)
 int kops18_proxy(struct arena *a, const struct documents *d, const struct dialect_opts *o,
 		 struct node_proxy *ret, struct err *e)
 {
-	struct node node = { 0 };
+	struct node node = { .dialect = d->dialect };
 	struct kops18_build b = { .arena = a, .env = d->own, .opts = o, .node = &node, .err = e };
 	int r = unwrap(&b, d->cluster, "Cluster", b.env->cluster_name, &b.cluster_spec);
 
@@ -561,7 +561,7 @@ static int (*const steps[])(struct kops18_build *b) = {
 int kops18_node(struct arena *a, const struct documents *d, const struct facts *f,
 		const struct dialect_opts *o, struct node *ret, struct err *e)
 {
-	struct node node = { 0 };
+	struct node node = { .dialect = d->dialect };
 	struct kops18_build b = {
 		.arena = a,
 		.env = d->own,

@@ -433,7 +433,6 @@ static void set_names(struct build *b)
 		.auto_upgrades = str_eq(v->auto_upgrade, "true"),
 		.keeps_time = true,
 		.kubernetes = v->kubernetes,
-		.kind = NODE_STATED,
 		.states = { /* source: cluster/aws/util.sh start-minions */
 			    .replaces = { "/etc/rc.local",
 					  "#!/bin/sh -e\n/etc/kubernetes/bootstrap\n" } },
@@ -473,6 +472,7 @@ int kubeup_node(struct arena *a, const struct documents *d, const struct facts *
 	add_packages(&b);
 	add_sysctl(&b);
 	add_master(&b);
+	node.dialect = d->dialect;
 	*ret = node;
 	return 0;
 }

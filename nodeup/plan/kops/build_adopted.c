@@ -1,4 +1,4 @@
-#include "nodeup/plan/builders.h"
+#include "nodeup/plan/kops/builders.h"
 
 /* Their units are the vendor's here, where kops' own nodeup puts them: they are not written, and in an image not enabled. */
 void build_kops_adopted(struct plan *p)

@@ -26,6 +26,15 @@ static const char *const registries[] = {
 #define REQUEST_TIMEOUT_NS (15 * 60 * DUR_SEC)
 #define RESTART_PERIOD_NS (60 * DUR_SEC)
 
+/* As kops has it: wherever systemd-resolved is. */
+static const char *resolv_conf(const struct plan *p)
+{
+	const struct opt_bool resolved = p->req->facts->resolved;
+
+	return (resolved.set ? resolved.v : plan_distro(p)->has_resolved) ? plan_resolved_conf
+									  : NULL;
+}
+
 /* Those of the document, and what this node makes of them. */
 static struct kops_kubelet settings_of(struct plan *p)
 {
@@ -39,7 +48,7 @@ static struct kops_kubelet settings_of(struct plan *p)
 	if (str_is_empty(s.volume_plugin_directory))
 		s.volume_plugin_directory = plan_distro(p)->volume_plugins_dir;
 	if (!s.resolv_conf)
-		s.resolv_conf = plan_resolv_conf(p);
+		s.resolv_conf = resolv_conf(p);
 	/* a kubelet may not say of itself what it is for: kops-controller sets the labels */
 	s.node_labels = (struct strmap){ 0 };
 	/* pods of a control plane wait less for each other when all of them start */

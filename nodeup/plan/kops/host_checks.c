@@ -1,4 +1,4 @@
-#include "nodeup/plan/host_checks.h"
+#include "nodeup/plan/kops/host_checks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -105,7 +105,7 @@ static const char *gone_of_apiserver(const struct plan *p)
 }
 
 /* clang-format off */
-const struct host_check host_checks_of_configured[] = {
+const struct host_check kops_host_checks[] = {
 	{ has_cgroup_v1, "this host has cgroup v1, which kubelet refuses from Kubernetes 1.35 on",
 	  "cgroup v2: boot with systemd.unified_cgroup_hierarchy=1, or Kubernetes 1.34" },
 	{ has_containerd_without_cri_v1, "this containerd has no CRI v1, the only one that kubelet speaks from 1.26 on",

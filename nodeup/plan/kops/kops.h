@@ -5,7 +5,7 @@
 #pragma once
 
 #include "nodeup/config/kops/model.h"
-#include "nodeup/plan/builders.h"
+#include "nodeup/plan/kops/builders.h"
 #include "nodeup/plan/kubeconfig.h"
 
 /* The model of the plan's node. */

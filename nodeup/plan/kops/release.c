@@ -1,7 +1,6 @@
 #include "nodeup/plan/kops/release.h"
 
-#include "nodeup/plan/builders.h"
-#include "nodeup/plan/host_checks.h"
+#include "nodeup/plan/kops/builders.h"
 #include "nodeup/plan/release.h"
 
 #define DEB "iptables libapparmor1 libseccomp2 util-linux"
@@ -39,7 +38,7 @@ static const struct kops_release *find_release(const struct plan *p)
 	return NULL;
 }
 
-static bool nth_host(size_t n, struct facts *ret)
+bool kops_nth_host(size_t n, struct facts *ret)
 {
 	if (n >= ARRAY_LEN(releases))
 		return false;
@@ -48,8 +47,6 @@ static bool nth_host(size_t n, struct facts *ret)
 	ret->codename = releases[n].codename;
 	return true;
 }
-
-plan_nth_host_fn *const plan_nth_host_of_configured = nth_host;
 
 const struct kops_release *kops_release(const struct plan *p)
 {

@@ -28,5 +28,7 @@ struct kops_release {
 	unsigned int guards; /* of enum kops_guard */
 };
 
+/* The n-th of them, as facts; false: there are no more. */
+bool kops_nth_host(size_t n, struct facts *ret);
 /* The row of this host; the first one for a host that has none. */
 const struct kops_release *kops_release(const struct plan *p);

@@ -1,4 +1,4 @@
-#include "nodeup/plan/builders.h"
+#include "nodeup/plan/kops18/builders.h"
 
 void build_cloud_config(struct plan *p)
 {

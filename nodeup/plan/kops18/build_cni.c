@@ -1,4 +1,4 @@
-#include "nodeup/plan/builders.h"
+#include "nodeup/plan/kops18/builders.h"
 
 #include "nodeup/plan/assets.h"
 

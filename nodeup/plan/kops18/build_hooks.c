@@ -1,4 +1,4 @@
-#include "nodeup/plan/builders.h"
+#include "nodeup/plan/kops18/builders.h"
 
 #include <string.h>
 #include "nodeup/plan/docker.h"

@@ -1,6 +1,7 @@
 #include "nodeup/plan/upkeep.h"
 
-#include "nodeup/plan/builders.h"
+#include "nodeup/plan/kops18/builders.h"
+#include "nodeup/plan/release.h"
 
 /* source: kops 1.8.1 nodeup/pkg/model/sysctls.go; the blanks are its own */
 static const char text[] = "vm.max_map_count = 262144\n"
@@ -56,6 +57,11 @@ void build_sysctl(struct plan *p)
 void build_firewall(struct plan *p)
 {
 	plan_firewall(p, script_path, script);
+}
+
+const char *needs_packages(struct plan *p)
+{
+	return plan_release(p)->packages;
 }
 
 void build_upgrades(struct plan *p)

@@ -3,7 +3,7 @@
  * Source: kops 1.8.1 nodeup/pkg/model/context.go. */
 #pragma once
 
-#include "nodeup/plan/builders.h"
+#include "nodeup/plan/kops18/builders.h"
 #include "nodeup/plan/kubeconfig.h"
 #include "nodeup/plan/static_pod.h"
 

@@ -1,4 +1,4 @@
-#include "nodeup/plan/builders.h"
+#include "nodeup/plan/kubeup/builders.h"
 
 #include <string.h>
 #include "manifests/pod.h"

@@ -52,7 +52,9 @@ struct tree *world_file(struct world *w, const char *path)
 
 int world_build(struct world *w)
 {
-	const struct documents d = { .own = &w->env, .cluster = w->cluster, .group = w->ig };
+	const struct documents d = {
+		.dialect = &kops18_dialect, .own = &w->env, .cluster = w->cluster, .group = w->ig
+	};
 	int r;
 
 	w->opts.warnings = &w->warnings;

@@ -43,6 +43,7 @@ struct plan *kops_try_documents(struct arena *a, struct kops_worker *w, const ch
 	if (kops_config(a, t, &w->boot, &opts, config, &w->e) < 0 ||
 	    kops_node(a, &w->boot, config, &w->facts, &opts, &w->node, &w->e) < 0)
 		return NULL;
+	w->node.dialect = &kops_dialect;
 	w->node.manifests = w->manifests;
 	w->req = (struct plan_req){ .node = &w->node,
 				    .facts = &w->facts,

@@ -8,7 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 #include "nodeup/config/kops/model.h"
-#include "nodeup/plan/host_checks.h"
+#include "nodeup/config/kops18/kops18.h"
+#include "nodeup/config/kubeup/kubeup.h"
+#include "nodeup/plan/era.h"
 #include "nodeup/host/cgroup.h"
 #include "tests/unit/lib/scratch.h"
 
@@ -21,13 +23,13 @@ static const char docker[] = "docker.service", containerd[] = "containerd.servic
 /* What the check says of a host, "" when it has nothing to say. */
 static const char *verdict(int minor, const struct runtime *runtime, struct err *e)
 {
-	const struct node n = { .kubernetes = { 1, minor, 0, NULL } };
+	const struct node n = { .dialect = &kops18_dialect, .kubernetes = { 1, minor, 0, NULL } };
 	const struct plan_req req = { .node = &n, .runtime = *runtime };
 	autoarena struct arena *a = arena_new_empty();
 	struct plan p = { .arena = a, .req = &req };
 
 	e->msg[0] = '\0';
-	if (plan_check_host(&p, false, e) < 0)
+	if (plan_check_host(&p, plan_era(p.req->node)->checks, false, e) < 0)
 		assert_int_equal(e->kind, ERR_CONFIG);
 	return e->msg;
 }
@@ -124,20 +126,20 @@ static void the_runtime_of_the_documents_is_not_the_hosts(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(hosts); i++) {
-		const struct node n = { .kind = NODE_CONFIGURED,
+		const struct node n = { .dialect = &kops_dialect,
 					.own = &own,
 					.kubernetes = { 1, 36, 0, NULL } };
 		const struct plan_req req = { .node = &n, .runtime = hosts[i] };
 		struct plan p = { .arena = a, .req = &req };
 		struct err e = { 0 };
 
-		assert_int_equal(plan_check_host(&p, false, &e), 0);
+		assert_int_equal(plan_check_host(&p, plan_era(p.req->node)->checks, false, &e), 0);
 	}
 }
 
 static void a_node_of_another_program_is_not_judged(void **state)
 {
-	const struct node n = { .kind = NODE_ADOPTED };
+	const struct node n = { .dialect = &kops_dialect, .is_adopted = true };
 	const struct plan_req req = {
 		.node = &n,
 		.runtime = { .unit = containerd, .cgroup = 2, .cgroup_driver = "systemd" }
@@ -146,7 +148,7 @@ static void a_node_of_another_program_is_not_judged(void **state)
 	struct err e = { 0 };
 
 	(void)state;
-	assert_int_equal(plan_check_host(&p, false, &e), 0);
+	assert_int_equal(plan_check_host(&p, plan_era(p.req->node)->checks, false, &e), 0);
 }
 
 static void all_that_a_host_lacks_is_told(void **state)
@@ -159,7 +161,7 @@ static void all_that_a_host_lacks_is_told(void **state)
 		"start",
 	};
 	autoarena struct arena *a = arena_new_empty();
-	const struct node n = { .kubernetes = { 1, 8, 0, NULL } };
+	const struct node n = { .dialect = &kops18_dialect, .kubernetes = { 1, 8, 0, NULL } };
 	struct facts f = { .distribution = "debian" };
 	const struct plan_req req = { .node = &n,
 				      .facts = &f,
@@ -173,7 +175,7 @@ static void all_that_a_host_lacks_is_told(void **state)
 	(void)state;
 	strv_add(a, &f.swaps, "/swapfile");
 	assert_false(plan_may_run(a, &req));
-	(void)!plan_check_host(&p, false, &e);
+	(void)!plan_check_host(&p, plan_era(p.req->node)->checks, false, &e);
 	assert_int_equal(p.n_wrong, 1 + ARRAY_LEN(also));
 	assert_string_equal(p.wrong[0]->msg,
 			    "Kubernetes 1.8.0 cannot run here: this host has cgroup v2");
@@ -186,7 +188,7 @@ static void kubelet_without_tokens(void **state)
 	static const char says[] =
 		"Kubernetes 1.17.0 cannot run here: this instance's metadata service wants tokens, "
 		"kubelet before 1.18 sends none";
-	struct node n = { .kubernetes = { 1, 17, 0, NULL } };
+	struct node n = { .dialect = &kops18_dialect, .kubernetes = { 1, 17, 0, NULL } };
 	struct facts f = { .instance_id = "i-0abc" };
 	const struct plan_req req = { .node = &n, .facts = &f, .imds_lacks_version1 = true };
 	autoarena struct arena *a = arena_new_empty();
@@ -194,7 +196,7 @@ static void kubelet_without_tokens(void **state)
 	struct err e = { 0 };
 
 	(void)state;
-	assert_true(plan_check_host(&p, false, &e) < 0);
+	assert_true(plan_check_host(&p, plan_era(p.req->node)->checks, false, &e) < 0);
 	assert_int_equal(e.kind, ERR_CONFIG);
 	assert_string_equal(e.msg, says);
 	assert_int_equal(e.nnotes, 3);
@@ -202,38 +204,39 @@ static void kubelet_without_tokens(void **state)
 			    "aws ec2 modify-instance-metadata-options --instance-id i-0abc "
 			    "--http-tokens optional");
 	n.kubernetes.minor = 18;
-	assert_int_equal(plan_check_host(&p, false, &e), 0);
+	assert_int_equal(plan_check_host(&p, plan_era(p.req->node)->checks, false, &e), 0);
 }
 
 /* Of each kind of documents; kubelet has the flag since 1.8. */
 static void kubelet_that_swap_ends(void **state)
 {
 	static const struct {
-		enum node_kind kind;
+		const struct dialect *dialect;
 		int minor;
 		struct opt_bool fail;
 		bool now, refused;
 		size_t warnings;
 		const char *hook;
+		bool is_adopted;
 	} rows[] = {
-		{ NODE_CONFIGURED,
+		{ &kops_dialect,
 		  36,
 		  { 0 },
 		  true,
 		  false,
 		  0,
 		  "[Service]\nExecStart=/sbin/swapoff -a\n" },
-		{ NODE_DESCRIBED, 10, { 0 }, true, true, 0, "[Service]\nExecStart=/bin/true\n" },
-		{ NODE_DESCRIBED, 8, { 0 }, true, true, 0 },
-		{ NODE_DESCRIBED, 8, { true, true }, true, true, 0 },
-		{ NODE_DESCRIBED, 8, { true, false }, true, false, 0 },
-		{ NODE_DESCRIBED, 7, { 0 }, true, false, 0 },
-		{ NODE_STATED, 5, { 0 }, true, false, 0 },
-		{ NODE_CONFIGURED, 36, { 0 }, true, true, 0 },
-		{ NODE_CONFIGURED, 36, { true, false }, true, false, 0 },
-		{ NODE_CONFIGURED, 36, { 0 }, false, false, 1 },
-		{ NODE_CONFIGURED, 36, { true, false }, false, false, 0 },
-		{ NODE_ADOPTED, 36, { 0 }, true, false, 0 },
+		{ &kops18_dialect, 10, { 0 }, true, true, 0, "[Service]\nExecStart=/bin/true\n" },
+		{ &kops18_dialect, 8, { 0 }, true, true, 0 },
+		{ &kops18_dialect, 8, { true, true }, true, true, 0 },
+		{ &kops18_dialect, 8, { true, false }, true, false, 0 },
+		{ &kops18_dialect, 7, { 0 }, true, false, 0 },
+		{ &kubeup_dialect, 5, { 0 }, true, false, 0 },
+		{ &kops_dialect, 36, { 0 }, true, true, 0 },
+		{ &kops_dialect, 36, { true, false }, true, false, 0 },
+		{ &kops_dialect, 36, { 0 }, false, false, 1 },
+		{ &kops_dialect, 36, { true, false }, false, false, 0 },
+		{ &kops_dialect, 36, { 0 }, true, false, 0, .is_adopted = true },
 	};
 	autoarena struct arena *a = arena_new_empty();
 	const struct kops_config config = { .containerd = { .version = "2.1.9" } };
@@ -242,7 +245,8 @@ static void kubelet_that_swap_ends(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct node_hook hook = { .manifest = rows[i].hook };
-		const struct node n = { .kind = rows[i].kind,
+		const struct node n = { .dialect = rows[i].dialect,
+					.is_adopted = rows[i].is_adopted,
 					.own = &own,
 					.hooks = { &hook, 1 },
 					.kubelet = { .fail_swap_on = rows[i].fail },
@@ -253,7 +257,8 @@ static void kubelet_that_swap_ends(void **state)
 		struct err e = { 0 };
 
 		strv_add(a, rows[i].now ? &f.swaps : &f.boot_swaps, "/swapfile");
-		if ((plan_check_host(&p, false, &e) < 0) != rows[i].refused ||
+		if ((plan_check_host(&p, plan_era(p.req->node)->checks, false, &e) < 0) !=
+			    rows[i].refused ||
 		    p.warnings.n != rows[i].warnings)
 			fail_msg("row %zu: '%s', %zu warnings", i, e.msg, p.warnings.n);
 		if (!rows[i].refused)
@@ -262,7 +267,7 @@ static void kubelet_that_swap_ends(void **state)
 		assert_non_null(
 			strstr(e.msg, "there is swap space, with which kubelet does not start"));
 		assert_string_equal(e.notes[1].text, "/swapfile");
-		assert_int_equal(plan_check_host(&p, true, &e), 0);
+		assert_int_equal(plan_check_host(&p, plan_era(p.req->node)->checks, true, &e), 0);
 		assert_int_equal(p.warnings.n, 1);
 	}
 }
@@ -295,7 +300,7 @@ static void kubelet_that_takes_swap(void **state)
 			.content = text,
 			.len = strlen(text),
 		};
-		const struct node n = { .kind = NODE_DESCRIBED,
+		const struct node n = { .dialect = &kops18_dialect,
 					.files = { &file, i % 2 ? 1 : 0 },
 					.kubernetes = { 1, 10, 0, NULL } };
 		/* of the host, where no document has it */
@@ -308,7 +313,8 @@ static void kubelet_that_takes_swap(void **state)
 		struct err e = { 0 };
 
 		strv_add(a, &f.swaps, "/swapfile");
-		if ((plan_check_host(&p, false, &e) == 0) != rows[i / 2].takes)
+		if ((plan_check_host(&p, plan_era(p.req->node)->checks, false, &e) == 0) !=
+		    rows[i / 2].takes)
 			fail_msg("row %zu: '%s'", i, text);
 	}
 }

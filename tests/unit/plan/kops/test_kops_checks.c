@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 #include "nodeup/host/kernel.h"
-#include "nodeup/plan/host_checks.h"
+#include "nodeup/plan/kops/host_checks.h"
 #include "tests/unit/lib/kops_worker.h"
 #include "tests/unit/lib/scratch.h"
 
@@ -26,7 +26,7 @@ static const char *verdict(struct arena *a, int minor, const char *text,
 	req = w->req;
 	req.runtime = *runtime;
 	*e = (struct err){ 0 };
-	if (plan_check_host(&p, false, e) < 0)
+	if (plan_check_host(&p, kops_host_checks, false, e) < 0)
 		assert_int_equal(e->kind, ERR_CONFIG);
 	return e->msg;
 }
@@ -149,7 +149,8 @@ static void swap_is_refused_unless_the_documents_allow_it(void **state)
 						rows[i].text)))
 			fail_msg("%s", w->e.msg);
 		strv_add(a, &w->facts.swaps, "/dev/nvme1n1p2");
-		assert_int_equal(plan_check_host(&p, false, &e) < 0, rows[i].refused);
+		assert_int_equal(plan_check_host(&p, kops_host_checks, false, &e) < 0,
+				 rows[i].refused);
 		assert_string_equal(note(&e, "got"), rows[i].refused ? "/dev/nvme1n1p2" : "");
 	}
 }
