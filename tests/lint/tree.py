@@ -18,6 +18,8 @@ RANKS = {
     "nodeup/cmd": 8,
     "nodeup": 9,
 }
+# Rooms of an era, by what its names begin with: its documents', its builders'.
+ERAS = {era: (f"nodeup/config/{era}/", f"nodeup/plan/{era}/") for era in ("kops", "kops18", "kubeup")}
 TOP = ("nodeup", "assets", "units", "manifests", "userdata")
 TESTS = ("tests/unit", "tests/fake")
 
