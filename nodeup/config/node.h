@@ -5,10 +5,16 @@
  * Source: kops 1.8.1 pkg/apis/nodeup, pkg/apis/kops. */
 #pragma once
 
-#include "nodeup/config/node_states.h"
 #include "nodeup/config/settings.h"
 #include "nodeup/config/specs.h"
 #include "nodeup/config/volume.h"
+
+/* A text of a document with the place it stands at, for messages of what parses it further. */
+struct node_text {
+	const char *text;
+	struct tree_pos pos;
+	const char *signature; /* of an asset; NULL: none */
+};
 
 struct node_texts {
 	struct node_text *v;
@@ -23,6 +29,15 @@ struct node_image {
 	const char *hash;
 	const char *signature; /* NULL: none */
 	struct tree_pos pos;
+};
+
+/* An image that is a member of the archive of programs; the archive says in another member which tag it has. */
+struct node_member_image {
+	const char
+		*name; /* that its pods use: "gcr.io/google_containers/kube-proxy:0123456789ab" */
+	const char *member, *tag; /* "kube-proxy.tar", "kube-proxy.docker_tag" */
+	const char *loaded_as;    /* without the tag */
+	struct node_text archive;
 };
 
 struct node_images {
@@ -151,9 +166,12 @@ struct node {
 	struct kube_scheduler_spec kube_scheduler;
 
 	struct node_volumes volumes;
-	struct node_states states;
 	struct node_hooks hooks; /* of this role, in order */
 	struct node_files files;
+	/* what ran at each boot before our unit did, which does the same; one that begins otherwise is another's */
+	struct {
+		const char *path, *begins;
+	} replaces;
 
 	struct node_keypairs keypairs; /* what bootstrap loaded of node_wants() */
 	struct strmap secrets;         /* id to token */

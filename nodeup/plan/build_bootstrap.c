@@ -119,7 +119,7 @@ static struct task *add_program(struct plan *p)
 
 void build_bootstrap(struct plan *p)
 {
-	const struct node_states *states = &p->req->node->states;
+	const struct node *n = p->req->node;
 	const struct task *program;
 	struct task *t;
 
@@ -128,8 +128,8 @@ void build_bootstrap(struct plan *p)
 	program = add_program(p);
 	if (p->req->boot->flags)
 		add_unit_file(p);
-	if (states->replaces.path)
-		plan_no_file(p, states->replaces.path, states->replaces.begins);
+	if (n->replaces.path)
+		plan_no_file(p, n->replaces.path, n->replaces.begins);
 	t = plan_unit(p, our_unit, true);
 	t->unit.no_wait = true;
 	t->unit.at_boot = !p->req->boot->install;

@@ -13,12 +13,15 @@ struct auth {
 	struct arena *arena;
 	const struct documents *documents;
 	const struct kubeup_env *env;
-	struct node_states *node;
+	struct kubeup_node *node;
 };
 
-static struct node_made *add(struct auth *u, const char *path, unsigned int mode, const char *text)
+static struct kubeup_made *add(struct auth *u, const char *path, unsigned int mode,
+			       const char *text)
 {
-	const struct node_made made = { .path = path, .mode = mode, .text = text, .secret = true };
+	const struct kubeup_made made = {
+		.path = path, .mode = mode, .text = text, .secret = true
+	};
 
 	arena_push(u->arena, u->node->made.v, u->node->made.n, made);
 	return &u->node->made.v[u->node->made.n - 1];
@@ -50,8 +53,8 @@ static bool has_pki(const struct auth *u)
 static void add_pki(struct auth *u)
 {
 	const struct kubeup_env *v = u->env;
-	struct node_made *ca = add(u, arena_printf(u->arena, "%sca-certificates.crt", pki), 0644,
-				   decoded(u, v->ca_cert));
+	struct kubeup_made *ca = add(u, arena_printf(u->arena, "%sca-certificates.crt", pki), 0644,
+				     decoded(u, v->ca_cert));
 
 	ca->secret = false;
 	if (!str_is_empty(v->kubelet_cert)) {
@@ -61,7 +64,7 @@ static void add_pki(struct auth *u)
 			  decoded(u, v->kubelet_key));
 	}
 	arena_push(u->arena, u->node->made.v, u->node->made.n,
-		   (struct node_made){
+		   (struct kubeup_made){
 			   .path = "/etc/kubernetes/ca.crt",
 			   .target = arena_printf(u->arena, "%sca-certificates.crt", pki) });
 }
@@ -184,8 +187,8 @@ static void add_logins(struct auth *u)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
-		struct node_made *m = add(u, arena_printf(u->arena, "%s%s", overlay, all[i].name),
-					  0600, all[i].text);
+		struct kubeup_made *m = add(u, arena_printf(u->arena, "%s%s", overlay, all[i].name),
+					    0600, all[i].text);
 
 		m->if_absent = true;
 		m = add(u, arena_printf(u->arena, "%s%s", srv, all[i].name), 0600, all[i].text);
@@ -234,7 +237,7 @@ static void add_etcd(struct auth *u)
 }
 
 void kubeup_auth(struct arena *a, const struct documents *d, const struct kubeup_env *env,
-		 struct node_states *ret)
+		 struct kubeup_node *ret)
 {
 	struct auth u = { a, d, env, ret };
 

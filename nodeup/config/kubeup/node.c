@@ -21,6 +21,7 @@ struct build {
 	const struct facts *facts;
 	const struct dialect_opts *opts;
 	struct node *node;
+	struct kubeup_node *own; /* the node's */
 	struct err *err;
 };
 
@@ -153,7 +154,7 @@ static const char *without_itself(struct arena *a, const char *path, const char 
 
 static int add_states(struct build *b, const struct kubeup_host *host)
 {
-	struct node_states *s = &b->node->states;
+	struct kubeup_node *s = b->own;
 	const struct tree_pos archive = pos_of(b, "SALT_TAR_URL");
 	struct kubeup_files files;
 	int r = kubeup_render(b->arena, b->documents, b->env, host, &files, b->opts->errors,
@@ -161,7 +162,7 @@ static int add_states(struct build *b, const struct kubeup_host *host)
 
 	for (size_t i = 0; r == 0 && i < files.n; i++) {
 		const struct kubeup_file *f = &files.v[i];
-		const struct node_made made = {
+		const struct kubeup_made made = {
 			.path = f->path,
 			.text = without_itself(b->arena, f->path, f->text),
 			.mode = f->state->mode,
@@ -185,15 +186,15 @@ static bool has_cni(const struct kubeup_env *v)
 
 static void add_dir(struct build *b, const char *path, unsigned int mode, const char *owner)
 {
-	struct node_states *s = &b->node->states;
+	struct kubeup_node *s = b->own;
 
 	arena_push(b->arena, s->made.v, s->made.n,
-		   (struct node_made){ .path = path, .mode = mode, .owner = owner });
+		   (struct kubeup_made){ .path = path, .mode = mode, .owner = owner });
 }
 
-static void add_member(struct build *b, const struct node_member *m)
+static void add_member(struct build *b, const struct kubeup_member *m)
 {
-	struct node_states *s = &b->node->states;
+	struct kubeup_node *s = b->own;
 
 	arena_push(b->arena, s->members.v, s->members.n, *m);
 }
@@ -235,7 +236,7 @@ static int add_plugins(struct build *b)
 		  "cni-07a8a28637e97b22eb8dfe710eeae1344f69d16e.tar.gz");
 	for (size_t i = 0; i < ARRAY_LEN(all); i++)
 		add_member(b,
-			   &(struct node_member){
+			   &(struct kubeup_member){
 				   .name = all[i].name,
 				   .path = arena_printf(b->arena, "/opt/cni/bin/%s", all[i].name),
 				   .mode = 0755,
@@ -251,7 +252,7 @@ static void add_calico(struct build *b)
 	if (!str_eq(b->env->network_policy_provider, "calico") || b->env->is_master ||
 	    b->env->kubernetes.minor < 4)
 		return;
-	add_member(b, &(struct node_member){
+	add_member(b, &(struct kubeup_member){
 			      .name = "calico",
 			      .path = "/opt/cni/bin/calico",
 			      .mode = 0744,
@@ -259,7 +260,7 @@ static void add_calico(struct build *b)
 				       "c43e77@https://github.com/projectcalico/calico-cni/"
 				       "releases/download/v1.3.1/calico" });
 	for (size_t i = 0; i < ARRAY_LEN(modules); i++)
-		strv_add(b->arena, &b->node->states.modules, modules[i]);
+		strv_add(b->arena, &b->own->modules, modules[i]);
 }
 
 /* Programs and images, of the archive that the document names. */
@@ -281,7 +282,7 @@ static void add_programs(struct build *b)
 				     v->server_binary_tar_url),
 		.pos = pos_of(b, "SERVER_BINARY_TAR_URL"),
 	};
-	static const struct node_member members[] = {
+	static const struct kubeup_member members[] = {
 		{ .name = "kubelet", .path = "/usr/local/bin/kubelet", .mode = 0755 },
 		{ .name = "kubectl", .path = "/usr/local/bin/kubectl", .mode = 0755 },
 		{ .name = "LICENSES",
@@ -302,14 +303,14 @@ static void add_programs(struct build *b)
 	for (size_t i = 0; i < ARRAY_LEN(of_addons) && v->is_master && v->kubernetes.minor == 2;
 	     i++)
 		add_member(b,
-			   &(struct node_member){
+			   &(struct kubeup_member){
 				   .name = of_addons[i],
 				   .path = arena_printf(b->arena, "/srv/salt/kube-addons-images/%s",
 							of_addons[i]),
 				   .mode = 0644 });
 	/* pods with a tag of the document's own are pulled */
 	for (size_t i = 0; i < n && str_is_empty(v->kube_image_tag); i++) {
-		struct node_states *s = &b->node->states;
+		struct kubeup_node *s = b->own;
 		const struct node_member_image image = {
 			.name = arena_printf(b->arena, "%s/%s:%s", v->kube_docker_registry,
 					     images[i], kubeup_tag(b->arena, v)),
@@ -387,7 +388,7 @@ static void add_packages(struct build *b)
 
 static void add_sysctl(struct build *b)
 {
-	struct strmap *values = &b->node->states.sysctl;
+	struct strmap *values = &b->own->sysctl;
 	const int minor = b->env->kubernetes.minor;
 
 	strmap_set(b->arena, values, "net.ipv4.ip_forward", "1");
@@ -402,7 +403,7 @@ static void add_sysctl(struct build *b)
 /* source: cluster/saltbase/salt/etcd/init.sls; cluster/gce/configure-vm.sh mount-master-pd */
 static void add_master(struct build *b)
 {
-	struct node_states *s = &b->node->states;
+	struct kubeup_node *s = b->own;
 
 	if (!b->env->is_master)
 		return;
@@ -433,9 +434,9 @@ static void set_names(struct build *b)
 		.auto_upgrades = str_eq(v->auto_upgrade, "true"),
 		.keeps_time = true,
 		.kubernetes = v->kubernetes,
-		.states = { /* source: cluster/aws/util.sh start-minions */
-			    .replaces = { "/etc/rc.local",
-					  "#!/bin/sh -e\n/etc/kubernetes/bootstrap\n" } },
+		/* source: cluster/aws/util.sh start-minions */
+		.replaces = { "/etc/rc.local", "#!/bin/sh -e\n/etc/kubernetes/bootstrap\n" },
+		.own = b->own,
 	};
 	/* the last docker that kube-up installs */
 	n->docker.version = v->kubernetes.minor == 2 ? "1.9.1" : "1.11.2";
@@ -447,13 +448,15 @@ int kubeup_node(struct arena *a, const struct documents *d, const struct facts *
 		const struct dialect_opts *o, struct node *ret, struct err *e)
 {
 	struct node node;
-	struct build b = { a, d, d->own, f, o, &node, e };
+	struct kubeup_node *own = arena_new(a, struct kubeup_node);
+	struct build b = { a, d, d->own, f, o, &node, own, e };
 	struct kubeup_host host;
 	/* documents alone: the tarball may not have been there, and what it makes is told only with it; of wrong values it makes
 	 * what nobody means */
 	const bool has_states = d->files.n && !(o->errors && errs_count(o->errors));
 	int r = errs_keep(o->errors, check_release(f, e), e);
 
+	*own = (struct kubeup_node){ 0 };
 	set_names(&b);
 	if (r == 0)
 		r = errs_keep_vital(o->errors, set_disks(&b), e);
@@ -462,7 +465,7 @@ int kubeup_node(struct arena *a, const struct documents *d, const struct facts *
 	if (r == 0 && has_states)
 		r = add_states(&b, &host);
 	if (r == 0 && has_states)
-		kubeup_auth(a, d, b.env, &node.states);
+		kubeup_auth(a, d, b.env, own);
 	if (r == 0)
 		r = add_plugins(&b);
 	if (r < 0)

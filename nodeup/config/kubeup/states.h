@@ -8,6 +8,7 @@
 #pragma once
 
 #include "nodeup/config/kubeup/kubeup.h"
+#include "nodeup/config/kubeup/model.h"
 
 enum kubeup_role { KUBEUP_BOTH, KUBEUP_MASTER, KUBEUP_NODE };
 
@@ -79,7 +80,7 @@ bool kubeup_says(const struct documents *d, const char *source, const char *text
 
 /* What the script writes beside the states: configurations, keys and tokens, appended. */
 void kubeup_auth(struct arena *a, const struct documents *d, const struct kubeup_env *env,
-		 struct node_states *ret);
+		 struct kubeup_node *ret);
 /* The node of a document. */
 int kubeup_node(struct arena *a, const struct documents *d, const struct facts *f,
 		const struct dialect_opts *o, struct node *ret, struct err *e) must_check;

@@ -2,6 +2,7 @@
 
 #include <string.h>
 #include "manifests/pod.h"
+#include "nodeup/config/kubeup/model.h"
 #include "nodeup/plan/assets.h"
 #include "nodeup/plan/docker.h"
 #include "nodeup/plan/pod_files.h"
@@ -18,14 +19,14 @@ static const char modules[] = "/etc/modules-load.d/kube-up.conf";
 /* docker 23 has no -g any more; 17.05 was the first with the other name. */
 enum { DOCKER_DATA_ROOT = 23 };
 
-static const struct node_states *states(const struct plan *p)
+static const struct kubeup_node *kubeup_of(const struct plan *p)
 {
-	return &p->req->node->states;
+	return p->req->node->own;
 }
 
-static const struct node_made *find_made(const struct plan *p, const char *path)
+static const struct kubeup_made *find_made(const struct plan *p, const char *path)
 {
-	const struct node_states *s = states(p);
+	const struct kubeup_node *s = kubeup_of(p);
 
 	for (size_t i = 0; i < s->made.n; i++)
 		if (strcmp(s->made.v[i].path, path) == 0)
@@ -36,7 +37,7 @@ static const struct node_made *find_made(const struct plan *p, const char *path)
 /* Documents alone may have been read without what says the texts. */
 static const char *text_of(const struct plan *p, const char *path)
 {
-	const struct node_made *m = find_made(p, path);
+	const struct kubeup_made *m = find_made(p, path);
 
 	return m && m->text ? m->text : "";
 }
@@ -67,7 +68,7 @@ static const char *options_of_kubelet(struct plan *p, const char *text)
 			arena_printf(p->arena, "%s--resolv-conf=%s ", start, resolv_conf));
 }
 
-static void add_file(struct plan *p, const struct node_made *m)
+static void add_file(struct plan *p, const struct kubeup_made *m)
 {
 	const char *text = strcmp(m->path, kubelet_options) == 0 ? options_of_kubelet(p, m->text)
 								 : m->text;
@@ -88,7 +89,7 @@ static bool is_dockers(const char *path)
 }
 
 /* Every unit of ours is in /etc: the vendor's directory belongs to packages. */
-static void add_made(struct plan *p, const struct node_made *m)
+static void add_made(struct plan *p, const struct kubeup_made *m)
 {
 	if (is_dockers(m->path))
 		return;
@@ -105,7 +106,7 @@ static void add_made(struct plan *p, const struct node_made *m)
 /* A directory that holds what is made here, and nothing beside it. */
 static void add_whole(struct plan *p, const char *path)
 {
-	const struct node_states *s = states(p);
+	const struct kubeup_node *s = kubeup_of(p);
 	struct strv *only = arena_new(p->arena, struct strv);
 
 	for (size_t i = 0; i < s->made.n; i++)
@@ -114,7 +115,7 @@ static void add_whole(struct plan *p, const char *path)
 	plan_dir(p, path, 0755)->dir.only = only;
 }
 
-static void add_member(struct plan *p, const struct node_member *m)
+static void add_member(struct plan *p, const struct kubeup_member *m)
 {
 	struct task *t;
 
@@ -154,7 +155,7 @@ static void add_bridge(struct plan *p, const char *options)
 
 static void add_docker(struct plan *p)
 {
-	const struct node_made *options = find_made(p, docker_options);
+	const struct kubeup_made *options = find_made(p, docker_options);
 	const struct plan_docker docker = {
 		.options = options_of_today(p, text_of(p, docker_options)),
 		.is_secret = options && options->secret,
@@ -182,7 +183,7 @@ static void add_kubelet(struct plan *p)
 
 static void add_sysctl(struct plan *p)
 {
-	const struct strmap *values = &states(p)->sysctl;
+	const struct strmap *values = &kubeup_of(p)->sysctl;
 	struct strv lines = { 0 };
 
 	for (size_t i = 0; i < values->n; i++)
@@ -194,7 +195,7 @@ static void add_sysctl(struct plan *p)
 /* systemd's own service loads them, at boot and now. */
 static void add_modules(struct plan *p)
 {
-	const struct strv *names = &states(p)->modules;
+	const struct strv *names = &kubeup_of(p)->modules;
 	struct task *t;
 
 	if (!names->n)
@@ -207,7 +208,7 @@ static void add_modules(struct plan *p)
 
 static void add_user(struct plan *p)
 {
-	const struct node_states *s = &p->req->node->states;
+	const struct kubeup_node *s = kubeup_of(p);
 
 	if (s->user.name)
 		plan_new_task(p, TASK_USER, s->user.name)->user =
@@ -217,10 +218,10 @@ static void add_user(struct plan *p)
 /* docker's files and units are built elsewhere, and are of the archive all the same. */
 static void note_templates(struct plan *p)
 {
-	const struct node_states *s = states(p);
+	const struct kubeup_node *s = kubeup_of(p);
 
 	for (size_t i = 0; i < s->made.n; i++) {
-		const struct node_made *m = &s->made.v[i];
+		const struct kubeup_made *m = &s->made.v[i];
 		const char *unit = m->path + strlen(vendor_units);
 		struct task *t =
 			plan_at(p, str_has_prefix(m->path, vendor_units)
@@ -234,7 +235,7 @@ static void note_templates(struct plan *p)
 
 void build_states(struct plan *p)
 {
-	const struct node_states *s = states(p);
+	const struct kubeup_node *s = kubeup_of(p);
 
 	add_user(p);
 	for (size_t i = 0; i < s->made.n; i++)

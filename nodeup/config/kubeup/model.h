@@ -1,21 +1,13 @@
-/* node_states.h - a node whose documents say file by file what is there
- * A part of the model (node.h), of kube-up: no builder writes a text of its own there.
+/* model.h - what a node of kube-up has: node.own of its nodes
+ * Its documents say file by file what is there: no builder writes a text of its own.
  * Owner: the arena of the run. Errors: none. Threads: const after the dialect is done.
  * Source: the states that kube-up has Salt make. */
 #pragma once
 
-#include "nodeup/base/str.h"
-#include "nodeup/base/tree.h"
-
-/* A text of a document with the place it stands at, for messages of what parses it further. */
-struct node_text {
-	const char *text;
-	struct tree_pos pos;
-	const char *signature; /* of an asset; NULL: none */
-};
+#include "nodeup/config/node.h"
 
 /* A file that the documents give whole, a directory, or a link. */
-struct node_made {
+struct kubeup_made {
 	const char *path;
 	const char *text;   /* NULL: a directory, or a link */
 	const char *target; /* of a link */
@@ -30,29 +22,19 @@ struct node_made {
 };
 
 /* A member of an archive of the assets, or with `known` an asset of its own, "HASH@URL". */
-struct node_member {
+struct kubeup_member {
 	const char *name, *path, *known;
 	unsigned int mode;
 	bool optional; /* an archive without it is as good */
 };
 
-/* An image that is a member of the archive of programs; the archive says in another member which tag it has. */
-struct node_member_image {
-	const char
-		*name; /* that its pods use: "gcr.io/google_containers/kube-proxy:0123456789ab" */
-	const char *member, *tag; /* "kube-proxy.tar", "kube-proxy.docker_tag" */
-	const char *loaded_as;    /* without the tag */
-	struct node_text archive;
-};
-
-/* A node whose documents say what stands in its files: no builder makes their texts. */
-struct node_states {
+struct kubeup_node {
 	struct {
-		struct node_made *v;
+		struct kubeup_made *v;
 		size_t n;
 	} made;
 	struct {
-		struct node_member *v;
+		struct kubeup_member *v;
 		size_t n;
 	} members;
 	struct {
@@ -66,8 +48,4 @@ struct node_states {
 	struct {
 		const char *name, *home, *shell;
 	} user; /* name NULL: none */
-	/* what ran at each boot before our unit did, which does the same; one that begins otherwise is another's */
-	struct {
-		const char *path, *begins;
-	} replaces;
 };
