@@ -66,3 +66,14 @@ def test_a_control_plane(role, minor, tmp_path):
     assert done.returncode == OK, done.stderr
     want = {"kube-apiserver", "kubelet", "kube-proxy"}
     assert judge(node, minor) == (want if role == "APIServer" else set(upstream.PROGRAMS))
+
+
+@pytest.mark.parametrize("listed, name, first, last", [
+    ("kubelet", "container-runtime", 24, 26), ("kubelet", "config-dir", 28, 37),
+    ("kubelet-configuration", "containerRuntimeEndpoint", 27, 37), ("kubelet-configuration", "crashLoopBackOff", 32, 37),
+    ("kube-apiserver", "cloud-provider", 24, 32), ("kube-apiserver", "authentication-config", 29, 37),
+    ("kube-controller-manager", "pod-eviction-timeout", 24, 26), ("kube-scheduler", "lock-object-name", 24, 27),
+    ("kube-proxy", "init-only", 29, 37),
+])
+def test_the_lists_tell_versions_apart(listed, name, first, last):
+    assert [minor for minor in range(22, 40) if name in upstream.names(listed, minor)] == list(range(first, last + 1))

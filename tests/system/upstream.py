@@ -1,17 +1,19 @@
-"""What upstream's programs of Kubernetes 1.31 to 1.37 take, by the lists in tests/fake/flags."""
+"""What upstream's programs of Kubernetes 1.24 to 1.37 take, by the lists in tests/fake/flags."""
 import pathlib
 import re
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-MINORS = range(31, 38)
+# The versions of a list.
+SPANS = (range(24, 31), range(31, 38))
 PROGRAMS = ("kubelet", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kube-proxy")
 # Of a static pod: the program by its image, and what starts it.
 IMAGE = re.compile(r".*/(kube-(?:apiserver|controller-manager|scheduler|proxy))(?:-amd64)?:v1\.(\d+)\.")
 
 
 def names(listed, minor):
-    """Those of a list that 1.minor has."""
-    rows = (line.split() for line in (ROOT / f"tests/fake/flags/{listed}-1.31-1.37").read_text().splitlines() if not line.startswith("#"))
+    """Those of a list that 1.minor has; none where no list is of that version."""
+    files = [ROOT / f"tests/fake/flags/{listed}-1.{span[0]}-1.{span[-1]}" for span in SPANS if minor in span]
+    rows = (line.split() for file in files for line in file.read_text().splitlines() if not line.startswith("#"))
     return {name for name, first, last in rows if int(first) <= minor <= int(last)}
 
 
