@@ -40,14 +40,6 @@ bool node_takes_swap(const char *text, size_t n)
 	return memmem(text, n, program, strlen(program));
 }
 
-bool node_runs_kube_proxy(const struct node *n)
-{
-	const struct opt_bool *enabled = &n->kube_proxy.enabled;
-
-	return !str_eq(n->networking, "kuberouter") && !(n->is_master && n->isolate_masters) &&
-	       (!enabled->set || enabled->v);
-}
-
 void node_proxy_variables(struct arena *a, const struct node_proxy *proxy, struct strmap *ret)
 {
 	const char *const names[] = { "http_proxy", "https_proxy", "NO_PROXY", "no_proxy" };

@@ -45,19 +45,6 @@ struct node_images {
 	size_t n;
 };
 
-struct node_etcd_cluster {
-	const char *name;    /* "main", "events" */
-	const char *version; /* "2.2.1" */
-	const char *image;   /* "gcr.io/google_containers/etcd:2.2.1" */
-	struct strv members; /* "a", "b", "c" */
-	struct opt_dur leader_election_timeout, heartbeat_interval;
-};
-
-struct node_etcd_clusters {
-	struct node_etcd_cluster *v;
-	size_t n;
-};
-
 /* A key pair of the store. PEM text; key is NULL where only the certificate is wanted. */
 struct node_keypair {
 	const char *name; /* "kubelet" */
@@ -128,42 +115,28 @@ struct node {
 	bool is_adopted; /* another program made it, from documents that are not here */
 	/* an instance type of which EC2 is asked for the facts enis, ipsPerENI and gpus; NULL: they decide nothing */
 	const char *asked_type;
-	bool may_be_warmed; /* the fact targetLifecycleState decides something */
-	const void *own;    /* the model that builders of its era alone know; NULL: none */
-	const char *title;  /* as people call such a node; NULL: master or worker */
+	bool takes_host_name; /* the fact localHostname decides something */
+	bool may_be_warmed;   /* the fact targetLifecycleState decides something */
+	const void *own;      /* the model that builders of its era alone know; NULL: none */
+	const char *title;    /* as people call such a node; NULL: master or worker */
 	const char *cluster_name, *instance_group;
 	const char *config_base; /* NULL: the documents beside --conf are all there is */
-	const char *master_internal_name, *master_public_name;
-	const char *dns_zone; /* NULL: not known */
+	const char *master_internal_name;
 	const char *cloud_provider;
 	const char *networking; /* "kubenet", "classic", "cni"... */
 	const char *non_masquerade_cidr, *service_cluster_ip_range, *cluster_dns_domain;
-	bool is_master, auto_upgrades, keeps_time, api_dns, encryption_config;
-	bool secure_kubelet; /* kubelet refuses anonymous requests: the API server needs kubelet-api */
-	bool etcd_tls;
-	bool isolate_masters;           /* masters have no part in the pod network */
-	bool kopeio_authentication;     /* the API server asks a webhook on this master */
-	const char *container_registry; /* has all images instead of their own; NULL: none */
+	bool is_master, auto_upgrades, keeps_time;
 	struct node_proxy proxy;
 	struct version kubernetes;
-	struct strv channels;
 	struct strv packages; /* of the distribution, beside those a node always has */
-	struct strmap
-		cloud_config; /* cloudConfig's lines: "DisableSecurityGroupIngress" = "true" */
-	bool has_cloud_config;
 
 	struct node_texts assets;
 	struct node_text assets_signature; /* over all of them; text NULL: none */
 	struct node_image protokube;       /* name NULL: none */
 	struct node_images images;
-	struct node_etcd_clusters etcd_clusters;
 
 	struct docker_spec docker;
 	struct kubelet_spec kubelet; /* of this role, instance group and labels merged in */
-	struct kube_proxy_spec kube_proxy;
-	struct kube_apiserver_spec kube_apiserver; /* the next three: masters only */
-	struct kube_controller_manager_spec kube_controller_manager;
-	struct kube_scheduler_spec kube_scheduler;
 
 	struct node_volumes volumes;
 	struct node_hooks hooks; /* of this role, in order */
@@ -195,8 +168,6 @@ bool node_refuses_swap(const struct node *n);
 bool node_takes_swap(const char *text, size_t n);
 /* Where kube-up mounts the one volume that a master has for all its data. */
 extern const char node_master_pd[];
-/* Whether kube-proxy runs here: not on isolated masters, not where kube-router does. */
-bool node_runs_kube_proxy(const struct node *n);
 /* The proxy as variables of an environment; none without one. */
 void node_proxy_variables(struct arena *a, const struct node_proxy *proxy, struct strmap *ret);
 /* The key pair of that name, or NULL. */

@@ -90,17 +90,11 @@ static int find_wanted(struct loader *l, struct wanted *ret, struct err *e)
 {
 	autoarena struct arena *scratch = arena_new_empty();
 	struct node n = { 0 };
-	const char *names[2];
 	int r = look_ahead(l, scratch, &n, e);
 
-	if (r < 0)
-		return r;
-	names[0] = n.kubelet.hostname_override;
-	names[1] = n.kube_proxy.hostname_override;
-	*ret = (struct wanted){ .id = n.volumes.n > 0 };
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		ret->name |= names[i] && strcasecmp(str_trim(scratch, names[i]), "@aws") == 0;
-	return 0;
+	if (r == 0)
+		*ret = (struct wanted){ .name = n.takes_host_name, .id = n.volumes.n > 0 };
+	return r;
 }
 
 /* Of what this host is asked for, the documents' own files tell, before they are there. */

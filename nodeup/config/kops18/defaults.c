@@ -140,7 +140,7 @@ static void default_master_kubelet(struct kops18_build *b)
 	struct kubelet_spec *k = &b->cluster.master_kubelet;
 
 	*k = b->cluster.kubelet;
-	if (!b->node->isolate_masters)
+	if (!b->own->isolate_masters)
 		return;
 	k->enable_debugging_handlers = no;
 	k->hairpin_mode = "none";
@@ -178,7 +178,7 @@ static struct strv admission_plugins(struct kops18_build *b)
 /* Each master has a member of each etcd cluster. */
 static int64_t count_masters(const struct kops18_build *b)
 {
-	const struct node_etcd_clusters *c = &b->node->etcd_clusters;
+	const struct kops18_etcds *c = &b->own->etcd_clusters;
 
 	for (size_t i = 0; i < c->n; i++)
 		if (strcmp(c->v[i].name, "main") == 0)
@@ -188,7 +188,7 @@ static int64_t count_masters(const struct kops18_build *b)
 
 static void default_apiserver(struct kops18_build *b)
 {
-	const char *etcd = b->node->etcd_clusters.v[0].version;
+	const char *etcd = b->own->etcd_clusters.v[0].version;
 	struct kube_apiserver_spec *s = &b->cluster.kube_apiserver;
 
 	*s = (struct kube_apiserver_spec){
@@ -212,7 +212,7 @@ static void default_apiserver(struct kops18_build *b)
 		.storage_backend = *etcd == '3' ? "etcd3" : "etcd2",
 		.authorization_mode = b->cluster.rbac ? "RBAC" : "AlwaysAllow",
 	};
-	if (b->node->kopeio_authentication)
+	if (b->own->kopeio_authentication)
 		s->authentication_token_webhook_config_file = "/etc/kubernetes/authn.config";
 	if (!is_at_least(b, 7))
 		return;

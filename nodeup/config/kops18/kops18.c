@@ -306,15 +306,15 @@ static void set_names(struct kops18_build *b)
 	n->cluster_name = cluster_name;
 	n->instance_group = b->env->instance_group_name;
 	n->config_base = config_base(b->arena, b->env);
-	n->channels = b->env->channels;
+	b->own->channels = b->env->channels;
 	n->packages = b->env->packages;
 	n->auto_upgrades = strv_has(&b->env->tags, update_tag);
 	n->keeps_time = strv_has(&b->env->tags, aws_tag);
 	n->master_internal_name = either(c->master_internal_name, NULL,
 					 arena_printf(b->arena, "api.internal.%s", cluster_name));
-	n->master_public_name =
+	b->own->master_public_name =
 		either(c->master_public_name, NULL, arena_printf(b->arena, "api.%s", cluster_name));
-	n->dns_zone = either(c->dns_zone, NULL, NULL);
+	b->own->dns_zone = either(c->dns_zone, NULL, NULL);
 	n->non_masquerade_cidr = either(c->non_masquerade_cidr, kubelet->non_masquerade_cidr,
 					USUAL(non_masquerade_cidr));
 	n->service_cluster_ip_range = either(c->service_cluster_ip_range,
@@ -322,19 +322,18 @@ static void set_names(struct kops18_build *b)
 					     USUAL(service_cluster_ip_range));
 	n->cluster_dns_domain =
 		either(c->cluster_dns_domain, kubelet->cluster_domain, USUAL(cluster_dns_domain));
-	n->api_dns = c->has_api ? c->api.dns != NULL : true;
-	n->encryption_config = c->encryption_config.set && c->encryption_config.v;
-	n->isolate_masters = c->isolate_masters.set && c->isolate_masters.v;
-	n->kopeio_authentication = c->kopeio != NULL;
-	n->container_registry = either(c->container_registry, NULL, NULL);
+	b->own->api_dns = c->has_api ? c->api.dns != NULL : true;
+	b->own->encryption_config = c->encryption_config.set && c->encryption_config.v;
+	b->own->isolate_masters = c->isolate_masters.set && c->isolate_masters.v;
+	b->own->kopeio_authentication = c->kopeio != NULL;
 }
 
 static void set_cloud_config(struct kops18_build *b)
 {
 	const struct kops18_cloud_config *c = &b->cluster.cloud_config;
-	struct strmap *lines = &b->node->cloud_config;
+	struct strmap *lines = &b->own->cloud_config;
 
-	b->node->has_cloud_config = b->cluster.has_cloud_config;
+	b->own->has_cloud_config = b->cluster.has_cloud_config;
 	if (c->disable_security_group_ingress.set)
 		strmap_set(b->arena, lines, "DisableSecurityGroupIngress",
 			   c->disable_security_group_ingress.v ? "true" : "false");
@@ -348,7 +347,7 @@ static void add_etcd_cluster(struct kops18_build *b, const char *name,
 	const char *version = either(c->version, NULL,
 				     field_usual(&kops18_etcd_cluster_schema,
 						 offsetof(struct kops18_etcd_cluster, version)));
-	const struct node_etcd_cluster cluster = {
+	const struct kops18_etcd cluster = {
 		.name = name,
 		.version = version,
 		.image = either(c->image, NULL, kops18_image(b, "etcd", version)),
@@ -357,7 +356,7 @@ static void add_etcd_cluster(struct kops18_build *b, const char *name,
 		.heartbeat_interval = c->heartbeat_interval,
 	};
 
-	arena_push(b->arena, b->node->etcd_clusters.v, b->node->etcd_clusters.n, cluster);
+	arena_push(b->arena, b->own->etcd_clusters.v, b->own->etcd_clusters.n, cluster);
 }
 
 static void set_etcd_clusters(struct kops18_build *b)
@@ -373,7 +372,7 @@ static void set_etcd_clusters(struct kops18_build *b)
 			strv_add(b->arena, &members, either(c->members.v[k].name, NULL, "a"));
 		add_etcd_cluster(b, either(c->name, NULL, "main"), c, members);
 		if (c->enable_etcd_tls.set && c->enable_etcd_tls.v)
-			b->node->etcd_tls = true;
+			b->own->etcd_tls = true;
 	}
 	if (b->cluster.etcd_clusters.n)
 		return;
@@ -457,7 +456,7 @@ static int check_sections(struct kops18_build *b)
 int kops18_proxy(struct arena *a, const struct documents *d, const struct dialect_opts *o,
 		 struct node_proxy *ret, struct err *e)
 {
-	struct node node = { .dialect = d->dialect };
+	struct node node = { 0 };
 	struct kops18_build b = { .arena = a, .env = d->own, .opts = o, .node = &node, .err = e };
 	int r = unwrap(&b, d->cluster, "Cluster", b.env->cluster_name, &b.cluster_spec);
 
@@ -539,14 +538,14 @@ static int check_values(struct kops18_build *b)
 /* What the API server refuses of files that the documents bring. */
 static int check_files(struct kops18_build *b)
 {
-	struct kube_apiserver_spec s = b->node->kube_apiserver;
+	struct kube_apiserver_spec s = b->own->kube_apiserver;
 	struct values v = { .arena = b->arena,
 			    .opts = b->opts,
 			    .minor = b->node->kubernetes.minor,
 			    .accept = b->env->settings.accept };
 
 	/* a secret stands in its place */
-	if (b->node->encryption_config)
+	if (b->own->encryption_config)
 		s.experimental_encryption_provider_config = NULL;
 	parsed_files_check(b->arena, &kube_apiserver_schema, &s, b->node, &v.found);
 	return values_judge(&v, b->err);
@@ -561,7 +560,8 @@ static int (*const steps[])(struct kops18_build *b) = {
 int kops18_node(struct arena *a, const struct documents *d, const struct facts *f,
 		const struct dialect_opts *o, struct node *ret, struct err *e)
 {
-	struct node node = { .dialect = d->dialect };
+	struct kops18_node *own = arena_new(a, struct kops18_node);
+	struct node node = { .dialect = d->dialect, .own = own };
 	struct kops18_build b = {
 		.arena = a,
 		.env = d->own,
@@ -569,10 +569,12 @@ int kops18_node(struct arena *a, const struct documents *d, const struct facts *
 		.opts = o,
 		.is_known = d->vintage.newest != 0,
 		.node = &node,
+		.own = own,
 		.err = e,
 	};
 	int r;
 
+	*own = (struct kops18_node){ 0 };
 	r = read_documents(&b, d->cluster, d->group);
 	for (size_t i = 0; i < ARRAY_LEN(steps) && r == 0; i++)
 		r = kops18_go_on(&b, steps[i](&b));

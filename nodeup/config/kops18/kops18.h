@@ -11,6 +11,7 @@
 
 #include "nodeup/config/dialect.h"
 #include "nodeup/config/kops18/list_env.h"
+#include "nodeup/config/kops18/model.h"
 
 /* kube_env.yaml. */
 struct kube_env {
@@ -35,6 +36,8 @@ int kops18_node(struct arena *a, const struct documents *d, const struct facts *
 int kops18_proxy(struct arena *a, const struct documents *d, const struct dialect_opts *o,
 		 struct node_proxy *ret, struct err *e) must_check;
 
+/* Whether kube-proxy runs here: not on isolated masters, not where kube-router does. */
+bool kops18_runs_kube_proxy(const struct node *n);
 /* A worker and a master. */
 extern const struct dialect_example kops18_examples[];
 /* The keys and secrets of this node, by role and version. */

@@ -49,10 +49,10 @@ static void merge_kubelet(struct kops18_build *b)
 	const bool master = b->node->is_master;
 
 	field_overlay(b->arena, &kubelet_schema, k, master ? &c->master_kubelet : &c->kubelet);
-	b->node->secure_kubelet = refuses_anonymous(&b->ig.kubelet) ||
-				  refuses_anonymous(&c->kubelet) ||
-				  (master && refuses_anonymous(&c->master_kubelet));
-	if (b->node->secure_kubelet)
+	b->own->secure_kubelet = refuses_anonymous(&b->ig.kubelet) ||
+				 refuses_anonymous(&c->kubelet) ||
+				 (master && refuses_anonymous(&c->master_kubelet));
+	if (b->own->secure_kubelet)
 		k->client_ca_file =
 			arena_printf(b->arena, "%s/ca.crt", distro_of(b->facts->distribution)->srv);
 	field_overlay(b->arena, &kubelet_schema, k, &b->ig.kubelet);
@@ -62,13 +62,18 @@ static void merge_kubelet(struct kops18_build *b)
 	k->register_schedulable = (struct opt_bool){ true, true };
 }
 
+static bool is_host_name(struct kops18_build *b, const char *name)
+{
+	return name && strcasecmp(str_trim(b->arena, name), "@aws") == 0;
+}
+
 /* "@aws" stands for the first of the host names that the VPC gives this instance. */
 static int settle_hostname(struct kops18_build *b, const char *section, const char **name)
 {
 	const char *text = *name ? str_trim(b->arena, *name) : "";
 	const char *fact = b->facts->local_hostname;
 
-	if (strcasecmp(text, "@aws") != 0 || b->opts->no_host)
+	if (!is_host_name(b, *name) || b->opts->no_host)
 		return 0;
 	fact = fact ? str_trim(b->arena, fact) : "";
 	if (*fact == '\0') {
@@ -90,17 +95,19 @@ int kops18_merge(struct kops18_build *b)
 
 	merge_kubelet(b);
 	n->docker = c->docker;
-	n->kube_proxy = c->kube_proxy;
+	b->own->kube_proxy = c->kube_proxy;
 	if (n->is_master) {
-		n->kube_apiserver = c->kube_apiserver;
-		n->kube_controller_manager = c->kube_controller_manager;
-		n->kube_scheduler = c->kube_scheduler;
+		b->own->kube_apiserver = c->kube_apiserver;
+		b->own->kube_controller_manager = c->kube_controller_manager;
+		b->own->kube_scheduler = c->kube_scheduler;
 	}
+	n->takes_host_name = is_host_name(b, n->kubelet.hostname_override) ||
+			     is_host_name(b, b->own->kube_proxy.hostname_override);
 	r = kops18_storage(b);
 	if (r == 0)
 		r = settle_hostname(b, n->is_master ? "masterKubelet" : "kubelet",
 				    &n->kubelet.hostname_override);
 	if (r == 0)
-		r = settle_hostname(b, "kubeProxy", &n->kube_proxy.hostname_override);
+		r = settle_hostname(b, "kubeProxy", &b->own->kube_proxy.hostname_override);
 	return r;
 }

@@ -8,6 +8,7 @@
 
 #include "nodeup/config/kops18/kops18.h"
 #include "nodeup/config/kops18/list_cluster.h"
+#include "nodeup/config/kops18/model.h"
 
 #define FIELD_MEMBER_UNUSED(...)
 
@@ -79,6 +80,7 @@ struct kops18_build {
 	struct kops18_cluster cluster;
 	struct kops18_ig ig;
 	struct node *node;
+	struct kops18_node *own; /* the node's */
 	struct err *err;
 };
 

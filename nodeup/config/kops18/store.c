@@ -104,12 +104,23 @@ void kops18_pki(struct buf *b)
 		tell_want(secrets[i].id, "secret", secrets[i].optional, secrets[i].conditions, b);
 }
 
+bool kops18_runs_kube_proxy(const struct node *n)
+{
+	const struct kops18_node *own = n->own;
+	const struct opt_bool *enabled = &own->kube_proxy.enabled;
+
+	return !str_eq(n->networking, "kuberouter") && !(n->is_master && own->isolate_masters) &&
+	       (!enabled->set || enabled->v);
+}
+
 static int conditions_of(const struct node *n)
 {
+	const struct kops18_node *own = n->own;
+
 	return (n->is_master ? MASTER : 0) | (node_k8s_at_least(n, 1, 7) ? AGGREGATION : 0) |
-	       (n->secure_kubelet ? SECURE_KUBELET : 0) | (n->etcd_tls ? ETCD_TLS : 0) |
-	       (n->encryption_config ? ENCRYPTION : 0) |
-	       (node_runs_kube_proxy(n) ? KUBE_PROXY : 0) |
+	       (own->secure_kubelet ? SECURE_KUBELET : 0) | (own->etcd_tls ? ETCD_TLS : 0) |
+	       (own->encryption_config ? ENCRYPTION : 0) |
+	       (kops18_runs_kube_proxy(n) ? KUBE_PROXY : 0) |
 	       (str_eq(n->networking, "kuberouter") ? KUBE_ROUTER : 0);
 }
 

@@ -433,6 +433,7 @@ static void set_names(struct build *b)
 		.is_master = v->is_master,
 		.auto_upgrades = str_eq(v->auto_upgrade, "true"),
 		.keeps_time = true,
+		.takes_host_name = true,
 		.kubernetes = v->kubernetes,
 		/* source: cluster/aws/util.sh start-minions */
 		.replaces = { "/etc/rc.local", "#!/bin/sh -e\n/etc/kubernetes/bootstrap\n" },
@@ -441,7 +442,6 @@ static void set_names(struct build *b)
 	/* the last docker that kube-up installs */
 	n->docker.version = v->kubernetes.minor == 2 ? "1.9.1" : "1.11.2";
 	n->kubelet.cloud_provider = "aws";
-	n->kubelet.hostname_override = "@aws";
 }
 
 int kubeup_node(struct arena *a, const struct documents *d, const struct facts *f,

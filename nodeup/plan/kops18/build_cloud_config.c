@@ -1,4 +1,4 @@
-#include "nodeup/plan/kops18/builders.h"
+#include "nodeup/plan/kops18/kops18.h"
 
 void build_cloud_config(struct plan *p)
 {
@@ -7,9 +7,9 @@ void build_cloud_config(struct plan *p)
 
 	if (str_is_empty(n->cloud_provider))
 		return;
-	for (size_t i = 0; i < n->cloud_config.n; i++)
-		strv_addf(p->arena, &lines, "%s = %s", n->cloud_config.v[i].key,
-			  n->cloud_config.v[i].value);
+	for (size_t i = 0; i < kops18_of(p)->cloud_config.n; i++)
+		strv_addf(p->arena, &lines, "%s = %s", kops18_of(p)->cloud_config.v[i].key,
+			  kops18_of(p)->cloud_config.v[i].value);
 	/* without lines one blank line is left, as kops leaves it */
 	plan_file(p, "/etc/kubernetes/cloud.config", 0644,
 		  arena_printf(p->arena, "[global]\n%s\n", strv_join(p->arena, &lines, "\n")));

@@ -30,7 +30,7 @@ static void set_aggregation(const struct plan *p, struct kube_apiserver_spec *s)
 
 static void set_etcd_tls(const struct plan *p, struct kube_apiserver_spec *s)
 {
-	if (!p->req->node->etcd_tls)
+	if (!kops18_of(p)->etcd_tls)
 		return;
 	s->etcd_ca_file = kops18_in_srv(p, "ca.crt");
 	s->etcd_cert_file = kops18_in_srv(p, "etcd-client.pem");
@@ -42,8 +42,7 @@ static void set_etcd_tls(const struct plan *p, struct kube_apiserver_spec *s)
 /* Returns the API server's settings: the documents' and this node's. */
 static struct kube_apiserver_spec apiserver_settings(const struct plan *p)
 {
-	const struct node *n = p->req->node;
-	struct kube_apiserver_spec s = n->kube_apiserver;
+	struct kube_apiserver_spec s = kops18_of(p)->kube_apiserver;
 
 	s.basic_auth_file = kops18_in_srv(p, "basic_auth.csv");
 	s.client_ca_file = kops18_in_srv(p, "ca.crt");
@@ -52,7 +51,7 @@ static struct kube_apiserver_spec apiserver_settings(const struct plan *p)
 	s.token_auth_file = kops18_in_srv(p, "known_tokens.csv");
 	set_aggregation(p, &s);
 	set_etcd_tls(p, &s);
-	if (n->secure_kubelet) {
+	if (kops18_of(p)->secure_kubelet) {
 		s.kubelet_client_certificate = kops18_in_srv(p, "kubelet-api.pem");
 		s.kubelet_client_key = kops18_in_srv(p, "kubelet-api-key.pem");
 	}
@@ -64,7 +63,7 @@ static struct kube_apiserver_spec apiserver_settings(const struct plan *p)
 
 static void mount_cloud_config(const struct plan *p, struct pod *pod)
 {
-	if (p->req->node->has_cloud_config)
+	if (kops18_of(p)->has_cloud_config)
 		pod_host_path(p->arena, pod, "cloudconfig", cloud_config, NULL, true);
 }
 
@@ -88,9 +87,9 @@ static void name_in_dns(const struct plan *p, struct pod *pod)
 
 	strmap_set(p->arena, &pod->annotations, "dns.alpha.kubernetes.io/internal",
 		   n->master_internal_name);
-	if (n->api_dns)
+	if (kops18_of(p)->api_dns)
 		strmap_set(p->arena, &pod->annotations, "dns.alpha.kubernetes.io/external",
-			   n->master_public_name);
+			   kops18_of(p)->master_public_name);
 }
 
 /* The kubeconfig by which the API server reaches the webhook on this host: no secret is in it. */
@@ -123,7 +122,7 @@ static void add_apiserver(struct plan *p)
 	struct pod_container *c = &pod->container;
 	struct strv args = { 0 };
 
-	if (p->req->node->has_cloud_config)
+	if (kops18_of(p)->has_cloud_config)
 		strv_addf(p->arena, &args, "--cloud-config=%s", cloud_config);
 	field_flags(p->arena, &kube_apiserver_schema, &s, &args);
 	kops18_warn_flags(p, "kube-apiserver", &kube_apiserver_schema, &args);
@@ -138,7 +137,7 @@ static void add_apiserver(struct plan *p)
 	pod_host_path(p->arena, pod, "srvkube", plan_distro(p)->srv, NULL, true);
 	pod_host_path(p->arena, pod, "srvsshproxy", plan_distro(p)->sshproxy, NULL, true);
 	plan_mount_folder_of(p, pod, "auditlogpathdir", s.audit_log_path, false);
-	if (p->req->node->kopeio_authentication) {
+	if (kops18_of(p)->kopeio_authentication) {
 		pod_host_path(p->arena, pod, "authn-config", authn_config, NULL, true);
 		add_authentication(p);
 	}
@@ -152,7 +151,7 @@ static struct strv controller_manager_flags(const struct plan *p,
 	const struct node *n = p->req->node;
 	struct strv out = { 0 };
 
-	if (n->has_cloud_config)
+	if (kops18_of(p)->has_cloud_config)
 		strv_addf(p->arena, &out, "--cloud-config=%s", cloud_config);
 	strv_add(p->arena, &out, "--kubeconfig=/var/lib/kube-controller-manager/kubeconfig");
 	if (node_k8s_at_least(n, 1, 6)) {
@@ -170,7 +169,7 @@ static void add_controller_manager(struct plan *p)
 	static const char name[] = "kube-controller-manager";
 	static const char log[] = "/var/log/kube-controller-manager.log";
 	static const char lib[] = "/var/lib/kube-controller-manager";
-	struct kube_controller_manager_spec s = p->req->node->kube_controller_manager;
+	struct kube_controller_manager_spec s = kops18_of(p)->kube_controller_manager;
 	struct pod *pod = kops18_pod(p, name, s.image);
 	struct strv args;
 
@@ -196,7 +195,7 @@ static void add_scheduler(struct plan *p)
 {
 	static const char log[] = "/var/log/kube-scheduler.log";
 	static const char lib[] = "/var/lib/kube-scheduler";
-	const struct kube_scheduler_spec *s = &p->req->node->kube_scheduler;
+	const struct kube_scheduler_spec *s = &kops18_of(p)->kube_scheduler;
 	struct pod *pod = kops18_pod(p, "kube-scheduler", s->image);
 	struct strv args = { 0 };
 

@@ -5,7 +5,7 @@ static const char log_file[] = "/var/log/kube-proxy.log";
 
 static struct strv proxy_flags(struct plan *p)
 {
-	struct kube_proxy_spec spec = p->req->node->kube_proxy;
+	struct kube_proxy_spec spec = kops18_of(p)->kube_proxy;
 	struct strv out = { 0 };
 
 	if (str_is_empty(spec.master))
@@ -20,7 +20,7 @@ static struct strv proxy_flags(struct plan *p)
 
 void build_kube_proxy(struct plan *p)
 {
-	const struct kube_proxy_spec *spec = &p->req->node->kube_proxy;
+	const struct kube_proxy_spec *spec = &kops18_of(p)->kube_proxy;
 	struct arena *a = p->arena;
 	struct strv args;
 	struct pod *pod;
@@ -28,7 +28,7 @@ void build_kube_proxy(struct plan *p)
 	/* it does the work of kube-proxy as well, from a daemon set that brings all but this */
 	if (str_eq(p->req->node->networking, "kuberouter"))
 		kops18_kubeconfig(p, "/var/lib/kube-router/kubeconfig", "kube-router");
-	if (!node_runs_kube_proxy(p->req->node))
+	if (!kops18_runs_kube_proxy(p->req->node))
 		return;
 	args = proxy_flags(p);
 	pod = kops18_pod(p, "kube-proxy", spec->image);

@@ -19,7 +19,7 @@ static void add_late_flags(struct plan *p, struct strv *flags)
 		strv_add(p->arena, flags, "--container-runtime=remote");
 		strv_add(p->arena, flags, containerd_flag);
 	}
-	if (n->has_cloud_config)
+	if (kops18_of(p)->has_cloud_config)
 		strv_add(p->arena, flags, "--cloud-config=/etc/kubernetes/cloud.config");
 	if (!str_eq(n->networking, "classic")) {
 		strv_add(p->arena, flags, bin);

@@ -34,7 +34,7 @@ static void add_dns_flags(struct plan *p, struct strv *flags)
 
 static void add_zone(struct plan *p, struct strv *flags)
 {
-	const char *zone = p->req->node->dns_zone;
+	const char *zone = kops18_of(p)->dns_zone;
 
 	if (!str_is_empty(zone)) {
 		/* a name, or the id of any zone */
@@ -56,7 +56,7 @@ static void add_tls_flags(struct plan *p, struct strv *flags)
 		{ "tls-cert", "etcd.pem" },     { "tls-key", "etcd-key.pem" },
 	};
 
-	for (size_t i = 0; i < ARRAY_LEN(args) && p->req->node->etcd_tls; i++)
+	for (size_t i = 0; i < ARRAY_LEN(args) && kops18_of(p)->etcd_tls; i++)
 		add_flag(p, flags, args[i].key, kops18_in_srv(p, args[i].file));
 }
 
@@ -70,10 +70,10 @@ static void add_milliseconds(struct plan *p, struct strv *flags, const char *key
 
 static void add_etcd_flags(struct plan *p, struct strv *flags)
 {
-	const struct node *n = p->req->node;
-	const struct node_etcd_cluster *c = n->etcd_clusters.v;
+	const struct kops18_etcds *all = &kops18_of(p)->etcd_clusters;
+	const struct kops18_etcd *c = all->v;
 
-	if (n->etcd_clusters.n == 0)
+	if (all->n == 0)
 		return;
 	add_flag(p, flags, "etcd-image", c->image);
 	add_milliseconds(p, flags, "etcd-election-timeout", &c->leader_election_timeout);
@@ -90,8 +90,8 @@ static struct strv protokube_flags(struct plan *p)
 	add_flag(p, &flags, "containerized", "true");
 	add_flag(p, &flags, "master", n->is_master ? "true" : "false");
 	add_flag(p, &flags, "v", "4");
-	if (n->channels.n)
-		add_flag(p, &flags, "channels", strv_join(p->arena, &n->channels, ","));
+	if (kops18_of(p)->channels.n)
+		add_flag(p, &flags, "channels", strv_join(p->arena, &kops18_of(p)->channels, ","));
 	if (node_k8s_at_least(n, 1, 6))
 		add_flag(p, &flags, "initialize-rbac", "true");
 	add_etcd_flags(p, &flags);

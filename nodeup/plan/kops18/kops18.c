@@ -2,6 +2,11 @@
 
 #include <string.h>
 
+const struct kops18_node *kops18_of(const struct plan *p)
+{
+	return p->req->node->own;
+}
+
 const char *kops18_in_srv(const struct plan *p, const char *name)
 {
 	return arena_printf(p->arena, "%s/%s", plan_distro(p)->srv, name);
@@ -37,7 +42,7 @@ const char *kops18_encryption_config(const struct plan *p)
 {
 	const struct node *n = p->req->node;
 
-	return n->encryption_config && node_k8s_at_least(n, 1, 7)
+	return kops18_of(p)->encryption_config && node_k8s_at_least(n, 1, 7)
 		       ? strmap_get(&n->secrets, "encryptionconfig")
 		       : NULL;
 }

@@ -3,10 +3,13 @@
  * Source: kops 1.8.1 nodeup/pkg/model/context.go. */
 #pragma once
 
+#include "nodeup/config/kops18/kops18.h"
 #include "nodeup/plan/kops18/builders.h"
 #include "nodeup/plan/kubeconfig.h"
 #include "nodeup/plan/static_pod.h"
 
+/* What the plan's node has as one of kops 1.8. */
+const struct kops18_node *kops18_of(const struct plan *p);
 /* A file below the layout's srv. */
 const char *kops18_in_srv(const struct plan *p, const char *name);
 /* The API server as seen from this node. */

@@ -50,6 +50,12 @@ struct tree *world_file(struct world *w, const char *path)
 	return world_text(w, str_basename(path), world_load(w->a, path, &n));
 }
 
+struct kops18_node *world_own(struct world *w)
+{
+	/* the dialect made it of the same arena, and const is for builders */
+	return (struct kops18_node *)w->node.own;
+}
+
 int world_build(struct world *w)
 {
 	const struct documents d = {

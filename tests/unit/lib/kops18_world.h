@@ -34,6 +34,8 @@ struct world world_worker(struct arena *a);
 /* A worker of Kubernetes 1.9.3 with these documents; env_tail is appended to kube_env.yaml. */
 struct world world_small(struct arena *a, const char *env_tail, const char *cluster,
 			 const char *ig);
+/* What its node has as one of kops 1.8, to be changed before it is planned. */
+struct kops18_node *world_own(struct world *w);
 /* Make the node; the second fails the test when it cannot be made. */
 int world_build(struct world *w) must_check;
 void world_must_build(struct world *w);

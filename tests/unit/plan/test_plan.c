@@ -116,10 +116,10 @@ static void a_policy_that_is_not_wanted_has_no_flag(void **state)
 	struct plan p;
 
 	(void)state;
-	w.node.kube_scheduler.use_policy_config_map = (struct opt_bool){ true, true };
+	world_own(&w)->kube_scheduler.use_policy_config_map = (struct opt_bool){ true, true };
 	p = seed_plan(a, &req);
 	assert_non_null(strstr(file(&p, path)->content, "--policy-configmap=scheduler-policy"));
-	w.node.kube_scheduler.use_policy_config_map.v = false;
+	world_own(&w)->kube_scheduler.use_policy_config_map.v = false;
 	p = seed_plan(a, &req);
 	assert_null(strstr(file(&p, path)->content, "policy-configmap"));
 }

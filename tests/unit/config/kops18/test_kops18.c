@@ -62,35 +62,37 @@ static char *flags_of(struct arena *a, const struct schema *s, const void *obj)
 
 static void check_control_plane(struct world *w)
 {
-	const struct node *n = &w->node;
+	const struct kops18_node *own = world_own(w);
 
-	assert_string_equal(flags_of(w->a, &kube_apiserver_schema, &n->kube_apiserver), APISERVER);
+	assert_string_equal(flags_of(w->a, &kube_apiserver_schema, &own->kube_apiserver),
+			    APISERVER);
 	assert_string_equal(flags_of(w->a, &kube_controller_manager_schema,
-				     &n->kube_controller_manager),
+				     &own->kube_controller_manager),
 			    CONTROLLER_MANAGER);
-	assert_string_equal(flags_of(w->a, &kube_scheduler_schema, &n->kube_scheduler),
+	assert_string_equal(flags_of(w->a, &kube_scheduler_schema, &own->kube_scheduler),
 			    "--leader-elect=true --v=2");
-	assert_string_equal(n->kube_apiserver.image,
+	assert_string_equal(own->kube_apiserver.image,
 			    "gcr.io/google_containers/kube-apiserver:v1.8.7");
-	assert_string_equal(n->kube_controller_manager.image,
+	assert_string_equal(own->kube_controller_manager.image,
 			    "gcr.io/google_containers/kube-controller-manager:v1.8.7");
-	assert_string_equal(n->kube_scheduler.image,
+	assert_string_equal(own->kube_scheduler.image,
 			    "gcr.io/google_containers/kube-scheduler:v1.8.7");
 }
 
 static void check_every_role(struct world *w, const char *kubelet)
 {
 	const struct node *n = &w->node;
+	const struct kops18_node *own = world_own(w);
 
 	assert_string_equal(flags_of(w->a, &kubelet_schema, &n->kubelet), kubelet);
 	assert_string_equal(flags_of(w->a, &docker_schema, &n->docker), DOCKER);
-	assert_string_equal(flags_of(w->a, &kube_proxy_schema, &n->kube_proxy), PROXY);
-	assert_string_equal(n->kube_proxy.image, "gcr.io/google_containers/kube-proxy:v1.8.7");
-	assert_string_equal(n->kube_proxy.cpu_request, "100m");
+	assert_string_equal(flags_of(w->a, &kube_proxy_schema, &own->kube_proxy), PROXY);
+	assert_string_equal(own->kube_proxy.image, "gcr.io/google_containers/kube-proxy:v1.8.7");
+	assert_string_equal(own->kube_proxy.cpu_request, "100m");
 	assert_string_equal(n->docker.version, "1.13.1");
 	assert_string_equal(n->cluster_name, "abc.joshdurbin.net");
 	assert_string_equal(n->master_internal_name, "api.internal.abc.joshdurbin.net");
-	assert_string_equal(n->master_public_name, "api.abc.joshdurbin.net");
+	assert_string_equal(own->master_public_name, "api.abc.joshdurbin.net");
 	assert_string_equal(n->cloud_provider, "aws");
 	assert_string_equal(n->networking, "kubenet");
 	assert_string_equal(n->non_masquerade_cidr, "100.64.0.0/10");
@@ -98,15 +100,15 @@ static void check_every_role(struct world *w, const char *kubelet)
 	assert_string_equal(n->cluster_dns_domain, "cluster.local");
 	assert_int_equal(n->kubernetes.minor, 8);
 	assert_int_equal(n->kubernetes.patch, 7);
-	assert_true(n->api_dns && n->auto_upgrades);
-	assert_false(n->has_cloud_config || n->secure_kubelet || n->etcd_tls);
+	assert_true(own->api_dns && n->auto_upgrades);
+	assert_false(own->has_cloud_config || own->secure_kubelet || own->etcd_tls);
 	assert_int_equal(n->assets.n, 4);
 	assert_string_equal(tree_where(w->a, &n->assets.v[1].pos), "kube_env.yaml:3:3");
 	assert_string_equal(n->protokube.name, "protokube:1.8.1");
-	assert_int_equal(n->etcd_clusters.n, 2);
-	assert_string_equal(n->etcd_clusters.v[1].name, "events");
-	assert_string_equal(n->etcd_clusters.v[0].version, "2.2.1");
-	assert_string_equal(n->etcd_clusters.v[0].members.v[0], "a");
+	assert_int_equal(own->etcd_clusters.n, 2);
+	assert_string_equal(own->etcd_clusters.v[1].name, "events");
+	assert_string_equal(own->etcd_clusters.v[0].version, "2.2.1");
+	assert_string_equal(own->etcd_clusters.v[0].members.v[0], "a");
 }
 
 static void the_seeds_master(void **state)
@@ -118,7 +120,7 @@ static void the_seeds_master(void **state)
 	world_must_build(&w);
 	assert_int_equal(w.warnings.n, 0);
 	assert_true(w.node.is_master);
-	assert_string_equal(w.node.dns_zone, "Z1AFAKE1ZON3YO");
+	assert_string_equal(world_own(&w)->dns_zone, "Z1AFAKE1ZON3YO");
 	assert_string_equal(w.node.config_base, "s3://jdurbin-kops/abc.joshdurbin.net");
 	check_every_role(&w, MASTER_KUBELET);
 	check_control_plane(&w);
@@ -135,7 +137,7 @@ static void the_seeds_worker(void **state)
 	assert_false(w.node.is_master);
 	check_every_role(&w, WORKER_KUBELET);
 	/* control-plane sections are a master's alone */
-	assert_null(w.node.kube_apiserver.image);
+	assert_null(world_own(&w)->kube_apiserver.image);
 }
 
 /* The text between a here-document's first and last line of the user data. */
@@ -172,7 +174,7 @@ static void bare_sections_give_the_same_node(void **state)
 		w.ig = here_document(&w, scripts[i], "ig_spec.yaml", "__EOF_IG_SPEC");
 		world_must_build(&w);
 		assert_int_equal(w.warnings.n, 0);
-		assert_null(w.node.dns_zone);
+		assert_null(world_own(&w)->dns_zone);
 		check_every_role(&w, i == 0 ? MASTER_KUBELET : WORKER_KUBELET);
 		if (i == 0)
 			check_control_plane(&w);
@@ -218,10 +220,11 @@ static void instance_group_lies_over_the_cluster(void **state)
 	assert_string_equal(strmap_get(&k->node_labels, "kops.k8s.io/instancegroup"), "g");
 	assert_string_equal(strmap_get(&k->feature_gates, "F"), "true");
 	assert_true(k->register_schedulable.v);
-	assert_true(w.node.secure_kubelet);
+	assert_true(world_own(&w)->secure_kubelet);
 	assert_string_equal(k->client_ca_file, "/srv/kubernetes/ca.crt");
 	assert_string_equal(k->hostname_override, "h");
-	assert_string_equal(w.node.kube_proxy.hostname_override, "ip-10-0-0-1.ec2.internal");
+	assert_string_equal(world_own(&w)->kube_proxy.hostname_override,
+			    "ip-10-0-0-1.ec2.internal");
 }
 
 static void a_masters_own_taints_replace_the_usual_one(void **state)
@@ -236,7 +239,7 @@ static void a_masters_own_taints_replace_the_usual_one(void **state)
 	assert_string_equal(strv_join(a, &k->taints, " "), "a=b:NoSchedule");
 	assert_int_equal(k->max_pods.v, 1);
 	/* one group alone may refuse anonymous requests */
-	assert_true(w.node.secure_kubelet);
+	assert_true(world_own(&w)->secure_kubelet);
 }
 
 static void versions(void **state)
@@ -444,17 +447,17 @@ static void cloud_config_and_networks(void **state)
 
 	(void)state;
 	world_must_build(&w);
-	assert_true(w.node.has_cloud_config && w.node.etcd_tls);
-	assert_false(w.node.api_dns);
-	assert_string_equal(strmap_get(&w.node.cloud_config, "DisableSecurityGroupIngress"),
+	assert_true(world_own(&w)->has_cloud_config && world_own(&w)->etcd_tls);
+	assert_false(world_own(&w)->api_dns);
+	assert_string_equal(strmap_get(&world_own(&w)->cloud_config, "DisableSecurityGroupIngress"),
 			    "true");
-	assert_string_equal(strmap_get(&w.node.cloud_config, "ElbSecurityGroup"), "sg-1");
+	assert_string_equal(strmap_get(&world_own(&w)->cloud_config, "ElbSecurityGroup"), "sg-1");
 	assert_string_equal(w.node.networking, "weave");
-	assert_int_equal(w.node.etcd_clusters.n, 1);
-	assert_int_equal(w.node.etcd_clusters.v[0].members.n, 3);
+	assert_int_equal(world_own(&w)->etcd_clusters.n, 1);
+	assert_int_equal(world_own(&w)->etcd_clusters.v[0].members.n, 3);
 	world_must_build(&cni);
-	assert_true(cni.node.has_cloud_config);
-	assert_int_equal(cni.node.cloud_config.n, 0);
+	assert_true(world_own(&cni)->has_cloud_config);
+	assert_int_equal(world_own(&cni)->cloud_config.n, 0);
 	assert_string_equal(cni.node.networking, "cni");
 	world_must_build(&old);
 	assert_string_equal(old.node.networking, "classic");

@@ -175,13 +175,14 @@ static void options_change_the_defaults(void **state)
 		"etcdClusters: [{name: events, version: 3.0.17, etcdMembers: [{name: a}]},"
 		" {name: main, etcdMembers: [{name: a}, {name: b}, {name: c}]}]",
 		"");
-	const struct kube_apiserver_spec *s = &w.node.kube_apiserver;
+	const struct kube_apiserver_spec *s;
 	const struct kubelet_spec *k = &w.node.kubelet;
 
 	(void)state;
 	world_must_build(&w);
-	assert_true(w.node.isolate_masters && w.node.kopeio_authentication);
-	assert_false(node_runs_kube_proxy(&w.node));
+	s = &world_own(&w)->kube_apiserver;
+	assert_true(world_own(&w)->isolate_masters && world_own(&w)->kopeio_authentication);
+	assert_false(kops18_runs_kube_proxy(&w.node));
 	assert_string_equal(k->hairpin_mode, "none");
 	assert_true(k->enable_debugging_handlers.set && !k->enable_debugging_handlers.v);
 	assert_string_equal(k->cloud_provider, "external");
@@ -195,8 +196,8 @@ static void options_change_the_defaults(void **state)
 			    "/etc/kubernetes/authn.config");
 	assert_string_equal(s->storage_backend, "etcd3");
 	assert_int_equal(s->api_server_count.v, 3);
-	assert_string_equal(w.node.kube_controller_manager.cloud_provider, "external");
-	assert_true(w.node.kube_controller_manager.configure_cloud_routes.v);
+	assert_string_equal(world_own(&w)->kube_controller_manager.cloud_provider, "external");
+	assert_true(world_own(&w)->kube_controller_manager.configure_cloud_routes.v);
 }
 
 /* What kops' nodeup takes for itself, and not its CLI. */

@@ -439,9 +439,9 @@ static void cloud_config_is_used_when_the_cluster_has_one(void **state)
 
 	(void)state;
 	assert_file(&p, "/etc/kubernetes/cloud.config", 0644, "[global]\n\n");
-	w.node.has_cloud_config = true;
-	strmap_set(a, &w.node.cloud_config, "DisableSecurityGroupIngress", "true");
-	strmap_set(a, &w.node.cloud_config, "ElbSecurityGroup", "sg-1");
+	world_own(&w)->has_cloud_config = true;
+	strmap_set(a, &world_own(&w)->cloud_config, "DisableSecurityGroupIngress", "true");
+	strmap_set(a, &world_own(&w)->cloud_config, "ElbSecurityGroup", "sg-1");
 	p = seed_plan(a, &req);
 	assert_file(&p, "/etc/kubernetes/cloud.config", 0644,
 		    "[global]\nDisableSecurityGroupIngress = true\nElbSecurityGroup = sg-1\n");
@@ -562,10 +562,11 @@ static void a_hardened_cluster_has_more_keys_and_flags(void **state)
 	add_keypair(&w, "kubelet-api");
 	add_keypair(&w, "etcd");
 	add_keypair(&w, "etcd-client");
-	w.node.secure_kubelet = w.node.etcd_tls = w.node.encryption_config = true;
+	world_own(&w)->secure_kubelet = world_own(&w)->etcd_tls = world_own(&w)->encryption_config =
+		true;
 	strmap_set(a, &w.node.secrets, "encryptionconfig", "kind: EncryptionConfig\n");
-	w.node.kube_apiserver.insecure_port = 0;
-	w.node.kube_apiserver.audit_log_path = "/var/log/audit/api.log";
+	world_own(&w)->kube_apiserver.insecure_port = 0;
+	world_own(&w)->kube_apiserver.audit_log_path = "/var/log/audit/api.log";
 	p = seed_plan(a, &req);
 	pod = manifest(a, &p, "kube-apiserver");
 	for (size_t i = 0; i < ARRAY_LEN(want); i++)
@@ -596,7 +597,7 @@ static void an_audit_log_without_a_directory_gets_no_mount(void **state)
 		const struct tree *pod;
 		struct plan p;
 
-		w.node.kube_apiserver.audit_log_path = paths[i];
+		world_own(&w)->kube_apiserver.audit_log_path = paths[i];
 		p = seed_plan(a, &req);
 		pod = manifest(a, &p, "kube-apiserver");
 		assert_null(strstr(mounts(a, pod), "auditlogpathdir"));
@@ -622,9 +623,10 @@ static void files_of_flags_are_mounted(void **state)
 
 	(void)state;
 	req.has_file = has_nothing;
-	w.node.kube_apiserver.audit_log_path = "/srv/kubernetes/a.log";
-	w.node.kube_apiserver.audit_policy_file = "/srv/kubernetes/p.yaml";
-	w.node.kube_apiserver.authentication_token_webhook_config_file = "/etc/kubernetes/w.yaml";
+	world_own(&w)->kube_apiserver.audit_log_path = "/srv/kubernetes/a.log";
+	world_own(&w)->kube_apiserver.audit_policy_file = "/srv/kubernetes/p.yaml";
+	world_own(&w)->kube_apiserver.authentication_token_webhook_config_file =
+		"/etc/kubernetes/w.yaml";
 	p = seed_plan(a, &req);
 	mounted = mounts(a, manifest(a, &p, "kube-apiserver"));
 	assert_null(strstr(mounted, "auditlogpathdir"));

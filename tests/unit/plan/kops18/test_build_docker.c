@@ -361,7 +361,7 @@ static void nothing_runs_before_it_may(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(users); i++)
 		assert_true(waits_for(plan_get(&p, TASK_UNIT, users[i]), mounts));
 	/* what etcd is told of lies where this host can be written to */
-	h.w.node.etcd_tls = true;
+	world_own(&h.w)->etcd_tls = true;
 	p = seed_plan(a, &h.req);
 	assert_true(has_text(&p, SYSTEM "protokube.service",
 			     " --peer-ca=/etc/srv/kubernetes/ca.crt "
