@@ -110,8 +110,8 @@ static const char *find_gone_beside(struct loader *l, const char *name)
 	for (size_t i = 0; i < all.n; i++) {
 		const char *location = all.v[i].location;
 
-		if (strncmp(location, name, n) == 0 && !str_eq(location, name) &&
-		    access(location_path(location), F_OK) < 0)
+		if (!all.v[i].issued && strncmp(location, name, n) == 0 &&
+		    !str_eq(location, name) && access(location_path(location), F_OK) < 0)
 			return location;
 	}
 	return NULL;

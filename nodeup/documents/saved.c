@@ -212,10 +212,22 @@ int store_kept_of(struct arena *a, int root_fd, const char *path, struct store_o
 	return 0;
 }
 
+/* The names of what was issued to this node. */
+static struct strv issued_in(struct arena *a, const struct tree *saved)
+{
+	const struct tree *names = tree_get(saved, "issued");
+	struct strv issued = { 0 };
+
+	for (size_t i = 0; names && i < names->n; i++)
+		strv_add(a, &issued, names->items[i].value->scalar);
+	return issued;
+}
+
 int store_kept_texts(struct arena *a, int root_fd, const char *path, const char *key,
 		     struct store_texts *ret, struct err *e)
 {
 	const struct tree *documents;
+	struct strv issued;
 	struct tree *t;
 	int64_t ns;
 	int r = load_saved(a, root_fd, path, key, &t, &ns, e);
@@ -223,9 +235,12 @@ int store_kept_texts(struct arena *a, int root_fd, const char *path, const char 
 	*ret = (struct store_texts){ 0 };
 	if (r < 0)
 		return r;
+	issued = issued_in(a, t);
 	documents = tree_get(t, "documents");
 	for (size_t i = 0; documents && i < documents->n; i++) {
 		struct store_text kept = { .location = documents->items[i].key };
+
+		kept.issued = strv_has(&issued, kept.location);
 
 		kept.text = kept_bytes(a, documents->items[i].value, &kept.n);
 		if (kept.text)
@@ -239,17 +254,15 @@ static struct tree *given_in(struct arena *a, const struct buf *text)
 {
 	static const char *const lasting[] = { "key", "conf", "folders", "missing" };
 	struct tree *t, *given = tree_map(a);
-	struct strv issued = { 0 };
-	const struct tree *names, *documents;
+	const struct tree *documents;
+	struct strv issued;
 	struct err ignored;
 
 	if (json_parse(a, "", buf_str(text), text->len, &t, &ignored) < 0)
 		return NULL;
 	for (size_t i = 0; i < ARRAY_LEN(lasting); i++)
 		(void)tree_set(a, given, lasting[i], tree_get(t, lasting[i]) ?: tree_null(a));
-	names = tree_get(t, "issued");
-	for (size_t i = 0; names && i < names->n; i++)
-		strv_add(a, &issued, names->items[i].value->scalar);
+	issued = issued_in(a, t);
 	documents = tree_get(t, "documents");
 	for (size_t i = 0; documents && i < documents->n; i++)
 		if (!strv_has(&issued, documents->items[i].key))

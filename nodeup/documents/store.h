@@ -89,6 +89,7 @@ struct store_texts {
 	struct store_text {
 		const char *location, *text;
 		size_t n;
+		bool issued; /* to this node: it never was a file */
 	} * v;
 	size_t n;
 };

@@ -11,6 +11,7 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/base/paths.h"
 #include "nodeup/base/proc.h"
+#include "nodeup/base/record.h"
 #include "nodeup/documents/bootstrap.h"
 #include "nodeup/documents/kept.h"
 #include "tests/unit/lib/cloud.h"
@@ -378,6 +379,52 @@ static void a_lost_folder_is_served_at_boot(void **state)
 	assert_int_equal(mkdir(fx->docs.path, 0700), 0);
 }
 
+/* What was issued to this node is kept below the folder of the documents, and never was a file there. */
+static void what_was_issued_is_no_lost_document(void **state)
+{
+	struct fixture *fx = *state;
+	autobuf struct buf kept = BUF_INIT(1 << 20);
+	const char *issued = at(fx, "issued/kubelet.crt");
+
+	run(fx);
+	assert_true(record_read(fx->root.fd, OWN_DOCUMENTS, &kept));
+	assert_int_equal(unlink(fx->req.conf), 0);
+	for (size_t i = 0; i < 2; i++) {
+		const char *list = i ? arena_printf(fx->a, "[\"%s\"]", issued) : "[]";
+		const char *text = strstr(buf_str(&kept), "\"documents\":{");
+
+		assert_non_null(text);
+		text = arena_printf(fx->a, "%.*s\"issued\":%s,\"documents\":{\"%s\":\"eA==\",%s",
+				    (int)(text - buf_str(&kept)), buf_str(&kept), list, issued,
+				    text + strlen("\"documents\":{"));
+		scratch_write(&fx->root, OWN_DOCUMENTS, text);
+		assert_int_equal(load(fx) < 0, i == 0);
+	}
+	assert_int_equal(fx->b.n_lost, 1);
+}
+
+/* One that is chosen has the certificates of its own day. */
+static void an_older_set_goes_over_no_newer_one(void **state)
+{
+	static const char *const own[] = { "1", "2", "3" }, *const given[] = { "a", "b", "a" };
+	struct fixture *fx = *state;
+	autobuf struct buf third = BUF_INIT(1 << 10);
+
+	for (size_t i = 0; i < ARRAY_LEN(own); i++) {
+		scratch_write(
+			&fx->root, OWN_DOCUMENTS,
+			arena_printf(
+				fx->a,
+				"{\"issued\":[\"x\"],\"documents\":{\"x\":\"%s\",\"y\":\"%s\"}}",
+				own[i], given[i]));
+		assert_int_equal(kept_add(fx->root.fd, OWN_DOCUMENTS, (int64_t)i + 1, &fx->e), 0);
+	}
+	assert_int_equal(kept_add(fx->root.fd, OWN_KEPT_DIR "/1.json", 4, &fx->e), 0);
+	assert_int_equal(kept_last(fx->root.fd), 3);
+	assert_true(record_read(fx->root.fd, OWN_KEPT_DIR "/3.json", &third));
+	assert_non_null(strstr(buf_str(&third), "\"x\":\"3\""));
+}
+
 static void a_set_is_chosen_by_its_number(void **state)
 {
 	struct fixture *fx = *state;
@@ -459,6 +506,8 @@ int main(void)
 		T(what_is_no_damage_stays),
 		T(an_edit_that_does_not_parse_is_served_at_boot),
 		T(a_lost_folder_is_served_at_boot),
+		T(what_was_issued_is_no_lost_document),
+		T(an_older_set_goes_over_no_newer_one),
 		T(a_set_is_chosen_by_its_number),
 		T(a_damaged_document_waits_for_metadata_at_boot),
 		T(what_was_applied_is_no_junk),
