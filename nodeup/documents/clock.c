@@ -2,8 +2,6 @@
 #include "nodeup/config/pem.h"
 #include "nodeup/documents/loader.h"
 
-/* for so long another program may take to set the clock after boot, as where a server's certificate is not valid yet */
-#define CLOCK_PATIENCE_NS (600 * DUR_SEC)
 #define CLOCK_LOOK_NS DUR_SEC
 
 static char *date_of(struct loader *l, int64_t seconds)
@@ -27,11 +25,12 @@ int loader_check_clock(struct loader *l, const struct loader_ca *ca, struct err 
 			date_of(l, now), ca->name, date_of(l, from), date_of(l, until));
 }
 
-int loader_await_clock(struct loader *l, const struct loader_ca *ca, struct err *e)
+int loader_await_clock(struct loader *l, const struct loader_ca *ca, int64_t patience_ns,
+		       struct err *e)
 {
 	const struct bootstrap_req *req = l->req;
 	const int64_t since = dur_now();
-	int64_t end = since + CLOCK_PATIENCE_NS;
+	int64_t end = since + patience_ns;
 	int r;
 
 	if (req->deadline_ns && req->deadline_ns < end)

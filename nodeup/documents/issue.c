@@ -173,7 +173,9 @@ static int find_in_time(struct loader *l, const struct node_issue *want,
 	*ret_found = find_pair(l, want, signer, is_off, ret, why);
 	if (is_off && *ret_found)
 		loader_tell_clock(l, &off);
-	return !is_off || *ret_found || l->req->only_looks ? 0 : loader_await_clock(l, &ca, e);
+	return !is_off || *ret_found || l->req->only_looks
+		       ? 0
+		       : loader_await_clock(l, &ca, LOADER_CLOCK_PATIENCE_NS, e);
 }
 
 int loader_issue_here(struct loader *l, const struct node_wants *w, struct err *e)

@@ -119,16 +119,18 @@ static int begin_keys(struct loader *l, struct err *e)
 	return loader_begin_keys(l, KEYS, e);
 }
 
-/* The clock may be outside the life of the CA that vouches for kops-controller. Who has documents goes on with them. */
+/* Fails with BUSY while the clock is outside the life of the CA that vouches for kops-controller. Who has documents goes on with
+ * them after its patience with servers. */
 static int check_server_clock(struct loader *l, const char *location, struct err *e)
 {
 	const struct loader_ca ca = { .name = "of kops-controller",
 				      .certs = l->b->documents.join->ca };
-	const int r = loader_check_clock(l, &ca, e);
 
-	return r == 0 || l->req->only_looks || loader_kept_text(l, location)
-		       ? r
-		       : loader_await_clock(l, &ca, e);
+	if (l->req->only_looks)
+		return loader_check_clock(l, &ca, e);
+	return loader_await_clock(
+		l, &ca,
+		loader_kept_text(l, location) ? l->req->patience_ns : LOADER_CLOCK_PATIENCE_NS, e);
 }
 
 static int ask_for_config(struct loader *l, const char *location, struct err *e)
@@ -136,12 +138,12 @@ static int ask_for_config(struct loader *l, const char *location, struct err *e)
 	struct bootstrap_answer answer;
 	int r = begin(l, e);
 
-	if (r == 0 && !l->again)
-		r = check_server_clock(l, location, e);
 	if (r == 0 && l->req->meanwhile && !l->again)
 		l->req->meanwhile(l->req->meanwhile_arg);
 	if (r == 0 && !l->again)
 		r = begin_keys(l, e);
+	if (r == 0 && !l->again)
+		r = check_server_clock(l, location, e);
 	if (r == 0)
 		r = join_ask(l->b->join, l->arena, bootstrap_ask(l->arena, NULL, NULL), &answer, e);
 	if (r < 0)
@@ -343,7 +345,7 @@ static int ask_for_certificates(struct loader *l, const struct node_wants *w, st
 	for (size_t i = 0; i < w->n_issues && r == 0; i++) {
 		const struct loader_ca ca = ca_of(&w->issues[i]);
 
-		r = loader_await_clock(l, &ca, e);
+		r = loader_await_clock(l, &ca, LOADER_CLOCK_PATIENCE_NS, e);
 	}
 	if (r == 0 && !l->b->keys)
 		r = loader_begin_keys(l, w->n_issues, e);

@@ -84,8 +84,11 @@ struct loader_ca {
 /* Whether the CA is valid now, as what it signs has to be. BUSY and ETIME: this machine's clock may be set yet; CONFIG: a server
  * has the same time, so it has ended. */
 int loader_check_clock(struct loader *l, const struct loader_ca *ca, struct err *e) must_check;
-/* Wait until it is, or nobody has set the clock for too long. */
-int loader_await_clock(struct loader *l, const struct loader_ca *ca, struct err *e) must_check;
+/* For so long another program may take to set the clock after boot, as where a server's certificate is not valid yet. */
+#define LOADER_CLOCK_PATIENCE_NS (600 * DUR_SEC)
+/* Waits until it is, or nobody has set the clock for so long. */
+int loader_await_clock(struct loader *l, const struct loader_ca *ca, int64_t patience_ns,
+		       struct err *e) must_check;
 /* Say once that certificates stay because the clock is off. */
 void loader_tell_clock(struct loader *l, const struct err *off);
 /* Begin to make so many keys, for join_keys_take. Who waits for documents is told of them after ten seconds. */
