@@ -52,10 +52,11 @@ void wait_tell(wait_fn *fn, void *arg, const char *what, int64_t since_ns, unsig
 		fn(arg, &w);
 }
 
-void wait_tell_silence(wait_fn *fn, void *arg, const char *what, const char *who, int64_t since_ns,
-		       unsigned int attempt)
+void wait_tell_silence(wait_fn *fn, void *arg, const char *what, const char *who, bool has_begun,
+		       int64_t since_ns, unsigned int attempt)
 {
-	autofree char *reason = xasprintf("%s: no answer yet", who);
+	autofree char *reason =
+		xasprintf("%s: %s", who, has_begun ? "its answer comes slowly" : "no answer yet");
 	const struct wait w = {
 		.what = what,
 		.reason = reason,

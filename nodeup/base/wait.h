@@ -32,9 +32,9 @@ void wait_tell(wait_fn *fn, void *arg, const char *what, int64_t since_ns, unsig
 	       const struct err *last, int64_t next_ns);
 /* The silence of a server after which it is told. */
 #define WAIT_SILENCE_NS DUR_SEC
-/* Tell fn (NULL: nothing) of a try that has no answer yet; who: whom it asks. */
-void wait_tell_silence(wait_fn *fn, void *arg, const char *what, const char *who, int64_t since_ns,
-		       unsigned int attempt);
+/* Tells fn (NULL: nothing) of a try that has no answer yet, or one that has begun and does not end; who: whom it asks. */
+void wait_tell_silence(wait_fn *fn, void *arg, const char *what, const char *who, bool has_begun,
+		       int64_t since_ns, unsigned int attempt);
 /* For how long to try again (< 0: for ever), and who is told before each pause. */
 struct wait_patience {
 	int64_t ns;

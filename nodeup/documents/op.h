@@ -62,6 +62,7 @@ struct store_op {
 	int64_t silent_ns; /* when a try without an answer is told of; INT64_MAX: it was, or began not */
 	uint64_t id;
 	struct store_wave *wave;
+	bool is_slow;         /* it has begun to answer, and gets more time until it is told of */
 	bool heard, answered; /* under the wave's lock: something came; its end */
 	struct store_answer answer;
 };

@@ -7,6 +7,9 @@
 
 enum { RUNNING_MAX = 12, PAGE_MAX = 4 * 1024, CLOCK_TOLERANCE_S = 300 };
 
+/* For so long an answer that has begun may take until that is told. */
+#define SLOW_NS (5 * DUR_SEC)
+
 struct store_wave {
 	struct store *store;
 	struct store_op *ops;
@@ -68,7 +71,7 @@ static void clear_answer(struct store_op *op)
 	*answer = (struct store_answer){ .retry_after_ns = -1 };
 	answer->body = BUF_INIT(STORE_DOCUMENT_MAX);
 	answer->page = BUF_INIT(PAGE_MAX);
-	op->heard = op->answered = false;
+	op->heard = op->answered = op->is_slow = false;
 }
 
 /* Where and as whom S3 is to be asked: the region (given, environment, IMDS) and the credentials. A failure is the operation's answer. */
@@ -292,12 +295,15 @@ static int64_t tell_silence(struct store_wave *w)
 	for (size_t i = 0; i < w->n; i++) {
 		struct store_op *op = &w->ops[i];
 
-		if (op->state != OP_RUNNING || has_come(w, op, &op->heard))
+		if (op->state != OP_RUNNING)
 			continue;
-		if (op->silent_ns <= now) {
+		if (op->silent_ns <= now && !op->is_slow && has_come(w, op, &op->heard)) {
+			op->is_slow = true;
+			op->silent_ns = now + SLOW_NS;
+		} else if (op->silent_ns <= now) {
 			if (!spoken)
 				wait_tell_silence(s->on_wait, s->wait_arg, op->shown, op->shown,
-						  op->since_ns, op->attempt);
+						  op->is_slow, op->since_ns, op->attempt);
 			spoken = true;
 			op->silent_ns = INT64_MAX;
 		}

@@ -168,7 +168,7 @@ static void on_silence(void *arg)
 	const struct join_req *req = &t->join->req;
 
 	wait_tell_silence(req->on_wait, req->wait_arg, "kops-controller", join_server(t->join),
-			  t->since_ns, t->attempt);
+			  false, t->since_ns, t->attempt);
 }
 
 /* 1: answered; 0: it may be tried again, with e; else it may not. */

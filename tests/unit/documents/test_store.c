@@ -492,7 +492,7 @@ static void test_silence(void **state)
 	assert_int_equal(fx->waits, 0);
 }
 
-/* Bytes that come are no silence, however long the rest takes. */
+/* Bytes that come are no silence; that the rest takes long is told, once. */
 static void test_slow_is_not_silent(void **state)
 {
 	struct fixture *fx = *state;
@@ -500,6 +500,9 @@ static void test_slow_is_not_silent(void **state)
 	cloud_fault(fx->c, CLOUD_S3, "/bucket/d/1", "slow=1.3&status=200&body=ab");
 	fx_expect(fx, "s3://bucket/d/1", "ab");
 	assert_int_equal(fx->silences, 0);
+	cloud_fault(fx->c, CLOUD_S3, "/bucket/d/2", "slow=7&status=200&body=ab");
+	fx_expect(fx, "s3://bucket/d/2", "ab");
+	assert_int_equal(fx->silences, 1);
 }
 
 static int save(struct fixture *fx, const char *key)
