@@ -128,7 +128,8 @@ int interrupted_get(int root_fd, struct buf *text, const char **ret_path, struct
 	if (is_spare_newer(root_fd)) {
 		const int r = io_read(root_fd, *ret_path = spare, text, e);
 
-		if (r < 0 || !is_old(root_fd, text))
+		/* a run that has room again removes it */
+		if (r != -ENOENT && (r < 0 || !is_old(root_fd, text)))
 			return r;
 		text->len = 0;
 	}
