@@ -271,10 +271,10 @@ static int uninstall(struct cli *cli, struct removal *rm, struct err *e)
 		r = look(rm, e);
 	if (r == 0 && rm->bus && rm->n > rm->stay)
 		r = stop_boot_unit(rm, cli->dryrun, e);
-	if (r == 0 && rm->bus && !cli->dryrun)
+	if (r == 0 && rm->bus && rm->n > rm->stay && !cli->dryrun)
 		r = lock_take(rm->root_fd, NULL, &lock, e);
 	/* what was stopped may have written more */
-	if (r == 0 && !cli->dryrun)
+	if (r == 0 && rm->n > rm->stay && !cli->dryrun)
 		r = look(rm, e);
 	if (r == 0 && !cli->dryrun)
 		r = remove_units(rm, e);
