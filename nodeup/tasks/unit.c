@@ -489,10 +489,9 @@ static int enqueue(const struct task *t, struct task_ctx *ctx, const struct bus_
 		if (r < 0)
 			return r;
 	}
-	if (str_eq(verb, "restart")) {
+	if (str_eq(verb, "restart"))
 		tell_fate(t, ctx, u);
-		r = restart_lost_socket(t, ctx, e);
-	}
+	r = restart_lost_socket(t, ctx, e);
 	return r < 0 ? r : bus_job(ctx->bus, verb, t->name, ret_job, e);
 }
 
