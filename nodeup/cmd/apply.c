@@ -66,10 +66,10 @@ struct apply {
 	int64_t volumes_ns;  /* how long volumes are waited for; 0: as long as there is time */
 	size_t changed;      /* tasks, in all runs */
 	int64_t begun_ns;
-	bool console_told;    /* of a failed run of this process */
-	bool age_told;        /* of its age, too */
-	bool silence_told;    /* that its status cannot be written */
-	bool kept_told;       /* that documents are kept, for when the store cannot be reached */
+	bool console_told; /* of a failed run of this process */
+	bool age_told;     /* of its age, too */
+	int silence_told; /* the worst that was said of its status: 1 not in /run, below 0 nowhere */
+	bool kept_told;   /* that documents are kept, for when the store cannot be reached */
 	struct round_end end; /* of the run under way, from its beginning on */
 	bool refused;         /* it may not change this machine */
 };
@@ -99,10 +99,11 @@ static void publish_status(struct apply *ap)
 		return;
 	ending_hold();
 	r = status_write(ap->live_fd, &ap->status, &why);
-	if (r != 0 && !ap->silence_told)
+	if (r != 0 && (!ap->silence_told || (r < 0 && ap->silence_told > 0))) {
 		log_warning("nodeup status %s: %s",
 			    r < 0 ? "knows nothing of this run" : "is kept in " OWN_LIB, why.msg);
-	ap->silence_told |= r != 0;
+		ap->silence_told = r;
+	}
 	if (str_eq(ap->status.state, "running"))
 		tell_age(ap);
 	ending_release();
