@@ -13,6 +13,18 @@ void private_key_free(EVP_PKEY **key)
 	EVP_PKEY_free(*key);
 }
 
+static void free_numbers(ASN1_SEQUENCE_ANY *all)
+{
+	for (int i = 0; i < sk_ASN1_TYPE_num(all); i++) {
+		const ASN1_TYPE *part = sk_ASN1_TYPE_value(all, i);
+
+		if (part->type == V_ASN1_INTEGER)
+			OPENSSL_cleanse(part->value.integer->data,
+					(size_t)part->value.integer->length);
+	}
+	sk_ASN1_TYPE_pop_free(all, ASN1_TYPE_free);
+}
+
 /* The numbers stand behind that of a version. */
 static EVP_PKEY *read_rsa(const unsigned char *der, long n)
 {
@@ -31,7 +43,7 @@ static EVP_PKEY *read_rsa(const unsigned char *der, long n)
 	key = ok ? rsa_assemble(v) : NULL;
 	for (int i = 0; i < RSA_PARTS; i++)
 		BN_clear_free(v[i]);
-	sk_ASN1_TYPE_pop_free(all, ASN1_TYPE_free);
+	free_numbers(all);
 	return key;
 }
 
