@@ -32,7 +32,7 @@
 	X("kubelet", build_kops_kubelet) /* kubelet, its settings and certificates */ \
 	X("warm-pool", build_kops_warm_pool) /* images that an instance of a warm pool has before it is used */ \
 	X("bootstrap", build_bootstrap) /* our own unit, that runs us at each boot */ \
-	X("hooks", build_kops_hooks) /* the same, and containerd runs them */ \
+	X("hooks", build_kops_hooks) /* what users add comes last, as it must not take the place of what a node is made of: units of theirs, containerd runs their containers */ \
 	X("file-assets", build_file_assets) /* the files of the user's own */ \
 	X("bake", build_bake, .explicit_only = true) /* nothing but the assets, all of them, images too */
 
