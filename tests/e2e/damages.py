@@ -132,7 +132,7 @@ CONCERNS = [
     ("rules", ".*", ".*", [RULES]),
 ]
 # A word of what to do, where a message has one line.
-COMMAND = re.compile(r"\b(nodeup (repair|apply|plan|check|why)|systemctl|chattr|umount|mount|remove|hostname(ctl)?|ss|df|du|kill) \S")
+COMMAND = re.compile(r"\b(nodeup (repair|apply|plan|check|why)|systemctl|chattr|umount|mount -|or remove|hostname(ctl)?|ss|df|du|kill) ?\S")
 # What they end with, and how long they may take on a machine that is busy.
 RUN = (0, 65, 69, 71, 73, 75, 78)
 DOCUMENTED = {"status": range(5), "plan": (2, *RUN), "apply": RUN, "repair": RUN}
