@@ -109,6 +109,7 @@ static void what_answers_again_by_itself_is_not_changed(void **state)
 {
 	struct world *w = *state;
 	struct task_diff diff = { 0 };
+	int r = TASK_WAIT;
 
 	assert_int_equal(w->unit.ops->check(&w->unit, &w->ctx, &diff, &w->e), TASK_DIFFERS);
 	assert_string_equal(diff.why, "active, but it does not answer: /run/docker.sock says "
@@ -116,9 +117,13 @@ static void what_answers_again_by_itself_is_not_changed(void **state)
 	assert_int_equal(apply(w), TASK_WAIT);
 	assert_int_equal(close(w->fd), 0);
 	listen_anew(w);
-	assert_int_equal(pthread_create(&w->thread, NULL, answer_one, w), 0);
-	assert_int_equal(apply(w), TASK_DONE);
-	assert_int_equal(pthread_join(w->thread, NULL), 0);
+	/* on a busy machine a second may pass before it does */
+	for (size_t i = 0; i < 10 && r == TASK_WAIT; i++) {
+		assert_int_equal(pthread_create(&w->thread, NULL, answer_one, w), 0);
+		r = apply(w);
+		assert_int_equal(pthread_join(w->thread, NULL), 0);
+	}
+	assert_int_equal(r, TASK_DONE);
 	assert_true(w->run.equal);
 	assert_string_equal(w->bus.calls, "");
 }
