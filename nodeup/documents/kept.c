@@ -102,11 +102,12 @@ int kept_add(int root_fd, const char *from, int64_t number, struct err *e)
 		if (newest.len == text.len &&
 		    memcmp(buf_str(&newest), buf_str(&text), text.len) == 0)
 			return 0;
-		if (store_kept_equal(&newest, &text) && !str_eq(from, OWN_DOCUMENTS))
-			return 0;
-		/* a set whose certificates have ended would serve no more */
-		if (store_kept_equal(&newest, &text))
+		if (store_kept_equal(&newest, &text)) {
+			if (!str_eq(from, OWN_DOCUMENTS))
+				return 0;
+			/* a set whose certificates have ended would serve no more */
 			number = sets.v[0].number;
+		}
 	}
 	r = record_write(root_fd, path_of(a, number), 0600, buf_str(&text), e);
 	if (r < 0)
