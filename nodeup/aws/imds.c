@@ -13,7 +13,7 @@ enum {
 	TIMEOUT_S = 2, /* too low a hop limit drops the answer: nothing else ends the wait */
 };
 
-/* What was asked for before it is wanted. */
+/* A question that was asked before its answer is wanted. */
 struct ahead {
 	struct imds *imds;
 	char *path; /* NULL: it was taken, or is of no use */
@@ -238,7 +238,7 @@ void imds_ask_ahead(struct imds *m, const char *const *paths, size_t n)
 	(void)pthread_mutex_unlock(&m->lock);
 }
 
-/* Whether the answer is here: that one has it, or that there is none. It is given once. */
+/* Returns whether the answer is here: a value, or that there is none. It is given once. */
 static bool take_ahead(struct imds *m, const char *path, struct buf *b, int *ret, struct err *e)
 {
 	for (size_t i = 0; i < m->n_ahead; i++) {

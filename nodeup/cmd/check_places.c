@@ -163,7 +163,7 @@ static uint64_t length_of(const struct checking *c, const struct asset *as)
 	return 0;
 }
 
-/* Whether a file in that directory may share the bytes of another on its file system, which is tried with two of no name. */
+/* Returns whether a file in that directory may share the bytes of another on its file system: it tries two without a name. */
 static bool has_reflinks(int root_fd, const char *dir)
 {
 	autoclose int from = -1, to = -1;

@@ -27,7 +27,7 @@ static const struct kept *find(const unsigned char *der, long n)
 	return NULL;
 }
 
-/* Where there is room, it is kept. */
+/* Keeps what it has parsed while there is room. */
 static struct kept parse(const unsigned char *der, long n)
 {
 	const unsigned char *end = der;
