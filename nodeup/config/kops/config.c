@@ -13,6 +13,7 @@
 #include "nodeup/config/version.h"
 
 const char kops_title[] = "kops 1.36 and 1.37";
+const struct version kops_last = { .major = 1, .minor = 37 };
 const struct version kops_oldest = { 1, 31, 0, NULL }, kops_newest = { 1, 37, 0, NULL };
 
 /* kops 1.36 writes it of every node. */
@@ -298,7 +299,7 @@ static int check_values(struct arena *a, const struct tree *t, const struct kops
 int kops_config(struct arena *a, const struct tree *t, const struct kops_boot *boot,
 		const struct dialect_opts *o, struct kops_config *ret, struct err *e)
 {
-	struct kops_config c = { .tree = t };
+	struct kops_config c = { .tree = t, .kops = kops_last };
 	struct kops_unknowns unknown = { .all.arena = a,
 					 .opts = o,
 					 .accept = boot->settings.accept_keys };

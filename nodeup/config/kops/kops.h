@@ -97,6 +97,7 @@ struct kops_config {
 	KOPS_DISCOVERY(FIELD_MEMBER)
 	KOPS_CONFIG(FIELD_MEMBER)
 	const struct tree *tree; /* as it stands, for places in messages */
+	struct version kops; /* that rendered it; see changes.h */
 	struct version kubernetes;
 	struct kops_hooks hooks_of_group, hooks_of_cluster; /* hooks_tree, read */
 };
@@ -110,6 +111,8 @@ extern const struct schema kops_oidc_schema;
 /* Which kops writes these documents, and of which Kubernetes. */
 extern const char kops_title[];
 extern const struct version kops_oldest, kops_newest;
+/* The newest kops that is known: documents of no known kops are taken for its own. */
+extern const struct version kops_last;
 /* Read BootConfig and check it by itself. An unknown key is an error. */
 int kops_boot(struct arena *a, const struct tree *t, const struct dialect_opts *o,
 	      struct kops_boot *ret, struct err *e) must_check;

@@ -1,0 +1,59 @@
+#include "nodeup/config/kops/changes.h"
+
+#include <limits.h>
+
+/* More than any row has. */
+enum { SPANS_MAX = 4 };
+
+/* Versions of kops 1.x, both ends within. Without a bound of Kubernetes the documents' version is of no matter. */
+struct span {
+	int since_minor, since_patch;
+	int until_minor, until_patch;
+	int kubernetes_since, kubernetes_before; /* minors of 1.x; 0: any */
+};
+
+/* From a patch on, within its minor and in all later ones. */
+#define SINCE(minor, patch, ...)                            \
+	{                                                   \
+		minor, patch, INT_MAX, INT_MAX, __VA_ARGS__ \
+	}
+/* From a patch on, within its minor alone. */
+#define WITHIN(minor, patch, ...)                         \
+	{                                                 \
+		minor, patch, minor, INT_MAX, __VA_ARGS__ \
+	}
+/* To the last patch of a minor. */
+#define UNTIL(minor, ...)                         \
+	{                                         \
+		0, 0, minor, INT_MAX, __VA_ARGS__ \
+	}
+/* From a patch to the last one that does it. */
+#define BETWEEN(minor, patch, last_minor, last_patch, ...)        \
+	{                                                         \
+		minor, patch, last_minor, last_patch, __VA_ARGS__ \
+	}
+
+#define ROW(name, doc, ...) [KOPS_##name] = { __VA_ARGS__ },
+static const struct span changes[KOPS_CHANGE_COUNT][SPANS_MAX] = { KOPS_CHANGES(ROW) };
+
+static bool is_from(const struct version *v, int minor, int patch)
+{
+	return v->minor != minor ? v->minor > minor : v->patch >= patch;
+}
+
+static bool is_within(const struct span *s, const struct kops_config *c)
+{
+	return s->until_minor && is_from(&c->kops, s->since_minor, s->since_patch) &&
+	       !(c->kops.minor != s->until_minor ? c->kops.minor > s->until_minor
+						 : c->kops.patch > s->until_patch) &&
+	       c->kubernetes.minor >= s->kubernetes_since &&
+	       (!s->kubernetes_before || c->kubernetes.minor < s->kubernetes_before);
+}
+
+bool kops_does(const struct kops_config *c, enum kops_change change)
+{
+	for (size_t i = 0; i < SPANS_MAX; i++)
+		if (is_within(&changes[change][i], c))
+			return true;
+	return false;
+}
