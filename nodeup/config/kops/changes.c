@@ -55,5 +55,5 @@ bool kops_does(const struct kops_config *c, enum kops_change change)
 	for (size_t i = 0; i < SPANS_MAX; i++)
 		if (is_within(&changes[change][i], c))
 			return true;
-	return false;
+	return change == KOPS_ALWAYS;
 }

@@ -13,11 +13,39 @@
 	/* kubelet, containerd */ \
 	X(KUBELET_FILE, "kubelet takes nearly all its settings from kubelet.conf, not from flags", SINCE(36, 0)) \
 	/* control plane, host, network */ \
-	X(PROTOKUBE, "protokube runs on each control plane", UNTIL(35))
+	X(PROTOKUBE, "protokube runs on each control plane, and applies addons", UNTIL(35)) \
+	X(OLD_PROBE, "kube-apiserver has one probe, of /healthz", UNTIL(30), UNTIL(35, 0, 31)) \
+	X(IN_TREE_CLOUD, "cloud.config is there a second time, for programs that know the cloud themselves", UNTIL(35)) \
+	X(API_CLOUD, "kube-apiserver is told of that second one", BETWEEN(0, 0, 32, 1), UNTIL(35, 0, 33)) \
+	X(API_ENV, "kube-apiserver has variables of the documents", SINCE(31, 0)) \
+	X(ETCD_LEASES, "etcd's leases have the CA, the name and the log that main and events have", SINCE(36, 0)) \
+	X(SCHEDULER_LOOKUP, "the scheduler ends where it cannot learn how its users are known", SINCE(35, 0)) \
+	X(SCHEDULER_BETA, "the scheduler's configuration is v1beta2", UNTIL(35, 0, 25)) \
+	X(STAMPED_PODS, "pods have a creationTimestamp, null", UNTIL(33)) \
+	X(QUOTED_ARGS, "a quote in an argument of a pod puts it in quotes", BETWEEN(31, 0, 35, 1)) \
+	X(PROXY_FILE, "kube-proxy mounts its kubeconfig", UNTIL(35)) \
+	X(PROXY_FOLDER, "kube-proxy mounts the folder of its kubeconfig", SINCE(36, 0)) \
+	X(OLD_TOOLS, "conntrack, pigz and their kind are installed", UNTIL(34)) \
+	X(OLDER_TOOLS, "ebtables, socat and their kind are installed", UNTIL(33)) \
+	X(NFTABLES_PACKAGE, "kube-proxy's mode may bring nftables", SINCE(34, 0)) \
+	X(WIREGUARD_CHOICE, "calico's settings may leave out wireguard", SINCE(35, 0)) \
+	X(INOTIFY_WATCHES, "the kernel is told how many watches of inotify there may be", UNTIL(35)) \
+	X(CNI_ALWAYS, "CNI plugins are installed, whatever the documents say", UNTIL(31)) \
+	/* files that keep the host from the network of pods */ \
+	X(ENI_GUARDS, "the host is kept from all interfaces of pods", WITHIN(34, 3), SINCE(35, 1)) \
+	X(DEBIAN_GUARDS, "Debian is among the distributions that are kept from them", SINCE(36, 0)) \
+	X(CILIUM_ROUTES, "with cilium networkd leaves routes of others alone", SINCE(32, 1)) \
+	X(RELEASE_CONF, "with amazonvpc networkd is told so by 80-release.conf", BETWEEN(0, 0, 34, 2), BETWEEN(35, 0, 35, 0)) \
+	X(RELEASE_CONF_UBUNTU, "so it is on Ubuntu", SINCE(32, 0)) \
+	X(DEFAULT_LINK_UBUNTU, "with amazonvpc networkd gives no MAC on Ubuntu 24.04", BETWEEN(0, 0, 30, 1), SINCE(32, 1)) \
+	X(OTHERS_BY_NAME, "all interfaces but the first are known by their names", WITHIN(34, 3), BETWEEN(35, 1, 36, 1)) \
+	X(OTHERS_BY_DRIVER, "all interfaces but the first are known by their driver", SINCE(36, 2)) \
+	X(ROUTING_TABLES, "with kube-router names of routing tables are where newer releases have them", SINCE(34, 2))
 /* clang-format on */
 
 #define KOPS_CHANGE_ENUM(name, doc, ...) KOPS_##name,
 enum kops_change {
+	KOPS_ALWAYS, /* no difference */
 	KOPS_CHANGES(KOPS_CHANGE_ENUM) KOPS_CHANGE_COUNT,
 };
 
