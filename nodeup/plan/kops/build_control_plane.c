@@ -16,6 +16,7 @@ enum { CONFIG_MAX = 4096 };
 static const struct kops_mount kcm_mounts[] = {
 	{ .name = "logfile", .path = "/var/log/kube-controller-manager.log", .is_writable = true },
 	{ .is_ssl = true },
+	KOPS_IN_TREE_MOUNT,
 	{ .name = "cabundle", .path = "/srv/kubernetes/ca.crt" },
 	{ .name = "srvkcm", .path = SRV_KCM },
 	{ .name = "varlibkcm", .path = LIB_KCM },
@@ -61,10 +62,13 @@ static const struct kops_rule scheduler_rules[] = {
 };
 static const char *const scheduler_flags[] = {
 	"--config=" LIB_SCHEDULER "/config.yaml",
-	"--authentication-tolerate-lookup-failure=false",
-	"--authentication-skip-lookup=false",
 	"--authentication-kubeconfig=" LIB_SCHEDULER "/kubeconfig",
 	"--authorization-kubeconfig=" LIB_SCHEDULER "/kubeconfig",
+};
+
+static const char *const lookup_flags[] = {
+	"--authentication-tolerate-lookup-failure=false",
+	"--authentication-skip-lookup=false",
 };
 
 /* source: kops 1.37 nodeup/pkg/model/kube_controller_manager.go */
@@ -79,6 +83,8 @@ static void add_controller_manager(struct plan *p)
 	if (str_is_empty(plugins))
 		plugins = plan_distro(p)->volume_plugins_dir;
 	strv_add_array(p->arena, &flags, kcm_flags);
+	if (kops_has(p, KOPS_IN_TREE_CLOUD))
+		strv_add(p->arena, &flags, "--cloud-config=" KOPS_IN_TREE_CONFIG);
 	strv_addf(p->arena, &flags, "--flex-volume-plugin-dir=%s", plugins);
 	kops_apply_rules(&s, kcm_rules, ARRAY_LEN(kcm_rules));
 	field_flags(p->arena, &kops_kcm_schema, &s, &flags);
@@ -103,7 +109,9 @@ static void add_scheduler_config(struct plan *p, const struct kops_scheduler *s)
 	if (!str_is_empty(s->qps))
 		(void)tree_set(p->arena, client, "qps",
 			       tree_plain(p->arena, quantity_decimal(p->arena, s->qps)));
-	tree_set_text(p->arena, t, "apiVersion", "kubescheduler.config.k8s.io/v1");
+	tree_set_text(p->arena, t, "apiVersion",
+		      kops_has(p, KOPS_SCHEDULER_BETA) ? "kubescheduler.config.k8s.io/v1beta2"
+						       : "kubescheduler.config.k8s.io/v1");
 	(void)tree_set(p->arena, t, "clientConnection", client);
 	tree_set_text(p->arena, t, "kind", "KubeSchedulerConfiguration");
 	plan_file(p, path, 0400, plan_yaml(p, path, t, CONFIG_MAX));
@@ -120,6 +128,8 @@ static void add_scheduler(struct plan *p)
 
 	kops_apply_rules(&s, scheduler_rules, ARRAY_LEN(scheduler_rules));
 	strv_add_array(p->arena, &flags, scheduler_flags);
+	if (kops_has(p, KOPS_SCHEDULER_LOOKUP))
+		strv_add_array(p->arena, &flags, lookup_flags);
 	field_flags(p->arena, &kops_scheduler_schema, &s, &flags);
 	pod = kops_pod(p, &scheduler_form, &spec, &flags);
 	kops_proxy_env(p, pod);

@@ -7,13 +7,14 @@
 #define SRV "/srv/kubernetes/kube-apiserver"
 #define SET(m, w, v) KOPS_RULE(struct kops_kube_apiserver, m, w, v)
 
-enum { HEALTHCHECK_PORT = 3990 };
+enum { HEALTHCHECK_PORT = 3990, OLD_PROBE_DELAY = 45 };
 
 static const char authn_config[] = "/etc/kubernetes/authn.config";
 
 static const struct kops_mount mounts[] = {
 	{ .name = "logfile", .path = "/var/log/kube-apiserver.log", .is_writable = true },
 	{ .is_ssl = true },
+	KOPS_IN_TREE_MOUNT,
 	{ .name = "kubernetesca", .path = "/srv/kubernetes/ca.crt" },
 	{ .name = "srvkapi", .path = SRV },
 	{ .name = "srvsshproxy", .path = "/srv/sshproxy" },
@@ -52,10 +53,11 @@ static const struct kops_rule authenticator_rules[] = {
 /* Names of etcd for an API server that has none beside it: for all keys (NULL), and for those with servers of their own. */
 static const struct {
 	const char *overrides, *name;
+	enum kops_change when;
 } etcd_names[] = {
-	{ NULL, "main.etcd" },
-	{ "/events", "events.etcd" },
-	{ "coordination.k8s.io/leases", "leases.etcd" },
+	{ NULL, "main.etcd", KOPS_ALWAYS },
+	{ "/events", "events.etcd", KOPS_ALWAYS },
+	{ "coordination.k8s.io/leases", "leases.etcd", KOPS_ETCD_LEASES },
 };
 
 /* The same list with every `what` as `with`, in the texts that begin with `prefix`. */
@@ -88,6 +90,8 @@ static void reach_etcd(struct plan *p, struct kops_kube_apiserver *s)
 		const char *prefix = etcd_names[i].overrides;
 		struct strv *list = prefix ? &s->etcd_servers_overrides : &s->etcd_servers;
 
+		if (!kops_has(p, etcd_names[i].when))
+			continue;
 		*list = replaced(p->arena, list, prefix, "127.0.0.1",
 				 kops_name_inside(p->arena, etcd_names[i].name, cluster));
 	}
@@ -136,6 +140,8 @@ static void add_env(struct plan *p, struct pod *pod, const struct tree *env)
 {
 	struct pod_container *c = &pod->container;
 
+	if (!kops_has(p, KOPS_API_ENV))
+		env = NULL;
 	for (size_t i = 0; env && i < env->n; i++) {
 		const struct tree *item = env->items[i].value;
 
@@ -150,7 +156,7 @@ static void add_env(struct plan *p, struct pod *pod, const struct tree *env)
 }
 
 /* The sidecar asks over TLS with a certificate of its own, and answers kubelet in the clear. */
-static void add_probes(struct pod_container *c, const struct kops_kube_apiserver *s,
+static void add_probes(struct plan *p, struct pod_container *c, const struct kops_kube_apiserver *s,
 		       const struct tree *sidecar)
 {
 	struct pod_probe *const all[] = { &c->startup, &c->liveness, &c->readiness };
@@ -174,6 +180,12 @@ static void add_probes(struct pod_container *c, const struct kops_kube_apiserver
 		if (!is_plain && s->secure_port)
 			all[i]->scheme = "HTTPS";
 	}
+	if (!kops_has(p, KOPS_OLD_PROBE))
+		return;
+	c->startup = c->readiness = (struct pod_probe){ 0 };
+	c->liveness.path = "/healthz";
+	c->liveness.initial_delay = OLD_PROBE_DELAY;
+	c->liveness.failures = c->liveness.period = 0;
 }
 
 static void add_ports(struct plan *p, struct pod_container *c, const struct kops_kube_apiserver *s)
@@ -224,6 +236,8 @@ static void add_pod(struct plan *p)
 	struct strv flags = { 0 };
 	struct pod *pod;
 
+	if (kops_has(p, KOPS_API_CLOUD))
+		strv_add(p->arena, &flags, "--cloud-config=" KOPS_IN_TREE_CONFIG);
 	field_flags(p->arena, &kops_kube_apiserver_schema, &s, &flags);
 	if (c->has_oidc)
 		field_flags(p->arena, &kops_oidc_schema, &c->oidc, &flags);
@@ -234,7 +248,7 @@ static void add_pod(struct plan *p)
 	pod->sidecar = sidecar_of(p);
 	add_annotations(p, pod);
 	add_env(p, pod, s.env);
-	add_probes(&pod->container, &s, pod->sidecar);
+	add_probes(p, &pod->container, &s, pod->sidecar);
 	add_ports(p, &pod->container, &s);
 	plan_mount_folder_of(p, pod, "auditlogpathdir", s.audit_log_path, false);
 	plan_mount_folder_of(p, pod, "auditconfigdir", s.audit_policy_file, true);

@@ -6,7 +6,8 @@ enum { CONNTRACK_PER_CORE = 131072 };
 
 static const struct kops_mount mounts[] = {
 	{ .name = "logfile", .path = "/var/log/kube-proxy.log", .is_writable = true },
-	{ .name = "kubeconfig", .path = "/var/lib/kube-proxy" },
+	{ .name = "kubeconfig", .path = kubeconfig, .when = KOPS_PROXY_FILE },
+	{ .name = "kubeconfig", .path = "/var/lib/kube-proxy", .when = KOPS_PROXY_FOLDER },
 	{ .name = "modules", .path = "/lib/modules" },
 	{ .name = "ssl-certs-hosts", .path = "/usr/share/ca-certificates", .at = "/etc/ssl/certs" },
 	{ .name = "iptableslock",

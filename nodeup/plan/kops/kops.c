@@ -8,6 +8,11 @@ const struct kops_node *kops_of(const struct plan *p)
 	return p->req->node->own;
 }
 
+bool kops_has(const struct plan *p, enum kops_change change)
+{
+	return kops_does(kops_of(p)->config, change);
+}
+
 const char *kops_ca(const struct plan *p)
 {
 	return strmap_get(&kops_of(p)->config->cas, KOPS_CA);
@@ -47,19 +52,41 @@ bool kops_is_warming(const struct plan *p)
 	       str_has_prefix(state, "Warmed:") && !kops_of(p)->boot->role->is_control_plane;
 }
 
+/* source: kops 1.37 util/pkg/env/proxy.go */
+struct node_proxy kops_proxy(struct plan *p)
+{
+	const struct kops_networking *n = &kops_of(p)->config->networking;
+	const char *host = n->proxy_host ? n->proxy_host : "";
+
+	if (!n->has_proxy)
+		return (struct node_proxy){ 0 };
+	return (struct node_proxy){
+		.url = n->proxy_port ? arena_printf(p->arena, "http://%s:%lld", host,
+						    (long long)n->proxy_port)
+				     : arena_printf(p->arena, "http://%s", host),
+		.excludes = n->proxy_excludes ? n->proxy_excludes : "",
+		.is_secret = strchr(host, '@'),
+	};
+}
+
 /* source: kops 1.37 pkg/flagbuilder/build_flags.go maybeQuote */
+void kops_quote_flags(struct plan *p, struct strv *flags)
+{
+	for (size_t i = 0; i < flags->n; i++) {
+		const char *value = strchr(flags->v[i], '=') + 1;
+
+		if (strchr(value, '"'))
+			flags->v[i] = arena_printf(p->arena, "%.*s%s", (int)(value - flags->v[i]),
+						   flags->v[i], toml_string(p->arena, value));
+	}
+}
+
 struct strv kops_flags(struct plan *p, const struct schema *schema, const void *spec)
 {
 	struct strv flags = { 0 };
 
 	field_flags(p->arena, schema, spec, &flags);
-	for (size_t i = 0; i < flags.n; i++) {
-		const char *value = strchr(flags.v[i], '=') + 1;
-
-		if (strchr(value, '"'))
-			flags.v[i] = arena_printf(p->arena, "%.*s%s", (int)(value - flags.v[i]),
-						  flags.v[i], toml_string(p->arena, value));
-	}
+	kops_quote_flags(p, &flags);
 	return flags;
 }
 

@@ -4,12 +4,15 @@
  * Source: kops 1.37 nodeup/pkg/model/context.go. */
 #pragma once
 
+#include "nodeup/config/kops/changes.h"
 #include "nodeup/config/kops/model.h"
 #include "nodeup/plan/kops/builders.h"
 #include "nodeup/plan/kubeconfig.h"
 
 /* The model of the plan's node. */
 const struct kops_node *kops_of(const struct plan *p);
+/* Whether the kops of its documents does that. */
+bool kops_has(const struct plan *p, enum kops_change change);
 /* The certificates of kubernetes-ca, all generations. */
 const char *kops_ca(const struct plan *p);
 /* Returns whether an API server runs here. */
@@ -24,6 +27,10 @@ struct opt_int kops_max_pods(struct plan *p);
 struct task *kops_kubeconfig(struct plan *p, const char *path, const char *user);
 /* Returns whether this instance is made ready for a warm pool: all is done but that kubelet runs. */
 bool kops_is_warming(const struct plan *p);
+/* The way to the outside, if the documents name one (a url). */
+struct node_proxy kops_proxy(struct plan *p);
+/* Puts the value of each flag that has a quote in it in quotes. */
+void kops_quote_flags(struct plan *p, struct strv *flags);
 /* The flags of a spec for a file of environment variables: a value with a quote stands in quotes. */
 struct strv kops_flags(struct plan *p, const struct schema *schema, const void *spec);
 /* Returns whether the documents themselves bring a file of that path. */

@@ -36,6 +36,8 @@ static void add_mounts(struct plan *p, struct pod *pod, const struct kops_pod *f
 	for (size_t i = 0; i < form->n_mounts; i++) {
 		const struct kops_mount *m = &form->mounts[i];
 
+		if (!kops_has(p, m->when))
+			continue;
 		if (m->is_ssl) {
 			plan_mount_ssl(p, pod);
 			continue;
@@ -68,7 +70,12 @@ struct pod *kops_pod(struct plan *p, const struct kops_pod *form, const struct k
 		arena_printf(p->arena, "/usr/local/bin/%s", form->name),
 	};
 	struct pod_container *c = &pod->container;
+	struct strv quoted = { 0 };
 
+	strv_add_all(p->arena, &quoted, flags);
+	if (kops_has(p, KOPS_QUOTED_ARGS))
+		kops_quote_flags(p, &quoted);
+	pod->is_stamped = kops_has(p, KOPS_STAMPED_PODS);
 	pod->priority_class = form->priority_class;
 	if (kops_of(p)->config->containerd.selinux_enabled)
 		pod->selinux_type = "spc_t";
@@ -80,25 +87,15 @@ struct pod *kops_pod(struct plan *p, const struct kops_pod *form, const struct k
 		c->liveness = plan_probe("/healthz", "HTTPS", form->healthz);
 	strv_add(p->arena, &c->command, "/go-runner");
 	strv_add_array(p->arena, &c->args, args);
-	strv_add_all(p->arena, &c->args, flags);
+	strv_add_all(p->arena, &c->args, &quoted);
 	add_mounts(p, pod, form);
 	add_renewals(p, pod);
 	return pod;
 }
 
-/* source: kops 1.37 util/pkg/env/proxy.go */
 void kops_proxy_env(struct plan *p, struct pod *pod)
 {
-	const struct kops_networking *n = &kops_of(p)->config->networking;
-	const char *host = n->proxy_host ? n->proxy_host : "";
-	const struct node_proxy proxy = {
-		.url = n->proxy_port ? arena_printf(p->arena, "http://%s:%lld", host,
-						    (long long)n->proxy_port)
-				     : arena_printf(p->arena, "http://%s", host),
-		.excludes = n->proxy_excludes ? n->proxy_excludes : "",
-		.is_secret = strchr(host, '@'),
-	};
+	const struct node_proxy proxy = kops_proxy(p);
 
-	if (n->has_proxy)
-		plan_proxy_env(p, &proxy, pod);
+	plan_proxy_env(p, &proxy, pod);
 }

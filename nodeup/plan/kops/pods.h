@@ -10,10 +10,11 @@
 
 struct kops_mount {
 	const char *name, *path;
-	const char *at;   /* in the container; NULL: at the same path */
-	bool is_writable; /* else it is read only */
-	const char *type; /* "FileOrCreate"; NULL: not said */
-	bool is_ssl;      /* instead of all that: where this host keeps its CA certificates */
+	const char *at;        /* in the container; NULL: at the same path */
+	bool is_writable;      /* else it is read only */
+	const char *type;      /* "FileOrCreate"; NULL: not said */
+	bool is_ssl;           /* instead of all that: where this host keeps its CA certificates */
+	enum kops_change when; /* it is there */
 };
 
 /* A pod of one program, called as the pod is. */
@@ -23,6 +24,13 @@ struct kops_pod {
 	size_t n_mounts;
 	int64_t healthz; /* the port where it says over TLS that it is well; 0: it has probes of its own */
 };
+
+/* The cloud's configuration, for a program that knows the cloud itself. */
+#define KOPS_IN_TREE_CONFIG "/etc/kubernetes/in-tree-cloud.config"
+#define KOPS_IN_TREE_MOUNT                                                                     \
+	{                                                                                      \
+		.name = "cloudconfig", .path = KOPS_IN_TREE_CONFIG, .when = KOPS_IN_TREE_CLOUD \
+	}
 
 /* Settings that the documents have for any such pod. */
 struct kops_pod_spec {
