@@ -12,15 +12,11 @@ static const char env_file[] = "/etc/sysconfig/kops-configuration";
 /* systemd 229 was the first to take "infinity" here; to an older one 0 means the same */
 enum { SYSTEMD_INFINITY = 229 };
 
-/* Variables of kops' own file. If kops' program comes back, its unit reads this file and must find no others. */
-static const char *const file_variables[] = {
-	"AWS_REGION", "S3_ENDPOINT", "S3_REGION", "S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY", NULL,
-};
-
+/* If kops' program comes back, its unit reads this file and must find no others. */
 static bool is_for_file(const char *name)
 {
-	for (size_t i = 0; file_variables[i]; i++)
-		if (strcmp(file_variables[i], name) == 0)
+	for (size_t i = 0; plan_kops_variables[i]; i++)
+		if (strcmp(plan_kops_variables[i], name) == 0)
 			return true;
 	return false;
 }

@@ -9,6 +9,10 @@ const char *const plan_proxied_units[] = { "docker.service", "kubelet.service",
 					   "kops-configuration.service", plan_containerd_unit,
 					   NULL };
 
+const char *const plan_kops_variables[] = {
+	"AWS_REGION", "S3_ENDPOINT", "S3_REGION", "S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY", NULL,
+};
+
 void plan_environment(const struct plan *p, const struct strmap *env, struct strmap *ret_open,
 		      struct strmap *ret_secret)
 {

@@ -5,6 +5,8 @@
 
 #include "nodeup/plan/plan.h"
 
+/* Variables of kops' own that it hands to other programs. NULL ends it. */
+extern const char *const plan_kops_variables[];
 /* Split an environment of the request: what may be shown in a unit, and what may not (credentials). */
 void plan_environment(const struct plan *p, const struct strmap *env, struct strmap *ret_open,
 		      struct strmap *ret_secret);

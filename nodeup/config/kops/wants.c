@@ -1,6 +1,7 @@
 #include "nodeup/config/kops/wants.h"
 
 #include <string.h>
+#include "nodeup/config/kops/changes.h"
 
 /* Names that stand for one by another. */
 static const char etcd_ca[] = "etcd-clients-ca", aggregator_ca[] = "apiserver-aggregator-ca";
@@ -25,6 +26,8 @@ unsigned int kops_conditions(const struct kops_node *n)
 		bool holds;
 	} all[] = {
 		{ KOPS_API, api },
+		{ KOPS_CHANNELS_POD, !kops_does(c, KOPS_PROTOKUBE) },
+		{ KOPS_PROTOKUBE_UNIT, kops_does(c, KOPS_PROTOKUBE) },
 		{ KOPS_CONTROL_PLANE, c->has_control_plane && n->boot->role->is_control_plane },
 		{ KOPS_KUBE_PROXY, c->has_kube_proxy },
 		{ KOPS_KUBE_ROUTER, c->networking.kuberouter },
@@ -123,8 +126,10 @@ static const struct kops_certificate certificates[] = {
 	{ "etcd-client", etcd_ca, "kube-apiserver", .conditions = KOPS_API, PAIR(SRV "kube-apiserver/etcd-client") },
 	{ "etcd-client-cilium", cilium_ca, "cilium", .conditions = KOPS_CILIUM_ETCD,
 	  PAIR("/etc/kubernetes/pki/cilium/etcd-client-cilium") },
-	{ "kops", KOPS_CA, "kops", "system:masters", .conditions = KOPS_CONTROL_PLANE, .login = "/var/lib/kops/kubeconfig",
-	  .user = "kops-channels", .pod = "kops-channels", .pod_stays = true },
+	{ "kops", KOPS_CA, "kops", "system:masters", .conditions = KOPS_CONTROL_PLANE | KOPS_CHANNELS_POD,
+	  .login = "/var/lib/kops/kubeconfig", .user = "kops-channels", .pod = "kops-channels", .pod_stays = true },
+	{ "kops", KOPS_CA, "kops", "system:masters", .conditions = KOPS_CONTROL_PLANE | KOPS_PROTOKUBE_UNIT,
+	  .login = "/var/lib/kops/kubeconfig" },
 	{ "kops-controller", KOPS_CA, "kops-controller", .names = names_of_kops_controller, .conditions = KOPS_CONTROL_PLANE,
 	  PAIR("/etc/kubernetes/kops-controller/kops-controller"), .user = "kops-controller" },
 	{ healthcheck, KOPS_CA, healthcheck, .conditions = KOPS_API | KOPS_HEALTHCHECK,
@@ -245,17 +250,22 @@ static void add_keysets(struct arena *a, const struct kops_node *n, unsigned int
 
 		add_keyset(a, n, arena_printf(a, "etcd-manager-ca-%s", cluster), w);
 		add_keyset(a, n, arena_printf(a, "etcd-peers-ca-%s", cluster), w);
-		add_keyset(a, n, kops_etcd_clients_ca(a, cluster), w);
+		add_keyset(a, n, kops_etcd_clients_ca(a, n->config, cluster), w);
 	}
 }
 
-const char *kops_etcd_clients_ca(struct arena *a, const char *cluster)
+const char *kops_etcd_clients_ca(struct arena *a, const struct kops_config *c, const char *cluster)
 {
-	static const char *const shared[] = { "main", "events", "leases" };
+	static const struct {
+		const char *cluster;
+		enum kops_change when;
+	} shared[] = { { "main", KOPS_ALWAYS },
+		       { "events", KOPS_ALWAYS },
+		       { "leases", KOPS_ETCD_LEASES } };
 
 	/* an API server has one certificate for all that it asks */
 	for (size_t i = 0; i < ARRAY_LEN(shared); i++)
-		if (str_eq(shared[i], cluster))
+		if (str_eq(shared[i].cluster, cluster) && kops_does(c, shared[i].when))
 			return etcd_ca;
 	return arena_printf(a, "etcd-clients-ca-%s", cluster);
 }

@@ -18,7 +18,9 @@ enum kops_condition {
 	KOPS_AWS_LOGIN = 1 << 6, /* users are known by aws-iam-authenticator */
 	KOPS_KCM_TLS = 1 << 7,   /* the documents name no certificate of their own */
 	KOPS_SCHEDULER_TLS = 1 << 8,
-	KOPS_SIGNS_TOKENS = 1 << 9, /* with the key of the cluster */
+	KOPS_SIGNS_TOKENS = 1 << 9,    /* with the key of the cluster */
+	KOPS_CHANNELS_POD = 1 << 10,   /* a pod applies addons */
+	KOPS_PROTOKUBE_UNIT = 1 << 11, /* protokube does */
 };
 
 /* Those that hold for the node. */
@@ -43,6 +45,6 @@ struct kops_certificate {
 /* The node's, in the order of their names; NULL: no more of them. `at` begins with 0. */
 const struct kops_certificate *kops_certificate(const struct kops_node *n, size_t *at);
 /* The CA of the clients of an etcd cluster. */
-const char *kops_etcd_clients_ca(struct arena *a, const char *cluster);
+const char *kops_etcd_clients_ca(struct arena *a, const struct kops_config *c, const char *cluster);
 /* The users of the state store that have a token, sorted; NULL ends them. */
 extern const char *const kops_tokens[];

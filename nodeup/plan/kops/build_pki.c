@@ -23,7 +23,8 @@ static const struct {
 	  KOPS_CONTROL_PLANE },
 	{ { "kube-apiserver-healthcheck", HEALTHCHECK, "/sbin/nologin", 10012 },
 	  KOPS_API | KOPS_HEALTHCHECK },
-	{ { "kops-channels", "/var/lib/kops", "/sbin/nologin", 10013 }, KOPS_CONTROL_PLANE },
+	{ { "kops-channels", "/var/lib/kops", "/sbin/nologin", 10013 },
+	  KOPS_CONTROL_PLANE | KOPS_CHANNELS_POD },
 	{ { "aws-iam-authenticator", "/srv/kubernetes/aws-iam-authenticator", "/sbin/nologin",
 	    10000 },
 	  KOPS_API | KOPS_AWS_LOGIN,
@@ -152,7 +153,7 @@ static void add_etcd(struct plan *p, const char *cluster)
 	const char *const names[][2] = {
 		{ "etcd-manager-ca", arena_printf(a, "etcd-manager-ca-%s", cluster) },
 		{ "etcd-peers-ca", arena_printf(a, "etcd-peers-ca-%s", cluster) },
-		{ "etcd-clients-ca", kops_etcd_clients_ca(a, cluster) },
+		{ "etcd-clients-ca", kops_etcd_clients_ca(a, kops_of(p)->config, cluster) },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {

@@ -29,6 +29,7 @@
 	X("kube-apiserver", build_kops_kube_apiserver) /* the API server's static pod */ \
 	X("control-plane", build_kops_control_plane) /* pods of the controller manager and the scheduler, and kubectl */ \
 	X("manifests", build_kops_manifests) /* static pods that lie in the state store: etcd's, and the one that applies addons */ \
+	X("protokube", build_kops_protokube) /* to kops 1.35: the service that applies addons */ \
 	X("kubelet", build_kops_kubelet) /* kubelet, its settings and certificates */ \
 	X("warm-pool", build_kops_warm_pool) /* images that an instance of a warm pool has before it is used */ \
 	X("bootstrap", build_bootstrap) /* our own unit, that runs us at each boot */ \
@@ -53,7 +54,8 @@ extern plan_build_fn build_kops_release, build_kops_system, build_kops_pki, buil
 	build_kops_ntp, build_kops_logrotate, build_kops_firewall, build_kops_sysctl,
 	build_kops_network, build_kops_runtimes, build_kops_containerd, build_kops_kube_proxy,
 	build_kops_kube_apiserver, build_kops_control_plane, build_kops_manifests,
-	build_kops_kubelet, build_kops_warm_pool, build_kops_hooks, build_kops_adopted;
+	build_kops_kubelet, build_kops_warm_pool, build_kops_hooks, build_kops_adopted,
+	build_kops_protokube;
 /* The packages that those of these names take. */
 extern plan_needs_fn needs_kops_system, needs_kops_upgrades, needs_kops_ntp, needs_kops_logrotate,
 	needs_kops_network, needs_kops_runtimes;
