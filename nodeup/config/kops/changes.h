@@ -38,8 +38,10 @@
 	X(RELEASE_CONF, "with amazonvpc networkd is told so by 80-release.conf", BETWEEN(0, 0, 34, 2), BETWEEN(35, 0, 35, 0)) \
 	X(RELEASE_CONF_UBUNTU, "so it is on Ubuntu", SINCE(32, 0)) \
 	X(DEFAULT_LINK_UBUNTU, "with amazonvpc networkd gives no MAC on Ubuntu 24.04", BETWEEN(0, 0, 30, 1), SINCE(32, 1)) \
+	X(OTHERS_OF_VPC, "with amazonvpc its interfaces but the first are known by their names", BETWEEN(34, 2, 34, 2), BETWEEN(35, 0, 35, 0)) \
 	X(OTHERS_BY_NAME, "all interfaces but the first are known by their names", WITHIN(34, 3), BETWEEN(35, 1, 36, 1)) \
 	X(OTHERS_BY_DRIVER, "all interfaces but the first are known by their driver", SINCE(36, 2)) \
+	X(HOTPLUG, "cloud-init does nothing when an interface is attached", SINCE(34, 2)) \
 	X(ROUTING_TABLES, "with kube-router names of routing tables are where newer releases have them", SINCE(34, 2))
 /* clang-format on */
 

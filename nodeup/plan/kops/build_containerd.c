@@ -270,7 +270,7 @@ void build_kops_containerd(struct plan *p)
 		install_containerd(p);
 	}
 	add_tools(p);
-	if (c->install_cni_assets)
+	if (c->install_cni_assets || kops_has(p, KOPS_CNI_ALWAYS))
 		add_plugins(p);
 	/* kubelet starts after what this builder loads: see deps.c */
 	for (size_t i = 0; i < p->req->node->images.n; i++)

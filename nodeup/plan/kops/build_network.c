@@ -13,6 +13,18 @@ static const char *const policy_units[] = { "policy-routes@*.service",
 					    "refresh-policy-routes@*.service",
 					    "refresh-policy-routes@*.timer", NULL };
 
+static const char routes[] = "\n"
+			     "# Do not clobber any routes or rules added by CNI.\n"
+			     "[Network]\n"
+			     "ManageForeignRoutes=no\n"
+			     "ManageForeignRoutingPolicyRules=no\n";
+static const char others[] = "\n"
+			     "[Match]\n"
+			     "Name=ens[6-9]* ens[1-9][0-9]*\n"
+			     "\n"
+			     "[Link]\n"
+			     "Unmanaged=yes\n";
+
 /* Guards that are a file. */
 static const struct {
 	enum kops_guard guard;
@@ -21,12 +33,10 @@ static const struct {
 } guard_files[] = {
 	{ GUARD_POLICY, true, policy_rules, "" },
 	{ GUARD_ROUTES, true,
-	  "/usr/lib/systemd/networkd.conf.d/40-disable-manage-foreign-routes.conf",
-	  "\n"
-	  "# Do not clobber any routes or rules added by CNI.\n"
-	  "[Network]\n"
-	  "ManageForeignRoutes=no\n"
-	  "ManageForeignRoutingPolicyRules=no\n" },
+	  "/usr/lib/systemd/networkd.conf.d/40-disable-manage-foreign-routes.conf", routes },
+	{ GUARD_RELEASE, true, "/usr/lib/systemd/networkd.conf.d/80-release.conf", routes },
+	{ GUARD_OTHERS_BY_NAME, true, "/etc/systemd/network/10-eni-secondary.network", others },
+	{ GUARD_OTHERS_OF_VPC, true, "/etc/systemd/network/10-vpc-cni-secondary.network", others },
 	{ GUARD_ADDRESSES, true, "/etc/systemd/network/99-default.link",
 	  "\n"
 	  "[Match]\n"
@@ -181,21 +191,27 @@ static void add_prefix(struct plan *p)
 static unsigned int guards_of(const struct kops_config *c)
 {
 	const struct kops_networking *n = &c->networking;
+	const bool eni = n->cilium && str_eq(n->cilium_ipam, "eni");
 	const struct {
 		bool is_used;
 		unsigned int guards;
+		enum kops_change when;
 	} networks[] = {
-		{ n->amazonvpc,
-		  GUARD_ROUTES | GUARD_ADDRESSES | GUARD_OTHERS | GUARD_HOTPLUG | GUARD_POLICY },
-		{ n->cilium, GUARD_ROUTES | GUARD_HOTPLUG },
-		{ n->cilium && str_eq(n->cilium_ipam, "eni"),
-		  GUARD_ADDRESSES | GUARD_OTHERS | GUARD_POLICY },
-		{ n->kuberouter, GUARD_TABLES },
+		{ n->amazonvpc, GUARD_ADDRESSES | GUARD_POLICY, KOPS_ALWAYS },
+		{ n->amazonvpc, GUARD_RELEASE, KOPS_RELEASE_CONF },
+		{ n->amazonvpc, GUARD_OTHERS_OF_VPC, KOPS_OTHERS_OF_VPC },
+		{ n->amazonvpc, GUARD_ROUTES, KOPS_ENI_GUARDS },
+		{ n->cilium, GUARD_ROUTES, KOPS_CILIUM_ROUTES },
+		{ eni, GUARD_ADDRESSES | GUARD_POLICY, KOPS_ENI_GUARDS },
+		{ n->amazonvpc || n->cilium, GUARD_HOTPLUG, KOPS_HOTPLUG },
+		{ n->amazonvpc || eni, GUARD_OTHERS_BY_NAME, KOPS_OTHERS_BY_NAME },
+		{ n->amazonvpc || eni, GUARD_OTHERS, KOPS_OTHERS_BY_DRIVER },
+		{ n->kuberouter, GUARD_TABLES, KOPS_ROUTING_TABLES },
 	};
 	unsigned int guards = 0;
 
 	for (size_t i = 0; i < ARRAY_LEN(networks); i++)
-		if (networks[i].is_used)
+		if (networks[i].is_used && kops_does(c, networks[i].when))
 			guards |= networks[i].guards;
 	return guards;
 }
@@ -204,7 +220,7 @@ void build_kops_network(struct plan *p)
 {
 	const struct kops_config *c = kops_of(p)->config;
 
-	add_guards(p, guards_of(c) & kops_release(p)->guards);
+	add_guards(p, kops_guards(p, guards_of(c)));
 	if (!c->uses_kubenet)
 		plan_dir(p, "/etc/cni/net.d", 0755);
 	add_prefix(p);
@@ -219,8 +235,10 @@ const char *needs_kops_network(struct plan *p)
 {
 	const struct kops_networking *n = &kops_of(p)->config->networking;
 
-	if (!n->calico || kops_is_ipv6_only(p) ||
-	    (n->calico_wireguard.set && !n->calico_wireguard.v))
+	const bool wanted = !kops_is_ipv6_only(p) &&
+			    (!n->calico_wireguard.set || n->calico_wireguard.v);
+
+	if (!n->calico || (!wanted && kops_has(p, KOPS_WIREGUARD_CHOICE)))
 		return NULL;
 	return kops_release(p)->wireguard;
 }

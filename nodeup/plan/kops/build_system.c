@@ -1,6 +1,6 @@
 #include "nodeup/plan/kops/kops.h"
 
-#include "manifests/pod.h"
+#include "nodeup/plan/kops/pods.h"
 #include "nodeup/plan/kops/release.h"
 
 /* Say that a name is at these addresses. */
@@ -67,6 +67,7 @@ static void add_hosts(struct plan *p)
  * source: kops 1.37 nodeup/pkg/model/cloudconfig.go */
 static void add_cloud_config(struct plan *p)
 {
+	static const char form[] = "[global]\n%s\n";
 	const struct kops_config *c = kops_of(p)->config;
 	struct arena *a = p->arena;
 	struct strv lines = { 0 };
@@ -80,10 +81,13 @@ static void add_cloud_config(struct plan *p)
 		strv_addf(a, &lines, "ElbSecurityGroup = %s", c->elb_security_group);
 	if (c->nlb_security_group_mode)
 		strv_addf(a, &lines, "NLBSecurityGroupMode = %s", c->nlb_security_group_mode);
+	if (kops_has(p, KOPS_IN_TREE_CLOUD))
+		plan_file(p, KOPS_IN_TREE_CONFIG, 0644,
+			  arena_printf(a, form, strv_join(a, &lines, "\n")));
 	for (size_t i = 0; i < c->node_ip_families.n; i++)
 		strv_addf(a, &lines, "NodeIPFamilies = %s", c->node_ip_families.v[i]);
 	plan_file(p, "/etc/kubernetes/cloud.config", 0644,
-		  arena_printf(a, "[global]\n%s\n", strv_join(a, &lines, "\n")));
+		  arena_printf(a, form, strv_join(a, &lines, "\n")));
 }
 
 void build_kops_system(struct plan *p)
@@ -106,9 +110,18 @@ void build_kops_system(struct plan *p)
 const char *needs_kops_system(struct plan *p)
 {
 	const struct kops_config *c = kops_of(p)->config;
-	const bool nftables = c->has_kube_proxy && c->kube_proxy.enabled.v &&
+	const struct kops_release *r = kops_release(p);
+	struct strv names = { 0 };
+	const bool nftables = kops_has(p, KOPS_NFTABLES_PACKAGE) && c->has_kube_proxy &&
+			      c->kube_proxy.enabled.v &&
 			      str_eq(c->kube_proxy.proxy_mode, "nftables");
 
-	return arena_printf(p->arena, "%s%s", kops_release(p)->packages,
-			    nftables ? " nftables" : "");
+	strv_add(p->arena, &names, r->packages);
+	if (nftables)
+		strv_add(p->arena, &names, "nftables");
+	if (kops_has(p, KOPS_OLD_TOOLS))
+		strv_add(p->arena, &names, r->old_tools);
+	if (kops_has(p, KOPS_OLDER_TOOLS))
+		strv_add(p->arena, &names, r->older_tools);
+	return strv_join(p->arena, &names, " ");
 }

@@ -49,10 +49,11 @@ static const char kernel_text[] =
 	"# Increase size of file handles and inode cache\n"
 	"fs.file-max = 2097152\n"
 	"\n"
-	"# Max number of inotify instances for a user\n"
+	"# Max number of inotify instances%s for a user\n"
 	"# Since dockerd runs as a single user, the default instances value of 128 per user is too low\n"
 	"# e.g. uses of inotify: nginx ingress controller, kubectl logs -f\n"
 	"fs.inotify.max_user_instances = 8192\n"
+	"%s"
 	"# Additional sysctl flags that kubelet expects\n"
 	"vm.overcommit_memory = 1\n"
 	"kernel.panic = 10\n"
@@ -99,10 +100,13 @@ void build_kops_sysctl(struct plan *p)
 {
 	const struct kops_config *c = kops_of(p)->config;
 	const char *ports = c->service_node_port_range;
+	const bool watches = kops_has(p, KOPS_INOTIFY_WATCHES);
 	const char *own = strv_join(p->arena, &c->sysctl_parameters, "\n");
 	const char *text =
 		arena_printf(p->arena, kernel_text,
 			     reserved_ports(p->arena, str_is_empty(ports) ? node_ports : ports),
+			     watches ? " and watches" : "",
+			     watches ? "fs.inotify.max_user_watches = 524288\n" : "",
 			     kops_is_ipv6_only(p) ? forward_ipv6_text : forward_text,
 			     c->networking.cilium ? cilium_text : "", own);
 
@@ -190,11 +194,13 @@ void build_kops_logrotate(struct plan *p)
 	static const char *const logs[] = {
 		"docker",      "kube-addons",    "kube-apiserver", "kube-controller-manager",
 		"kube-proxy",  "kube-scheduler", "kubelet",        "etcd",
-		"etcd-events", "etcd-leases",
+		"etcd-events",
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(logs); i++)
 		plan_rotated_log(p, logs[i], "\n");
+	if (kops_has(p, KOPS_ETCD_LEASES))
+		plan_rotated_log(p, "etcd-leases", "\n");
 	if (kops_of(p)->config->use_cilium_etcd)
 		plan_rotated_log(p, "etcd-cilium", "\n");
 	plan_rotate_hourly(p, "[Unit]\n"

@@ -1,22 +1,26 @@
 #include "nodeup/plan/kops/release.h"
 
-#include "nodeup/plan/kops/builders.h"
+#include "nodeup/plan/kops/kops.h"
 #include "nodeup/plan/release.h"
 
-#define DEB "iptables libapparmor1 libseccomp2 util-linux"
-#define RPM "libseccomp util-linux container-selinux"
+#define DEB "iptables libapparmor1 libseccomp2 util-linux", "bridge-utils conntrack libltdl7 pigz"
+#define DEB_CGROUPS "cgroupfs-mount ebtables ethtool socat"
+#define RPM "libseccomp util-linux container-selinux", "conntrack-tools libtool-ltdl pigz"
+#define RPM_CGROUPS "ebtables ethtool libcgroup socat"
 #define DEB_CHRONY "/etc/chrony/chrony.conf", "chrony.service"
 #define RPM_CHRONY "/etc/chrony.conf", "chronyd.service"
 #define NETWORKD (GUARD_ROUTES | GUARD_ADDRESSES)
 
 /* clang-format off */
 static const struct kops_release releases[] = {
-	{ "debian", "12", "bookworm", DEB, "unattended-upgrades", NULL, DEB_CHRONY, "admin root",
-	  NETWORKD | GUARD_OTHERS | GUARD_HOTPLUG | GUARD_TABLES },
-	{ "ubuntu", "24.04", "noble", DEB, "unattended-upgrades", "wireguard", DEB_CHRONY, "ubuntu root",
-	  NETWORKD | GUARD_HOTPLUG | GUARD_TABLES },
-	{ "amazonlinux", "2023", NULL, "iptables-nft " RPM, NULL, NULL, RPM_CHRONY, "ec2-user",
-	  NETWORKD | GUARD_OTHERS | GUARD_POLICY },
+	{ "debian", "12", "bookworm", DEB, DEB_CGROUPS, "unattended-upgrades", NULL, DEB_CHRONY, "admin root",
+	  NETWORKD | GUARD_OTHERS | GUARD_HOTPLUG | GUARD_TABLES,
+	  { { NETWORKD | GUARD_OTHERS | GUARD_HOTPLUG, KOPS_DEBIAN_GUARDS } } },
+	{ "ubuntu", "24.04", "noble", DEB, DEB_CGROUPS, "unattended-upgrades", "wireguard", DEB_CHRONY, "ubuntu root",
+	  NETWORKD | GUARD_HOTPLUG | GUARD_TABLES | GUARD_RELEASE,
+	  { { GUARD_ADDRESSES, KOPS_DEFAULT_LINK_UBUNTU }, { GUARD_RELEASE, KOPS_RELEASE_CONF_UBUNTU } } },
+	{ "amazonlinux", "2023", NULL, "iptables-nft " RPM, RPM_CGROUPS, NULL, NULL, RPM_CHRONY, "ec2-user",
+	  NETWORKD | GUARD_OTHERS | GUARD_POLICY | GUARD_RELEASE | GUARD_OTHERS_BY_NAME | GUARD_OTHERS_OF_VPC, { { 0 } } },
 };
 /* clang-format on */
 
@@ -53,6 +57,17 @@ const struct kops_release *kops_release(const struct plan *p)
 	const struct kops_release *r = find_release(p);
 
 	return r ? r : releases;
+}
+
+unsigned int kops_guards(const struct plan *p, unsigned int guards)
+{
+	const struct kops_release *r = kops_release(p);
+
+	guards &= r->guards;
+	for (size_t i = 0; i < ARRAY_LEN(r->with); i++)
+		if (!kops_has(p, r->with[i].when))
+			guards &= ~r->with[i].guards;
+	return guards;
 }
 
 void build_kops_release(struct plan *p)

@@ -10,6 +10,8 @@
 #include "nodeup/base/buf.h"
 #include "nodeup/base/yaml.h"
 
+#define DIGEST "d68969855fbf676cdb8ed758e420fb048d61f984f61de3e53eddfebe484d168@https://a.example/"
+
 enum { SHOWN_MAX = 64 << 10 };
 
 static const char *some(const char *text)
@@ -21,14 +23,15 @@ static const char *documents_of(struct arena *a, const struct control_plane *c)
 {
 	return arena_printf(
 		a,
-		"{Assets: {amd64: &programs "
-		"['9d68969855fbf676cdb8ed758e420fb048d61f984f61de3e53eddfebe484d168"
-		"@https://a.example/kubectl'], arm64: *programs}, configStore: {keypairs: 's3://store/pki', secrets: "
+		"{Assets: {amd64: &programs ['9" DIGEST "kubectl', '8" DIGEST "protokube', "
+		"'7" DIGEST "channels', '6" DIGEST
+		"cni-plugins-v1.tgz'], arm64: *programs}, configStore: {keypairs: 's3://store/pki', secrets: "
 		"'s3://store/secrets'}, containerdConfig: {version: 2.3.4%s}, APIServerConfig: "
 		"{ClusterDNSDomain: cluster.local, API: %s, KubeAPIServer: {image: 'r/api:1', "
 		"securePort: 443%s}%s}, ControlPlaneConfig: {KubeControllerManager: {image: "
 		"'r/kcm-amd64:1'%s}, KubeScheduler: {image: 'r/scheduler:1'%s}}, CAs: "
-		"{kubernetes-ca: " KOPS_TEST_CA
+		"{kubernetes-ca: " KOPS_TEST_CA ", etcd-clients-ca: " KOPS_TEST_CA
+		", apiserver-aggregator-ca: " KOPS_TEST_CA
 		"}, ClusterName: a.example, KubernetesVersion: 1.35.2, KeypairIDs: {kubernetes-ca: '1'}, "
 		"Networking: {serviceClusterIPRange: 100.64.0.0/13%s}%s}",
 		some(c->containerd),

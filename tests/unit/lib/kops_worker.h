@@ -23,6 +23,8 @@
 struct kops_worker {
 	const char *role; /* NULL: "Node" */
 	struct facts facts;
+	int kops, patch;         /* of kops 1.x, and its patch; 0: the newest one */
+	int kubernetes;          /* of Kubernetes 1.x; 0: 35 */
 	struct strmap manifests; /* of the state store; none: the plan is of documents alone */
 	struct kops_boot boot;
 	struct node node;

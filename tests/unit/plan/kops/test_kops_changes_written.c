@@ -1,0 +1,268 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include "nodeup/config/kops/wants.h"
+#include "tests/unit/lib/kops_control_plane.h"
+
+enum { BASE = 10, TEXT_MAX = 64 };
+
+/* Every release of kops from 1.29 on, as minor and patch. */
+static const int releases[][2] = {
+	{ 29, 0 }, { 29, 1 }, { 29, 2 }, { 30, 0 }, { 30, 1 }, { 30, 2 }, { 30, 3 },
+	{ 30, 4 }, { 31, 0 }, { 32, 0 }, { 32, 1 }, { 32, 2 }, { 32, 3 }, { 32, 4 },
+	{ 33, 0 }, { 33, 1 }, { 33, 2 }, { 34, 0 }, { 34, 1 }, { 34, 2 }, { 34, 3 },
+	{ 35, 0 }, { 35, 1 }, { 35, 2 }, { 36, 0 }, { 36, 1 }, { 36, 2 }, { 37, 0 },
+};
+
+#define API "/etc/kubernetes/manifests/kube-apiserver.manifest"
+#define KCM "/etc/kubernetes/manifests/kube-controller-manager.manifest"
+#define SCHEDULER "/etc/kubernetes/manifests/kube-scheduler.manifest"
+#define PROXY "/etc/kubernetes/manifests/kube-proxy.manifest"
+#define IN_TREE "/etc/kubernetes/in-tree-cloud.config"
+#define SYSCTL "/etc/sysctl.d/99-k8s-general.conf"
+#define NETWORKD "/usr/lib/systemd/networkd.conf.d/"
+#define NETWORK "/etc/systemd/network/"
+#define UNIT "/etc/systemd/system/protokube.service"
+#define HOTPLUG "/etc/cloud/cloud.cfg.d/99-disable-network-hotplug.cfg"
+#define POLICY "/etc/udev/rules.d/99-vpc-policy-routes.rules"
+#define VPC ", amazonVPC: {}"
+#define CILIUM ", cilium: {}"
+#define ENI ", cilium: {ipam: eni}"
+#define PROXY_KEY ", KubeProxy: {image: 'r/proxy:1', cpuRequest: 100m}"
+#define NFTABLES_KEY \
+	", KubeProxy: {image: 'r/proxy:1', cpuRequest: 100m, enabled: true, proxyMode: nftables}"
+
+/* What is there of which versions of kops, and of no others. */
+static const struct row {
+	const char *of; /* "29.0-34.2 35.0-": ends within */
+	const char *builder;
+	const char *name; /* of a task; blank-separated names are of packages */
+	const char *text; /* that a file has, or NULL */
+	const char *keys, *networking, *api_server;
+	const char *role, *distribution, *containerd;
+	const char *owner; /* of a file; NULL: it is of no matter */
+	int kubernetes;
+} rows[] = {
+	/* clang-format off */
+	{ "29.0-35.2", "protokube", UNIT, "ExecStart=/opt/kops/bin/protokube " },
+	{ "29.0-35.2", "protokube", "/opt/kops/bin/protokube", NULL },
+	{ "29.0-35.2", "protokube", "/opt/kops/bin/channels", NULL },
+	{ "29.0-35.2", "protokube", "/etc/sysconfig/protokube", "KUBECONFIG=/var/lib/kops/kubeconfig\n" },
+	{ "36.0-", "pki", "kops-channels", NULL },
+	{ "29.0-35.2", "pki", "/var/lib/kops/kubeconfig", NULL, .owner = "0" },
+	{ "36.0-", "pki", "/var/lib/kops/kubeconfig", NULL, .owner = "10013" },
+	{ "29.0-30.4", "kube-apiserver", API, "initialDelaySeconds: 45" },
+	{ "29.0-35.2", "kube-apiserver", API, "initialDelaySeconds: 45", .kubernetes = 30 },
+	{ "31.0-", "kube-apiserver", API, "startupProbe" },
+	{ "31.0-", "kube-apiserver", API, "path: /livez" },
+	{ "36.0-", "kube-apiserver", API, "readinessProbe", .kubernetes = 30 },
+	{ "29.0-35.2", "kube-apiserver", API, "--cloud-config=" IN_TREE, .kubernetes = 32 },
+	{ "29.0-32.1", "kube-apiserver", API, "--cloud-config=" IN_TREE, .kubernetes = 33 },
+	{ "29.0-35.2", "kube-apiserver", API, "name: cloudconfig", .kubernetes = 34 },
+	{ "31.0-", "kube-apiserver", API, "value: one", .api_server = ", env: [{name: A, value: one}]" },
+	{ "36.0-", "kube-apiserver", API, "leases.etcd.internal.a.example",
+	  .api_server = ", etcdServersOverrides: ['coordination.k8s.io/leases#https://127.0.0.1:4', '/events#https://127.0.0.1:3']", .role = "APIServer" },
+	{ "29.0-", "kube-apiserver", API, "events.etcd.internal.a.example",
+	  .api_server = ", etcdServersOverrides: ['coordination.k8s.io/leases#https://127.0.0.1:4', '/events#https://127.0.0.1:3']", .role = "APIServer" },
+	{ "31.0-35.1", "kube-apiserver", API, "=\"https://a\\\"b\"", .api_server = ", serviceAccountIssuer: 'https://a\"b'" },
+	{ "29.0-35.2", "control-plane", KCM, "--cloud-config=" IN_TREE, .kubernetes = 35 },
+	{ "29.0-35.2", "control-plane", KCM, "name: cloudconfig", .kubernetes = 35 },
+	{ "35.0-", "control-plane", SCHEDULER, "--authentication-tolerate-lookup-failure=false" },
+	{ "35.0-", "control-plane", SCHEDULER, "--authentication-skip-lookup=false" },
+	{ "29.0-35.2", "control-plane", "/var/lib/kube-scheduler/config.yaml", "/v1beta2\n", .kubernetes = 24 },
+	{ "", "control-plane", "/var/lib/kube-scheduler/config.yaml", "/v1beta2\n", .kubernetes = 25 },
+	{ "29.0-33.2", "control-plane", SCHEDULER, "creationTimestamp: null" },
+	{ "29.0-33.2", "kube-apiserver", API, "creationTimestamp: null" },
+	{ "29.0-33.2", "kube-proxy", PROXY, "creationTimestamp: null", PROXY_KEY },
+	{ "29.0-35.2", "kube-proxy", PROXY, "path: /var/lib/kube-proxy/kubeconfig\n", PROXY_KEY },
+	{ "36.0-", "kube-proxy", PROXY, "path: /var/lib/kube-proxy\n", PROXY_KEY },
+	{ "29.0-35.2", "system", IN_TREE, "[global]\nElbSecurityGroup = sg-1\n", ", elbSecurityGroup: sg-1, nodeIPFamilies: [ipv6]" },
+	{ "", "system", IN_TREE, "NodeIPFamilies", ", elbSecurityGroup: sg-1, nodeIPFamilies: [ipv6]" },
+	{ "29.0-", "system", "/etc/kubernetes/cloud.config", "NodeIPFamilies = ipv6", ", nodeIPFamilies: [ipv6]" },
+	{ "", "system", IN_TREE, NULL, ", KubeletConfig: {cloudProvider: external}", .role = "Node" },
+	{ "29.0-35.2", "system", IN_TREE, NULL, .role = "Node" },
+	{ "29.0-31.0", "containerd", "/opt/cni/bin/bridge", NULL, .containerd = ", skipInstall: true" },
+	{ "29.0-", "containerd", "/opt/cni/bin/bridge", NULL, ", InstallCNIAssets: true", .containerd = ", skipInstall: true" },
+	{ "29.0-34.3", "packages", "conntrack bridge-utils libltdl7 pigz", NULL },
+	{ "29.0-33.2", "packages", "ebtables ethtool socat cgroupfs-mount", NULL },
+	{ "29.0-34.3", "packages", "conntrack-tools libtool-ltdl pigz", NULL, .distribution = "amazonlinux" },
+	{ "29.0-33.2", "packages", "ebtables ethtool socat libcgroup", NULL, .distribution = "amazonlinux" },
+	{ "29.0-", "packages", "iptables-nft libseccomp", NULL, .distribution = "amazonlinux" },
+	{ "34.0-", "packages", "nftables ", NULL, NFTABLES_KEY },
+	{ "29.0-34.3", "packages", "wireguard ", NULL, .networking = ", calico: {wireguardEnabled: false}", .distribution = "ubuntu" },
+	{ "29.0-34.3", "packages", "wireguard ", NULL, .networking = ", calico: {}, nonMasqueradeCIDR: '::/0'", .distribution = "ubuntu" },
+	{ "29.0-", "packages", "wireguard ", NULL, .networking = ", calico: {}", .distribution = "ubuntu" },
+	{ "29.0-35.2", "sysctl", SYSCTL, "instances and watches for a user\n" },
+	{ "29.0-35.2", "sysctl", SYSCTL, "fs.inotify.max_user_instances = 8192\nfs.inotify.max_user_watches = 524288\n" },
+	{ "36.0-", "logrotate", "/etc/logrotate.d/etcd-leases", NULL },
+	{ "29.0-", "logrotate", "/etc/logrotate.d/etcd-events", NULL },
+	/* networks */
+	{ "29.0-34.2 35.0", "network", NETWORKD "80-release.conf", "ManageForeignRoutes=no", .networking = VPC, .distribution = "amazonlinux" },
+	{ "32.0-34.2 35.0", "network", NETWORKD "80-release.conf", NULL, .networking = VPC, .distribution = "ubuntu" },
+	{ "", "network", NETWORKD "80-release.conf", NULL, .networking = VPC, .distribution = "debian" },
+	{ "34.3 35.1-", "network", NETWORKD "40-disable-manage-foreign-routes.conf", NULL, .networking = VPC, .distribution = "amazonlinux" },
+	{ "34.3 35.1-", "network", NETWORKD "40-disable-manage-foreign-routes.conf", NULL, .networking = VPC, .distribution = "ubuntu" },
+	{ "36.0-", "network", NETWORKD "40-disable-manage-foreign-routes.conf", NULL, .networking = VPC, .distribution = "debian" },
+	{ "32.1-", "network", NETWORKD "40-disable-manage-foreign-routes.conf", NULL, .networking = CILIUM, .distribution = "ubuntu" },
+	{ "32.1-", "network", NETWORKD "40-disable-manage-foreign-routes.conf", NULL, .networking = CILIUM, .distribution = "amazonlinux" },
+	{ "36.0-", "network", NETWORKD "40-disable-manage-foreign-routes.conf", NULL, .networking = ENI, .distribution = "debian" },
+	{ "29.0-", "network", NETWORK "99-default.link", NULL, .networking = VPC, .distribution = "amazonlinux" },
+	{ "29.0-30.1 32.1-", "network", NETWORK "99-default.link", NULL, .networking = VPC, .distribution = "ubuntu" },
+	{ "36.0-", "network", NETWORK "99-default.link", NULL, .networking = VPC, .distribution = "debian" },
+	{ "34.3 35.1-", "network", NETWORK "99-default.link", NULL, .networking = ENI, .distribution = "amazonlinux" },
+	{ "34.3 35.1-", "network", NETWORK "99-default.link", NULL, .networking = ENI, .distribution = "ubuntu" },
+	{ "36.0-", "network", NETWORK "99-default.link", NULL, .networking = ENI, .distribution = "debian" },
+	{ "", "network", NETWORK "99-default.link", NULL, .networking = CILIUM, .distribution = "amazonlinux" },
+	{ "29.0-", "network", POLICY, NULL, .networking = VPC, .distribution = "amazonlinux" },
+	{ "29.0-", "network", "policy-routes", NULL, .networking = VPC, .distribution = "amazonlinux" },
+	{ "34.3 35.1-", "network", POLICY, NULL, .networking = ENI, .distribution = "amazonlinux" },
+	{ "34.3 35.1-36.1", "network", NETWORK "10-eni-secondary.network", "Name=ens[6-9]* ens[1-9][0-9]*\n", .networking = VPC, .distribution = "amazonlinux" },
+	{ "34.3 35.1-36.1", "network", NETWORK "10-eni-secondary.network", NULL, .networking = ENI, .distribution = "amazonlinux" },
+	{ "", "network", NETWORK "10-eni-secondary.network", NULL, .networking = VPC, .distribution = "debian" },
+	{ "34.2 35.0", "network", NETWORK "10-vpc-cni-secondary.network", NULL, .networking = VPC, .distribution = "amazonlinux" },
+	{ "", "network", NETWORK "10-vpc-cni-secondary.network", NULL, .networking = ENI, .distribution = "amazonlinux" },
+	{ "36.2-", "network", NETWORK "75-eni-secondary.network", "Driver=ena", .networking = VPC, .distribution = "amazonlinux" },
+	{ "36.2-", "network", NETWORK "75-eni-secondary.network", NULL, .networking = ENI, .distribution = "debian" },
+	{ "34.2-", "network", HOTPLUG, NULL, .networking = VPC, .distribution = "ubuntu" },
+	{ "34.2-", "network", HOTPLUG, NULL, .networking = CILIUM, .distribution = "ubuntu" },
+	{ "36.0-", "network", HOTPLUG, NULL, .networking = CILIUM, .distribution = "debian" },
+	{ "34.2-", "network", "/usr/share/iproute2", NULL, .networking = ", kubeRouter: {}", .distribution = "debian" },
+	{ "34.2-", "network", "/usr/share/iproute2", NULL, .networking = ", kubeRouter: {}", .distribution = "ubuntu" },
+	/* clang-format on */
+};
+
+/* As a number by which they can be compared. */
+static long release_number(const char *text, const char **end)
+{
+	char *at;
+	const long minor = strtol(text, &at, BASE), patch = strtol(at + 1, &at, BASE);
+
+	*end = at;
+	return minor * BASE + patch;
+}
+
+static bool is_within(const char *spans, int minor, int patch)
+{
+	const long this_one = minor * BASE + patch;
+
+	while (*spans) {
+		const long first = release_number(spans, &spans);
+		long last = first;
+
+		if (*spans == '-' && *++spans)
+			last = release_number(spans, &spans);
+		else if (spans[-1] == '-')
+			last = INT32_MAX;
+		if (this_one >= first && this_one <= last)
+			return true;
+		spans += strspn(spans, " ");
+	}
+	return false;
+}
+
+static const struct plan *plan_of(struct arena *a, const struct row *row, int minor, int patch,
+				  struct control_plane *c)
+{
+	static const char *const versions[][2] = { { "amazonlinux", "2023" },
+						   { "ubuntu", "24.04" },
+						   { "debian", "12" } };
+
+	*c = (struct control_plane){
+		.w = { .kops = minor,
+		       .patch = patch,
+		       .kubernetes = row->kubernetes,
+		       .role = row->role,
+		       .facts = { .distribution = row->distribution ? row->distribution : "debian",
+				  .mac = "0a:01" } },
+		.networking = row->networking,
+		.api_server = row->api_server,
+		.containerd = row->containerd,
+		.all = row->keys,
+	};
+	for (size_t i = 0; i < ARRAY_LEN(versions); i++)
+		if (str_eq(versions[i][0], c->w.facts.distribution))
+			c->w.facts.version = versions[i][1];
+	strmap_set(a, &c->w.facts.interfaces, "ens5", "0A:01");
+	return control_plane_plan(a, c, row->builder);
+}
+
+static bool has_packages(const struct plan *p, const char *names)
+{
+	const struct strv wanted = strv_split(p->arena, names, ' ');
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->n; i++)
+		for (size_t k = 0; k < wanted.n && p->tasks[i]->kind == TASK_PACKAGE; k++)
+			n += *wanted.v[k] && strv_has(&p->tasks[i]->package.names, wanted.v[k]);
+	for (size_t k = 0; k < wanted.n; k++)
+		n += !*wanted.v[k];
+	/* all of them, or none */
+	assert_true(n == wanted.n || n == (names[strlen(names) - 1] == ' '));
+	return n == wanted.n;
+}
+
+static bool is_there(const struct plan *p, const struct row *row)
+{
+	if (strchr(row->name, ' '))
+		return has_packages(p, row->name);
+	for (size_t i = 0; i < p->n; i++) {
+		const struct task *t = p->tasks[i];
+
+		if (!str_eq(t->name, row->name))
+			continue;
+		if (row->owner && t->file.attr.uid != (uid_t)strtol(row->owner, NULL, BASE))
+			continue;
+		return !row->text || (t->kind == TASK_FILE && t->file.content &&
+				      strstr(t->file.content, row->text));
+	}
+	return false;
+}
+
+static void each_release_writes_what_it_wrote(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		for (size_t k = 0; k < ARRAY_LEN(releases); k++) {
+			autoarena struct arena *a = arena_new_empty();
+			const int minor = releases[k][0], patch = releases[k][1];
+			struct control_plane c;
+			const bool got = is_there(plan_of(a, &rows[i], minor, patch, &c), &rows[i]);
+
+			if (got != is_within(rows[i].of, minor, patch))
+				fail_msg("kops 1.%d.%d: row %zu, %s: %s%s%s", minor, patch, i,
+					 rows[i].name, got ? "there" : "not there",
+					 rows[i].text ? ": " : "",
+					 rows[i].text ? rows[i].text : "");
+		}
+}
+
+/* Below that the leases' clients are signed by a CA of their own. */
+static void leases_have_the_ca_of_all_from_a_version_on(void **state)
+{
+	(void)state;
+	for (size_t k = 0; k < ARRAY_LEN(releases); k++) {
+		autoarena struct arena *a = arena_new_empty();
+		const struct kops_config c = { .kops = { 1, releases[k][0], releases[k][1],
+							 NULL } };
+
+		assert_string_equal(kops_etcd_clients_ca(a, &c, "events"), "etcd-clients-ca");
+		assert_string_equal(kops_etcd_clients_ca(a, &c, "leases"),
+				    c.kops.minor < 36 ? "etcd-clients-ca-leases"
+						      : "etcd-clients-ca");
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_release_writes_what_it_wrote),
+		cmocka_unit_test(leases_have_the_ca_of_all_from_a_version_on),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
