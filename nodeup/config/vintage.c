@@ -8,7 +8,17 @@
 /* The minors of kops 1.x whose documents are read: one more range is one more row. */
 static const struct {
 	int oldest, newest;
-} spoken[] = { { 6, 8 }, { 36, 37 } };
+} spoken[] = { { 6, 8 }, { 29, 37 } };
+
+/* Each minor, its newest patch and the oldest minor of Kubernetes that it has; the newest is its own. Where a minor alone is
+ * known, fixes that were carried back count as made.
+ * source: kops upup/pkg/fi/cloudup/apply_cluster.go OldestSupportedKubernetesVersion of each minor */
+static const struct {
+	int minor, patch, oldest_kubernetes;
+} releases[] = {
+	{ 29, 2, 24 }, { 30, 4, 25 }, { 31, 0, 25 }, { 32, 4, 27 }, { 33, 2, 27 },
+	{ 34, 3, 29 }, { 35, 2, 29 }, { 36, 2, 31 }, { 37, 0, 31 },
+};
 
 /* kops 1.4 is the oldest whose user data are known */
 enum { OLDEST_MINOR = 4, NEWEST_MINOR = 9999 };
@@ -388,6 +398,39 @@ const char *vintage_spoken(struct arena *a)
 	for (size_t i = 0; i < ARRAY_LEN(spoken); i++)
 		strv_add(a, &ranges, range(a, spoken[i].oldest, spoken[i].newest));
 	return arena_printf(a, "kops %s", strv_join(a, &ranges, ", "));
+}
+
+/* The newest minor that is spoken and that it may be. */
+static int taken_minor(const struct vintage *v)
+{
+	const int last = spoken[ARRAY_LEN(spoken) - 1].newest;
+
+	return v->newest && v->newest < last ? v->newest : last;
+}
+
+static bool has_patch(const char *text)
+{
+	return text && strchr(text, '.') != strrchr(text, '.');
+}
+
+struct version vintage_version(struct arena *a, const struct vintage *v)
+{
+	struct version ret = { .major = 1, .minor = taken_minor(v) };
+
+	if (has_patch(v->text) && version_parse(a, v->text, &ret))
+		return ret;
+	for (size_t i = 0; i < ARRAY_LEN(releases); i++)
+		if (releases[i].minor == ret.minor)
+			ret.patch = releases[i].patch;
+	return ret;
+}
+
+bool vintage_has_kubernetes(const struct version *kops, int minor)
+{
+	for (size_t i = 0; i < ARRAY_LEN(releases); i++)
+		if (releases[i].minor == kops->minor)
+			return minor >= releases[i].oldest_kubernetes && minor <= kops->minor;
+	return true;
 }
 
 int vintage_check(struct arena *a, const struct vintage *v, const struct dialect_opts *o,

@@ -8,6 +8,7 @@
 
 #include "nodeup/base/err.h"
 #include "nodeup/base/tree.h"
+#include "nodeup/config/node.h"
 
 struct dialect_opts;
 
@@ -47,7 +48,12 @@ int vintage_join(struct arena *a, const struct vintage *first, const struct vint
 const char *vintage_text(struct arena *a, const struct vintage *v);
 /* Set `kops` and `kopsKnownBy` of a map; nothing where it is not known. */
 void vintage_note(struct arena *a, const struct vintage *v, struct tree *t);
+/* The version by which its documents are read. A minor alone is its newest patch, of several minors the newest counts, and one
+ * that is not known is the newest that is spoken. */
+struct version vintage_version(struct arena *a, const struct vintage *v);
+/* Whether that kops made nodes of that minor of Kubernetes. */
+bool vintage_has_kubernetes(const struct version *kops, int minor);
 /* Its minors alone, by which two are the same. */
 const char *vintage_minors(struct arena *a, const struct vintage *v);
-/* "kops 1.6 to 1.8, 1.36 and 1.37": what nodeup speaks. */
+/* "kops 1.6 to 1.8, 1.29 to 1.37": what nodeup speaks. */
 const char *vintage_spoken(struct arena *a);

@@ -67,7 +67,7 @@ static int read_node(struct arena *a, char **args, struct facts *f, struct node 
 	if (r >= 0)
 		r = kops_boot(a, documents[0], &opts, boot, e);
 	if (r >= 0)
-		r = kops_config(a, documents[1], boot, &opts, config, e);
+		r = kops_config(a, documents[1], boot, &(struct vintage){ 0 }, &opts, config, e);
 	if (r >= 0)
 		r = kops_node(a, boot, config, f, &opts, ret, e);
 	ret->dialect = &kops_dialect;

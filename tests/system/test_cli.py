@@ -50,7 +50,7 @@ def test_version():
     done = nodeup("version")
     first, *documents = done.stdout.splitlines()
     assert done.returncode == 0 and re.fullmatch(r"nodeup version \d+\.\d+\.\d+.*", first), done
-    assert documents == ["documents of kube-up: Kubernetes 1.2 to 1.5", "documents of kops 1.36 and 1.37: Kubernetes 1.31 to 1.37",
+    assert documents == ["documents of kube-up: Kubernetes 1.2 to 1.5", "documents of kops 1.29 to 1.37: Kubernetes 1.24 to 1.37",
                          "documents of kops 1.8: Kubernetes 1.6 to 1.10"]
 
 

@@ -78,11 +78,11 @@ def test_pki_names_what_a_master_takes():
 
 def test_a_key_says_what_it_accepts():
     text = nodeup("help", "maxpods").stdout
-    assert text.startswith("KubeletConfig.maxPods, of kops 1.36 and 1.37\n") and "\n  config   maxPods\n" in text, text
+    assert text.startswith("KubeletConfig.maxPods, of kops 1.29 to 1.37\n") and "\n  config   maxPods\n" in text, text
     assert "\nkubelet.maxPods, masterKubelet.maxPods, of kops 1.8\n" in text and "\n  flag     --max-pods\n" in text, text
     assert text.count("\n  accepts  an integer of 0 or more\n") == 2, text
     done = nodeup("help", "KubeletConfig.imageGCLowThresholdPercent")
-    assert done.returncode == 0 and done.stdout.count("\n  rule ") == 1 and "below imageGCHighThresholdPercent" in done.stdout, done
+    assert done.returncode == 0 and done.stdout.count("\n  rule ") == 2 and "below imageGCHighThresholdPercent" in done.stdout, done
     assert done.stdout.endswith(" (since Kubernetes 1.30)\n"), done
     assert nodeup("help", "noSuchKey").returncode == 64
     text = nodeup("help", "authorizationWebhookConfigFile").stdout
@@ -90,7 +90,7 @@ def test_a_key_says_what_it_accepts():
     assert "\n  rule     authorizationWebhookConfigFile: expected Webhook in authorizationMode\n" in text, text
     text = nodeup("help", "clusterCIDR").stdout
     assert text.count("as long as that of clusterCIDR or longer") == 2 and text.count("expected clusterCIDR with it") == 1, text
-    both = "\nControlPlaneConfig.KubeControllerManager.cpuLimit, ControlPlaneConfig.KubeScheduler.cpuLimit, of kops 1.36 and 1.37\n"
+    both = "\nControlPlaneConfig.KubeControllerManager.cpuLimit, ControlPlaneConfig.KubeScheduler.cpuLimit, of kops 1.29 to 1.37\n"
     assert both in (text := nodeup("help", "cpuLimit").stdout)
     assert text.count("cpuLimit: expected at least cpuRequest:150m") == 1 and text.count("cpuLimit: expected at least cpuRequest:100m") == 1, text
     text = nodeup("help", "controllers").stdout

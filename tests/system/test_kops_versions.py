@@ -16,7 +16,7 @@ from test_kops_documents import BOOT, NODEUP_CONFIG, WORKER
 from test_kubeup_documents import validate, write
 from world import CONFIG, OK, PROGRAM
 
-READS = "nodeup reads kops 1.6 to 1.8, 1.36 and 1.37"
+READS = "nodeup reads kops 1.6 to 1.8, 1.29 to 1.37"
 OLD_ENV = """\
 Assets: ["0000000000000000000000000000000000000001@https://h/v1.11.7/kubelet"]
 ClusterName: c.example.test
@@ -41,14 +41,14 @@ def only(done):
 
 @pytest.mark.parametrize("version, document, variable", [
     ("1.4.3", OLD_ENV + "protokubeImage: {source: x}\n", "NODEUP_URL"), ("1.9.0", OLD_ENV, "NODEUP_URL"), ("1.11.1", OLD_ENV, "NODEUP_URL"),
-    ("1.21.1", ARCHES, "NODEUP_URL_AMD64"), ("1.25.3", NO_NAME, "NODEUP_URL_AMD64"), ("1.35.0", WORKER, "NODEUP_URL_AMD64"),
-    ("1.35.0", BOOT, "NODEUP_URL_ARM64"), ("1.29.0-alpha.2+v1.29.0-3-gab", BOOT, "NODEUP_URL_AMD64"), ("1.38.0", BOOT, "NODEUP_URL_AMD64")],
-    ids=["1.4", "1.9", "1.11", "1.21", "1.25", "worker 1.35", "control plane 1.35", "1.29 of a test", "1.38"])
+    ("1.21.1", ARCHES, "NODEUP_URL_AMD64"), ("1.25.3", NO_NAME, "NODEUP_URL_AMD64"), ("1.28.0", WORKER, "NODEUP_URL_AMD64"),
+    ("1.28.0", BOOT, "NODEUP_URL_ARM64"), ("1.28.0-alpha.2+v1.28.0-3-gab", BOOT, "NODEUP_URL_AMD64"), ("1.38.0", BOOT, "NODEUP_URL_AMD64")],
+    ids=["1.4", "1.9", "1.11", "1.21", "1.25", "worker 1.28", "control plane 1.28", "1.28 of a test", "1.38"])
 @pytest.mark.parametrize("beside", [False, True], ids=["alone", "with NodeupConfig"])
 def test_user_data_of_another_version(version, document, variable, beside, tmp_path):
     path = write(tmp_path, user_data(version, document, variable))
     if beside:
-        write(tmp_path, NODEUP_CONFIG + "channels: [x]\nuseless: 1\n", "nodeupconfig.yaml")
+        write(tmp_path, NODEUP_CONFIG + "docker: {}\nuseless: 1\n", "nodeupconfig.yaml")
     done = validate(path)
     place = f"{path}:3:{len(variable) + 2}"
     assert done.returncode == CONFIG and done.stderr.splitlines()[0] == (
@@ -73,8 +73,8 @@ def hashed(text):
 
 
 @pytest.mark.parametrize("more, told", [
-    ("channels: [x]\n", "1.29 to 1.35 (channels)"), ("useInstanceIDForNodeName: true\n", "1.27 and 1.28 (useInstanceIDForNodeName)"),
-    ("KubeletConfig: {podInfraContainerImage: p}\n", "1.29 to 1.34 (no containerdConfig.sandboxImage)")], ids=["1.35", "1.28", "1.34"])
+    ("docker: {}\n", "1.27 and 1.28 (docker)"), ("useInstanceIDForNodeName: true\n", "1.27 and 1.28 (useInstanceIDForNodeName)")],
+    ids=["docker", "1.28"])
 def test_a_nodeupconfig_of_another_version(more, told, tmp_path):
     path = write(tmp_path, hashed(NODEUP_CONFIG + more))
     beside = write(tmp_path, NODEUP_CONFIG + more, "nodeupconfig.yaml")
@@ -132,11 +132,11 @@ def test_a_setting_of_the_machine_says_it_first(tmp_path):
         setting.write_text("kopsVersion: v1.36.2\n")
         done = worker.run("plan")
         assert done.returncode == 2 and "documents are of kops 1.36.2 (by kopsVersion)" in done.stderr.splitlines(), done.stderr
-        setting.write_text("kopsVersion: 1.35.3\n")
+        setting.write_text("kopsVersion: 1.28.3\n")
         done = worker.run("plan")
-        assert done.returncode == CONFIG and f"50-kops.yaml:1:14: this is a setting of kops 1.35.3 (kopsVersion); {READS}" in done.stderr, done.stderr
+        assert done.returncode == CONFIG and f"50-kops.yaml:1:14: this is a setting of kops 1.28.3 (kopsVersion); {READS}" in done.stderr, done.stderr
         conf.write_text(user_data("1.36.2", document))
-        assert ": this is a setting of kops 1.35.3 (kopsVersion), and " in (done := worker.run("plan")).stderr and done.returncode == CONFIG
+        assert ": this is a setting of kops 1.28.3 (kopsVersion), and " in (done := worker.run("plan")).stderr and done.returncode == CONFIG
         for wrong in ("kops", "2.1.0", "1", "[1.36.2]"):
             setting.write_text(f"kopsVersion: {wrong}\n")
             done = worker.run("plan")
@@ -176,15 +176,18 @@ def test_a_node_of_such_documents_goes_on(world, command):
 def test_what_is_kept_says_of_which_kops_it_was(tmp_path):
     worker = Worker(tmp_path / "node")
     kept = worker.root / "var/lib/nodeup/documents.json"
+    setting = worker.root / "etc/nodeup/nodeup.d/50-keys.yaml"
+    setting.parent.mkdir(parents=True)
+    setting.write_text("acceptKeys: [useInstanceIDForNodeName]\n")
     with worker.controller():
         assert worker.apply().returncode == OK
         now = json.loads(kept.read_text())
         place = next(name for name in now["documents"] if name.endswith("nodeupconfig.yaml"))
-        worker.config["KubeletConfig"]["podInfraContainerImage"] = worker.config["containerdConfig"].pop("sandboxImage")
+        worker.config["useInstanceIDForNodeName"] = True
         worker.write()
         earlier(worker)
         done = worker.run("plan")
-        assert done.returncode == CONFIG and f"of kops 1.29 to 1.34 (no containerdConfig.sandboxImage); {READS}" in done.stderr, done.stderr
+        assert done.returncode == CONFIG and f"of kops 1.27 and 1.28 (useInstanceIDForNodeName); {READS}" in done.stderr, done.stderr
         now["documents"][place] = base64.b64encode(yaml.safe_dump(worker.config).encode()).decode()
         kept.write_text(json.dumps(now))
         done = worker.apply()
@@ -208,9 +211,9 @@ def test_it_is_kept_packed(packed, tmp_path):
         write("1.36.2")
         assert worker.apply().returncode == OK
         earlier(worker)
-        write("1.35.3")
+        write("1.28.3")
         done = worker.run("plan")
-        assert done.returncode == CONFIG and f"this is user data of kops 1.35.3 (NODEUP_URL_AMD64); {READS}" in done.stderr, done.stderr
+        assert done.returncode == CONFIG and f"this is user data of kops 1.28.3 (NODEUP_URL_AMD64); {READS}" in done.stderr, done.stderr
         now = json.loads(kept.read_text())
         now["documents"][str(conf)] = base64.b64encode(conf.read_bytes()).decode()
         kept.write_text(json.dumps(now))
@@ -244,10 +247,10 @@ def test_the_user_data_of_the_instance_say_it_of_its_document(tmp_path):
         document = yaml.safe_dump(worker.boot())
         here.write_text(document)
         assert says(plan(user_data("1.36.2", document))) == ["documents are of kops 1.36.2 (by NODEUP_URL_AMD64)"]
-        told = ["plan", *(plan(data) for data in (None, user_data("1.35.3", document + "a: 1\n"), user_data("none", document), "#!/bin/sh\n", "x"))]
+        told = ["plan", *(plan(data) for data in (None, user_data("1.28.3", document + "a: 1\n"), user_data("none", document), "#!/bin/sh\n", "x"))]
         assert all(done.returncode == 2 and not says(done) for done in told[1:]), told
-        done = plan(user_data("1.35.3", document))
-        assert done.returncode == CONFIG and f"imds:3:18: this is user data of kops 1.35.3 (NODEUP_URL_AMD64); {READS}" in done.stderr, done
+        done = plan(user_data("1.28.3", document))
+        assert done.returncode == CONFIG and f"imds:3:18: this is user data of kops 1.28.3 (NODEUP_URL_AMD64); {READS}" in done.stderr, done
         # one that an earlier nodeup was content with, as it did not look there
         assert worker.apply().returncode == OK
         records, conf = worker.root / "var/lib/nodeup", str(worker.folder / "documents/kube_env.yaml")
@@ -256,23 +259,21 @@ def test_the_user_data_of_the_instance_say_it_of_its_document(tmp_path):
         (records / "documents.json").write_text(json.dumps(kept))
         (records / "conf").write_text("/opt/kube_env.yaml\n")
         here.write_text(base64.b64decode(kept["documents"]["/opt/kube_env.yaml"]).decode())
-        done = plan(user_data("1.35.3", here.read_text()))
+        done = plan(user_data("1.28.3", here.read_text()))
         assert done.returncode != CONFIG and "this instance was made of such a document before" in done.stderr, done
-        assert "documents are of kops 1.35.3 (by NODEUP_URL_AMD64)" in done.stderr
+        assert "documents are of kops 1.28.3 (by NODEUP_URL_AMD64)" in done.stderr
         here.write_text(here.read_text() + "# another\n")
-        assert plan(user_data("1.35.3", here.read_text())).returncode == CONFIG
+        assert plan(user_data("1.28.3", here.read_text())).returncode == CONFIG
 
 
 def test_both_roles_get_one_answer(tmp_path):
     """By their keys, where nothing else tells."""
     for name, node in (("worker", Worker(tmp_path / "w")), ("control plane", ControlPlane(tmp_path / "c"))):
-        del node.config["containerdConfig"]["sandboxImage"]
-        node.config.pop("channelsManifest", None)
-        node.config["KubeletConfig"]["podInfraContainerImage"] = "p"
+        node.config["ContainerRuntime"] = "containerd"
         boot = yaml.safe_dump({**node.boot(), **({"ConfigServer": {"servers": ["https://a:1/"], "CACertificates": "p"}} if name == "worker" else {})})
         path = write(tmp_path, boot)
         write(tmp_path, yaml.safe_dump(node.config), "nodeupconfig.yaml")
         done = validate(path)
-        assert done.returncode == CONFIG and f"of kops 1.29 to 1.34 (no containerdConfig.sandboxImage); {READS}" in done.stderr, done.stderr
+        assert done.returncode == CONFIG and f"of kops 1.27 and 1.28 (ContainerRuntime); {READS}" in done.stderr, done.stderr
         if name != "worker":
             node.close()

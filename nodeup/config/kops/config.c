@@ -12,9 +12,8 @@
 #include "nodeup/config/values.h"
 #include "nodeup/config/version.h"
 
-const char kops_title[] = "kops 1.36 and 1.37";
-const struct version kops_last = { .major = 1, .minor = 37 };
-const struct version kops_oldest = { 1, 31, 0, NULL }, kops_newest = { 1, 37, 0, NULL };
+const char kops_title[] = "kops 1.29 to 1.37";
+const struct version kops_oldest = { 1, 24, 0, NULL }, kops_newest = { 1, 37, 0, NULL };
 
 /* kops 1.36 writes it of every node. */
 static const char gossip[] = "UsesLegacyGossip";
@@ -24,6 +23,11 @@ static const struct {
 	const char *key, *why;
 } refused[] = {
 	{ "AzureAdminUser", "a key of Azure, and nodeup makes nodes on aws alone" },
+	{ "AzureLocation", "a key of Azure, and nodeup makes nodes on aws alone" },
+	{ "AzureResourceGroup", "a key of Azure, and nodeup makes nodes on aws alone" },
+	{ "AzureRouteTableName", "a key of Azure, and nodeup makes nodes on aws alone" },
+	{ "AzureSubscriptionID", "a key of Azure, and nodeup makes nodes on aws alone" },
+	{ "AzureTenantID", "a key of Azure, and nodeup makes nodes on aws alone" },
 	{ "Multizone", "a key of GCE, and nodeup makes nodes on aws alone" },
 	{ "NodeTags", "a key of GCE, and nodeup makes nodes on aws alone" },
 	{ "NodeInstancePrefix", "a key of GCE, and nodeup makes nodes on aws alone" },
@@ -95,17 +99,24 @@ static int check_version(struct arena *a, const struct tree *t, struct kops_conf
 			 const struct dialect_opts *o, struct err *e)
 {
 	const struct tree *at = tree_get(t, "KubernetesVersion");
+	const char *where = tree_where(a, at ? &at->pos : &t->pos);
 	const struct version *oldest = &kops_oldest, *newest = &kops_newest;
 	struct version *v = &c->kubernetes;
 	const bool is_version = version_parse(a, c->kubernetes_version_text, v);
 	int r;
 
 	if (is_version && v->major == newest->major && v->minor >= oldest->minor &&
-	    v->minor <= newest->minor)
+	    v->minor <= newest->minor) {
+		if (!vintage_has_kubernetes(&c->kops, v->minor))
+			dialect_warn(
+				a, o,
+				"%s: KubernetesVersion: '%s': kops 1.%d never made such a node",
+				where, c->kubernetes_version_text, c->kops.minor);
 		return 0;
-	r = err_config(e, "%s: KubernetesVersion: '%s': of %s it is one of %d.%d to %d.%d",
-		       tree_where(a, at ? &at->pos : &t->pos), c->kubernetes_version_text,
-		       kops_title, oldest->major, oldest->minor, newest->major, newest->minor);
+	}
+	r = err_config(e, "%s: KubernetesVersion: '%s': of %s it is one of %d.%d to %d.%d", where,
+		       c->kubernetes_version_text, kops_title, oldest->major, oldest->minor,
+		       newest->major, newest->minor);
 	return is_version ? errs_keep_apart(o->errors, r, e) : errs_keep_vital(o->errors, r, e);
 }
 
@@ -297,9 +308,10 @@ static int check_values(struct arena *a, const struct tree *t, const struct kops
 }
 
 int kops_config(struct arena *a, const struct tree *t, const struct kops_boot *boot,
-		const struct dialect_opts *o, struct kops_config *ret, struct err *e)
+		const struct vintage *vintage, const struct dialect_opts *o,
+		struct kops_config *ret, struct err *e)
 {
-	struct kops_config c = { .tree = t, .kops = kops_last };
+	struct kops_config c = { .tree = t, .kops = vintage_version(a, vintage) };
 	struct kops_unknowns unknown = { .all.arena = a,
 					 .opts = o,
 					 .accept = boot->settings.accept_keys };

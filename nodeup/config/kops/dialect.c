@@ -84,7 +84,7 @@ static int make_node(struct arena *a, const struct documents *d, const struct fa
 	}
 	if (d->cluster->kind == TREE_NULL)
 		return 0;
-	r = kops_config(a, d->cluster, boot, o, config, e);
+	r = kops_config(a, d->cluster, boot, &d->vintage, o, config, e);
 	if (r == 0 && !errs_any_vital(o->errors))
 		r = kops_node(a, boot, config, f, o, ret, e);
 	ret->dialect = &kops_dialect;

@@ -97,7 +97,7 @@ struct kops_config {
 	KOPS_DISCOVERY(FIELD_MEMBER)
 	KOPS_CONFIG(FIELD_MEMBER)
 	const struct tree *tree; /* as it stands, for places in messages */
-	struct version kops; /* that rendered it; see changes.h */
+	struct version kops;     /* that rendered it; see changes.h */
 	struct version kubernetes;
 	struct kops_hooks hooks_of_group, hooks_of_cluster; /* hooks_tree, read */
 };
@@ -111,8 +111,6 @@ extern const struct schema kops_oidc_schema;
 /* Which kops writes these documents, and of which Kubernetes. */
 extern const char kops_title[];
 extern const struct version kops_oldest, kops_newest;
-/* The newest kops that is known: documents of no known kops are taken for its own. */
-extern const struct version kops_last;
 /* Read BootConfig and check it by itself. An unknown key is an error. */
 int kops_boot(struct arena *a, const struct tree *t, const struct dialect_opts *o,
 	      struct kops_boot *ret, struct err *e) must_check;
@@ -121,10 +119,11 @@ const char *kops_config_hash_line(struct arena *a, const char *text, size_t n);
 /* Whether these are the bytes of NodeupConfig that BootConfig means; `from` is their place. ESTALE: they are not. */
 int kops_config_check_hash(struct arena *a, const struct kops_boot *boot, const char *from,
 			   const char *text, size_t n, struct err *e) must_check;
-/* Read NodeupConfig and check it. An unknown key is an error, and so is one of
+/* Read NodeupConfig of that kops and check it. An unknown key is an error, and so is one of
  * another cloud or of an older kops. */
 int kops_config(struct arena *a, const struct tree *t, const struct kops_boot *boot,
-		const struct dialect_opts *o, struct kops_config *ret, struct err *e) must_check;
+		const struct vintage *vintage, const struct dialect_opts *o,
+		struct kops_config *ret, struct err *e) must_check;
 /* Whether how many pods there may be follows from the addresses of the instance. */
 bool kops_wants_max_pods(const struct kops_config *c);
 /* Whether containers may use the instance's GPUs, if its type has any of NVIDIA. */

@@ -142,7 +142,7 @@
 	X##_INSIDE(&config_store_schema, "configStore", .doc = "where keysets and secrets are") \
 	X(struct strv, etcd_cluster_names, "EtcdClusterNames", .doc = "etcd's clusters", .format = &format_name) \
 	X(struct strv, etcd_manifests, "etcdManifests", .doc = "URLs of etcd-manager's static pods") \
-	X(struct strv, channels, "channels", .doc = "URLs of the addons that protokube applies; to kops 1.35") \
+	X(struct strv, channels, "channels", .doc = "URLs of addons, which protokube applies, to kops 1.35") \
 	X(const char *, channels_manifest, "channelsManifest", .doc = "URL of the static pod that applies addons") \
 	X(struct strmap, cas, "CAs", .doc = "PEM of the CAs, by name") \
 	X(struct strmap, keypair_ids, "KeypairIDs", .doc = "id of the key that signs, by name of the CA") \

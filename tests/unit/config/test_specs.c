@@ -122,7 +122,7 @@ static void nothing_is_left_out(void **state)
 	/* and in kops 1.37's, without those that no document has: dockerDisableSharedPID and seven oidc-* */
 	assert_int_equal(kops_kubelet_schema.n, 99);
 	assert_int_equal(kops_kube_proxy_schema.n, 20);
-	assert_int_equal(kops_kube_apiserver_schema.n, 106);
+	assert_int_equal(kops_kube_apiserver_schema.n, 107);
 	assert_int_equal(kops_kcm_schema.n, 63);
 	assert_int_equal(kops_scheduler_schema.n, 23);
 }

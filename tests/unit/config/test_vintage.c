@@ -196,7 +196,7 @@ static void what_is_not_spoken_is_refused_by_name(void **state)
 	for (int minor = 3; minor < 40; minor++) {
 		autoarena struct arena *a = arena_new_empty();
 		const struct vintage v = { minor, minor, NULL, "user data", "URL", { "u", 8, 5 } };
-		const bool is_spoken = (minor >= 6 && minor <= 8) || minor == 36 || minor == 37;
+		const bool is_spoken = (minor >= 6 && minor <= 8) || (minor >= 29 && minor <= 37);
 		struct strv warnings = { 0 };
 		bool applied = false;
 		const struct dialect_opts o = { .warnings = &warnings,
@@ -206,7 +206,7 @@ static void what_is_not_spoken_is_refused_by_name(void **state)
 		const char *want =
 			arena_printf(a,
 				     "u:8:5: this is user data of kops 1.%d (URL); nodeup "
-				     "reads kops 1.6 to 1.8, 1.36 and 1.37",
+				     "reads kops 1.6 to 1.8, 1.29 to 1.37",
 				     minor);
 
 		assert_int_equal(vintage_check(a, &v, &o, &e) == 0, is_spoken);
@@ -220,12 +220,12 @@ static void what_is_not_spoken_is_refused_by_name(void **state)
 	}
 }
 
-/* A worker of 1.35 or 1.36 may be of the one that is spoken. */
+/* Documents of 1.28 or 1.29 may be of the one that is spoken. */
 static void a_range_that_has_a_spoken_one_is_taken(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
-	const struct vintage both = { .oldest = 35, .newest = 36 };
-	const struct vintage none = { .oldest = 9, .newest = 35, .of = "x", .by = "y" };
+	const struct vintage both = { .oldest = 28, .newest = 29 };
+	const struct vintage none = { .oldest = 9, .newest = 28, .of = "x", .by = "y" };
 	const struct dialect_opts o = { 0 };
 	struct err e = { 0 };
 
@@ -234,6 +234,51 @@ static void a_range_that_has_a_spoken_one_is_taken(void **state)
 	assert_int_equal(vintage_check(a, &(struct vintage){ 0 }, &o, &e), 0);
 	assert_true(vintage_check(a, &none, &o, &e) < 0);
 	assert_int_equal(e.kind, ERR_CONFIG);
+}
+
+/* A minor alone is its newest patch. */
+static void documents_are_read_by_one_version(void **state)
+{
+	static const struct {
+		const char *text;
+		int oldest, newest, minor, patch;
+	} all[] = {
+		{ "1.34.2", 34, 34, 34, 2 }, { "1.34.0-alpha.1", 34, 34, 34, 0 },
+		{ "1.29", 29, 29, 29, 2 },   { "1.30", 30, 30, 30, 4 },
+		{ NULL, 29, 31, 31, 0 },     { NULL, 29, 32, 32, 4 },
+		{ "1.33", 33, 33, 33, 2 },   { NULL, 29, 34, 34, 3 },
+		{ NULL, 35, 35, 35, 2 },     { NULL, 35, 36, 36, 2 },
+		{ NULL, 36, 9999, 37, 0 },   { NULL, 0, 0, 37, 0 },
+	};
+	autoarena struct arena *a = arena_new_empty();
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+		const struct vintage v = { all[i].oldest, all[i].newest, .text = all[i].text };
+		const struct version got = vintage_version(a, &v);
+
+		assert_int_equal(got.major, 1);
+		assert_int_equal(got.minor, all[i].minor);
+		assert_int_equal(got.patch, all[i].patch);
+	}
+}
+
+/* The oldest and the newest minor of Kubernetes of each kops, which made none of those beyond. */
+static void each_kops_has_its_kubernetes(void **state)
+{
+	static const int all[][3] = { { 29, 24, 29 }, { 30, 25, 30 }, { 31, 25, 31 },
+				      { 32, 27, 32 }, { 33, 27, 33 }, { 34, 29, 34 },
+				      { 35, 29, 35 }, { 36, 31, 36 }, { 37, 31, 37 } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+		const struct version kops = { .major = 1, .minor = all[i][0] };
+
+		assert_false(vintage_has_kubernetes(&kops, all[i][1] - 1));
+		assert_true(vintage_has_kubernetes(&kops, all[i][1]));
+		assert_true(vintage_has_kubernetes(&kops, all[i][2]));
+		assert_false(vintage_has_kubernetes(&kops, all[i][2] + 1));
+	}
 }
 
 int main(void)
@@ -245,6 +290,8 @@ int main(void)
 		cmocka_unit_test(keys_of_nodeup_config_say_it),
 		cmocka_unit_test(what_is_not_spoken_is_refused_by_name),
 		cmocka_unit_test(a_range_that_has_a_spoken_one_is_taken),
+		cmocka_unit_test(documents_are_read_by_one_version),
+		cmocka_unit_test(each_kops_has_its_kubernetes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,10 +40,8 @@ struct plan *kops_try_documents(struct arena *a, struct kops_worker *w, const ch
 		w->facts.arch = "amd64";
 	w->facts.instance_id = "i-0123456789abcdef0";
 	assert_int_equal(yaml_parse(a, "n.yaml", all, strlen(all), &t, &w->e), 0);
-	if (kops_config(a, t, &w->boot, &opts, config, &w->e) < 0)
+	if (kops_config(a, t, &w->boot, &w->vintage, &opts, config, &w->e) < 0)
 		return NULL;
-	if (w->kops)
-		config->kops = (struct version){ 1, w->kops, w->patch, NULL };
 	if (w->kubernetes)
 		config->kubernetes.minor = w->kubernetes;
 	if (kops_node(a, &w->boot, config, &w->facts, &opts, &w->node, &w->e) < 0)

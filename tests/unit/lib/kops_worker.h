@@ -19,11 +19,11 @@
 	"THZgU2ryGK0=\\n"                                                     \
 	"-----END CERTIFICATE-----\\n\""
 
-/* facts, role and manifests may be filled in before it is planned. */
+/* facts, role, vintage and manifests may be filled in before it is planned. */
 struct kops_worker {
-	const char *role; /* NULL: "Node" */
+	const char *role;       /* NULL: "Node" */
+	struct vintage vintage; /* the kops of its documents; all 0: the newest */
 	struct facts facts;
-	int kops, patch;         /* of kops 1.x, and its patch; 0: the newest one */
 	int kubernetes;          /* of Kubernetes 1.x; 0: 35 */
 	struct strmap manifests; /* of the state store; none: the plan is of documents alone */
 	struct kops_boot boot;

@@ -21,6 +21,9 @@ static const struct kops_boot worker = {
 	.nodeup_config_hash = "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=",
 };
 
+/* Of no known kops: the newest is taken. */
+static const struct vintage newest;
+
 static int read_as(struct arena *a, const char *role, const char *text, struct kops_config *ret,
 		   struct err *e)
 {
@@ -32,7 +35,7 @@ static int read_as(struct arena *a, const char *role, const char *text, struct k
 	boot.role = kops_role(role);
 	if (yaml_parse(a, "n.yaml", text, strlen(text), &t, e) < 0)
 		return -1;
-	return kops_config(a, t, &boot, &o, ret, e);
+	return kops_config(a, t, &boot, &newest, &o, ret, e);
 }
 
 static void a_worker_is_read(void **state)
@@ -190,9 +193,9 @@ static void what_is_wrong_in_it_is_told_with_its_place(void **state)
 		{ "Node", START "UsesLegacyGossip: true\n",
 		  "n.yaml:5:1: 'UsesLegacyGossip' is a key of kops 1.36 or older with gossip, "
 		  "which nodeup does not know" },
-		{ "Node", NAME "KubernetesVersion: 1.30.9\n",
-		  "n.yaml:2:20: KubernetesVersion: '1.30.9': of kops 1.36 and 1.37 it is one of "
-		  "1.31 to 1.37" },
+		{ "Node", NAME "KubernetesVersion: 1.23.9\n",
+		  "n.yaml:2:20: KubernetesVersion: '1.23.9': of kops 1.29 to 1.37 it is one of "
+		  "1.24 to 1.37" },
 		{ "Node", NAME "KubernetesVersion: 1.37.0\n",
 		  "n.yaml:1:1: 'containerdConfig' is missing: the InstanceGroupRole is Node" },
 		{ "APIServer", START,
@@ -256,14 +259,14 @@ static void a_key_that_is_to_be_left_alone_is_told(void **state)
 	boot.role = kops_role("Node");
 	strv_add(a, &accept, "kubeletconfig.newkey");
 	boot.settings.accept_keys = tree_seq(a);
-	assert_true(kops_config(a, t, &boot, &o, &c, &e) < 0);
+	assert_true(kops_config(a, t, &boot, &newest, &o, &c, &e) < 0);
 	assert_string_equal(
 		e.msg, "n.yaml:5:17: unknown key 'KubeletConfig.maxPodz'; did you mean 'maxPods'?");
 	assert_int_equal(e.nnotes, 0);
 	boot.settings.accept_keys =
 		tree_add(a, tree_seq(a), tree_string(a, "KubeletConfig.maxPodz"));
 	accepted = warnings = (struct strv){ 0 };
-	assert_int_equal(kops_config(a, t, &boot, &o, &c, &e), 0);
+	assert_int_equal(kops_config(a, t, &boot, &newest, &o, &c, &e), 0);
 	assert_int_equal(accepted.n, 2);
 	assert_string_equal(accepted.v[0], "KubeletConfig.maxPodz");
 	assert_string_equal(warnings.v[1], "n.yaml:5:29: 'KubeletConfig.newKey' is left alone, as "
@@ -291,6 +294,37 @@ static void its_bytes_are_those_that_boot_config_means(void **state)
 	}
 }
 
+/* Documents of each kops are read as its own; one of a Kubernetes that it never made is told. */
+static void what_the_documents_are_of_is_known(void **state)
+{
+	static const char text[] = NAME "KubernetesVersion: v1.30.2\n"
+					"containerdConfig: {version: 1.7.4}\n"
+					"KeypairIDs: {kubernetes-ca: '1'}\n"
+					"usesLegacyGossip: false\n"
+					"KubeletConfig: {podInfraContainerImage: p}\n";
+	autoarena struct arena *a = arena_new_empty();
+	struct strv warnings = { 0 };
+	const struct dialect_opts o = { .checks_alone = true, .warnings = &warnings };
+	const struct vintage of_34 = { 34, 34, .text = "1.34.2" };
+	struct kops_boot boot = worker;
+	struct kops_config c;
+	struct err e = { 0 };
+	struct tree *t;
+
+	(void)state;
+	boot.role = kops_role("Node");
+	assert_int_equal(yaml_parse(a, "n.yaml", text, strlen(text), &t, &e), 0);
+	assert_int_equal(kops_config(a, t, &boot, &of_34, &o, &c, &e), 0);
+	assert_int_equal(c.kops.minor, 34);
+	assert_int_equal(c.kops.patch, 2);
+	assert_int_equal(warnings.n, 0);
+	assert_int_equal(kops_config(a, t, &boot, &newest, &o, &c, &e), 0);
+	assert_int_equal(c.kops.minor, 37);
+	assert_int_equal(warnings.n, 1);
+	assert_string_equal(warnings.v[0], "n.yaml:2:20: KubernetesVersion: 'v1.30.2': kops 1.37 "
+					   "never made such a node");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -302,6 +336,7 @@ int main(void)
 		cmocka_unit_test(documents_of_the_kops_before_are_read),
 		cmocka_unit_test(a_key_that_is_to_be_left_alone_is_told),
 		cmocka_unit_test(its_bytes_are_those_that_boot_config_means),
+		cmocka_unit_test(what_the_documents_are_of_is_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

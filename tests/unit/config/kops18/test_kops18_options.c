@@ -14,7 +14,7 @@ static const struct {
 	  "ig:1:7: role is Node, but kube_env.yaml has the tag _kubernetes_master" },
 	{ "", "", "role: Master",
 	  "ig:1:7: role is Master, but kube_env.yaml lacks the tag _kubernetes_master, as of kops "
-	  "1.11 and newer; nodeup reads kops 1.6 to 1.8, 1.36 and 1.37" },
+	  "1.11 and newer; nodeup reads kops 1.6 to 1.8, 1.29 to 1.37" },
 	{ "", "", "role: Bastion", "ig:1:7: role is Bastion: a bastion is not a Kubernetes node" },
 	{ "", "", "role: King", "ig:1:7: role: expected one of Master|Node|Bastion, found 'King'" },
 	{ "", "kind: InstanceGroup\nspec: {}", "",

@@ -173,8 +173,8 @@ static const struct plan *plan_of(struct arena *a, const struct row *row, int mi
 						   { "debian", "12" } };
 
 	*c = (struct control_plane){
-		.w = { .kops = minor,
-		       .patch = patch,
+		.w = { .vintage = { minor, minor,
+				    .text = arena_printf(a, "1.%d.%d", minor, patch) },
 		       .kubernetes = row->kubernetes,
 		       .role = row->role,
 		       .facts = { .distribution = row->distribution ? row->distribution : "debian",
