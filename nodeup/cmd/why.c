@@ -136,9 +136,10 @@ static struct tree *explain(struct arena *a, const struct session *s, const stru
 		      arena_printf(a, "%s%s%s", words[o->state], *why ? ": " : "", why));
 	add_warnings(a, map, s, t);
 	tree_set_text(a, map, "asked by",
-		      t->ops == &task_leftover_ops ? "no document any more"
-		      : t->asked                   ? t->asked
-						   : location_shown(a, s->boot.conf));
+		      t->ops == &task_leftover_ops || t->ops == &task_superseded_ops
+			      ? "no document any more"
+		      : t->asked ? t->asked
+				 : location_shown(a, s->boot.conf));
 	tree_set_text(a, map, "builder", t->origin);
 	add_inputs(a, map, t);
 	add_change(a, map, t, runs);

@@ -43,7 +43,7 @@ int task_unit_off(struct task_ctx *ctx, const char *name, struct task_run *run,
 int task_follow_stop(struct task_ctx *ctx, struct task_run *run, struct err *e) must_check;
 
 /* For a file that nodeup wrote once and the documents no longer name. */
-extern const struct task_ops task_leftover_ops;
+extern const struct task_ops task_leftover_ops, task_superseded_ops;
 
 /* For an asset of which no record is believed. */
 extern const struct task_ops task_asset_recheck_ops;

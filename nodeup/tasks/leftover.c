@@ -42,6 +42,19 @@ static int leftover_check(const struct task *t, struct task_ctx *ctx, struct tas
 	return ctx->prune ? task_differs(diff, "%s", gone) : say(ctx, diff, "removed with --prune");
 }
 
+/* What would run beside that which takes its place goes at once, whoever wrote it. */
+static int superseded_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
+			    struct err *e)
+{
+	struct stat st;
+	int r = io_stat(ctx->root_fd, t->name, &st, e);
+
+	if (r == -ENOENT || r == -ENOTDIR)
+		return TASK_EQUAL;
+	diff->removes = true;
+	return r < 0 ? r : task_differs(diff, "%s", gone);
+}
+
 static int leftover_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
 			  struct err *e)
 {
@@ -61,5 +74,12 @@ const struct task_ops task_leftover_ops = {
 	.kind = "file",
 	.on_main = true,
 	.check = leftover_check,
+	.apply = leftover_apply,
+};
+
+const struct task_ops task_superseded_ops = {
+	.kind = "file",
+	.on_main = true,
+	.check = superseded_check,
 	.apply = leftover_apply,
 };

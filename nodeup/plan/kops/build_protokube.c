@@ -3,8 +3,10 @@
 #include <string.h>
 #include "nodeup/plan/assets.h"
 #include "nodeup/plan/environment.h"
+#include "nodeup/tasks/kinds.h"
 
 #define BIN "/opt/kops/bin/"
+#define UNIT "protokube.service"
 
 static const char env_file[] = "/etc/sysconfig/protokube";
 static const char kubeconfig[] = "/var/lib/kops/kubeconfig";
@@ -72,7 +74,7 @@ static void add_service(struct plan *p)
 	plan_install(p, "protokube", BIN "protokube");
 	plan_install(p, "channels", BIN "channels");
 	plan_secret(p, env_file, 0600, environment(p));
-	t = plan_service(p, "protokube.service",
+	t = plan_service(p, UNIT,
 			 arena_printf(p->arena,
 				      "[Unit]\n"
 				      "Description=Kubernetes Protokube Service\n"
@@ -95,8 +97,37 @@ static void add_service(struct plan *p)
 	strv_add(p->arena, &t->unit.inputs, BIN "protokube");
 }
 
+/* What nodeup of kops 1.35 or older has left here, ours or its own. The pod kops-channels applies the addons now. */
+static void remove_service(struct plan *p)
+{
+	static const char *const left[] = {
+		"/etc/systemd/system/" UNIT,
+		"/lib/systemd/system/" UNIT,
+		BIN "protokube",
+		BIN "channels",
+		env_file,
+	};
+	const struct plan_req *req = p->req;
+
+	for (size_t i = 0; req->has_file && i < ARRAY_LEN(left); i++) {
+		struct task *t;
+
+		if (kops_brings_file(p, left[i]) || !req->has_file(req->has_file_arg, left[i]))
+			continue;
+		t = plan_no_file(p, left[i], "");
+		t->ops = &task_superseded_ops;
+		t->advisory = true;
+		if (str_has_suffix(left[i], UNIT))
+			t->file.unit = UNIT;
+	}
+}
+
 void build_kops_protokube(struct plan *p)
 {
-	if (p->req->node->is_master && kops_has(p, KOPS_PROTOKUBE))
+	if (!p->req->node->is_master)
+		return;
+	if (kops_has(p, KOPS_PROTOKUBE))
 		add_service(p);
+	else
+		remove_service(p);
 }

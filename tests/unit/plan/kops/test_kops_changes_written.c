@@ -257,10 +257,40 @@ static void leases_have_the_ca_of_all_from_a_version_on(void **state)
 	}
 }
 
+static bool is_always_there(void *arg, const char *path)
+{
+	(void)arg;
+	(void)path;
+	return true;
+}
+
+/* It would run beside the pod that applies addons. A host that is not known has none. */
+static void protokube_ends_where_it_has_no_work(void **state)
+{
+	static const struct row row = { .builder = "protokube" };
+	static const char units[] = "/lib/systemd/system/protokube.service";
+	autoarena struct arena *a = arena_new_empty();
+	struct control_plane c;
+
+	(void)state;
+	assert_int_equal(plan_of(a, &row, 36, 0, &c)->n, 0);
+	c.w.req.has_file = is_always_there;
+	assert_int_equal(plan_build(a, &c.w.req, &c.w.plan, &c.w.e), 0);
+	/* five files, and systemd reads its units anew */
+	assert_int_equal(c.w.plan.n, 6);
+	assert_string_equal(planned_file(&c.w.plan, units)->unit, "protokube.service");
+	assert_null(planned_file(&c.w.plan, "/opt/kops/bin/channels")->unit);
+	(void)plan_of(a, &row, 35, 2, &c);
+	c.w.req.has_file = is_always_there;
+	assert_int_equal(plan_build(a, &c.w.req, &c.w.plan, &c.w.e), 0);
+	assert_null(plan_look(&c.w.plan, TASK_FILE, units));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_release_writes_what_it_wrote),
+		cmocka_unit_test(protokube_ends_where_it_has_no_work),
 		cmocka_unit_test(leases_have_the_ca_of_all_from_a_version_on),
 	};
 
