@@ -109,8 +109,8 @@ def is_parsed(path):
     return path.startswith(("etc/kubernetes/manifests/", "etc/kubernetes/addons/")) or path.endswith("/kubeconfig")
 
 
-def look(root, tag):
-    """Path to what is there, in the form of the kept files."""
+def look(root, named, longest=LONG):
+    """Path to what is there, in the form of the kept files; `named` puts names for what is another at each run."""
     found = {}
     for path in sorted(root.rglob("*")):
         name, info = str(path.relative_to(root)), path.lstat()
@@ -124,8 +124,8 @@ def look(root, tag):
         if info.st_uid or info.st_gid:
             found[name]["owner"] = f"{info.st_uid}:{info.st_gid}"
         if path.is_file():
-            text = path.read_text().replace(tag, "@TAG@")
-            long = len(text) > LONG or text.startswith("-----BEGIN")
+            text = named(path.read_text())
+            long = len(text) > longest or text.startswith("-----BEGIN")
             found[name] |= {"sha256": hashlib.sha256(text.encode()).hexdigest()} if long else {"text": text}
     return found
 
@@ -136,7 +136,7 @@ def test_case(name, tmp_path):
     done = nodeup("apply", tmp_path)
     assert done.returncode == 0 and done.stdout.splitlines()[-1] == "success", done.stdout + done.stderr
     tag = hashlib.sha1((tmp_path / "kubernetes-server-linux-amd64.tar.gz").read_bytes()).hexdigest()[:12]
-    found, kept = look(tmp_path / "root", tag), HERE / f"{name}.yaml"
+    found, kept = look(tmp_path / "root", lambda text: text.replace(tag, "@TAG@")), HERE / f"{name}.yaml"
     if os.environ.get("UPDATE"):
         HERE.mkdir(exist_ok=True)
         kept.write_text(yaml.dump(found, Dumper=Lines, width=500))

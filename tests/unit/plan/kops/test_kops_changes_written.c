@@ -128,7 +128,7 @@ static const struct row {
 	{ "", "network", NETWORK "10-vpc-cni-secondary.network", NULL, .networking = ENI, .distribution = "amazonlinux" },
 	{ "36.2-", "network", NETWORK "75-eni-secondary.network", "Driver=ena", .networking = VPC, .distribution = "amazonlinux" },
 	{ "36.2-", "network", NETWORK "75-eni-secondary.network", NULL, .networking = ENI, .distribution = "debian" },
-	{ "34.2-", "network", HOTPLUG, NULL, .networking = VPC, .distribution = "ubuntu" },
+	{ "34.2-", "network", HOTPLUG, "with CNI ENI management", .networking = VPC, .distribution = "ubuntu" },
 	{ "34.2-", "network", HOTPLUG, NULL, .networking = CILIUM, .distribution = "ubuntu" },
 	{ "36.0-", "network", HOTPLUG, NULL, .networking = CILIUM, .distribution = "debian" },
 	{ "34.2-", "network", "/usr/share/iproute2", NULL, .networking = ", kubeRouter: {}", .distribution = "debian" },

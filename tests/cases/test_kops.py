@@ -1,0 +1,68 @@
+"""Golden cases of older kops: documents of our own of each version in CASES, a file tree out.
+
+  kops/CASE.yaml  as in kubeup/. Keys, certificates and ids of CAs, which are others at each run, stand as names
+
+Manifests are compared as parsed YAML, everything else byte by byte. UPDATE=1 writes the files anew: read the difference
+before you commit it.
+"""
+import os
+import re
+import sys
+
+import pytest
+import yaml
+
+import test_cases as cases
+from test_kubeup import Lines, is_parsed, look
+
+sys.path.insert(0, str(cases.ROOT / "tests/system"))
+import kops  # noqa: E402
+from older_kops import render  # noqa: E402
+
+HERE = cases.HERE / "kops"
+# CASE: (kops, Kubernetes, release, keys beside)
+CASES = {
+    "1.30-control-plane": ("1.30.4", "1.30.2", kops.DEBIAN, {}),
+    "1.34-control-plane": ("1.34.3", "1.32.4", kops.UBUNTU, {
+        "Networking": {**kops.CONFIG["Networking"], "amazonVPC": {}, "egressProxy": {"httpProxy": {"host": "proxy.example", "port": 3128}}},
+        "DNSZone": "Z1AFAKE1ZON3YO", "usesNoneDNS": False}),
+    "1.35-control-plane": ("1.35.2", "1.35.1", kops.AMAZON, {
+        "Networking": {**kops.CONFIG["Networking"], "cilium": {"ipam": "eni"}}, "usesNoneDNS": True}),
+}
+# what is another at each run, and how it is called in a kept file
+NAMES = [(r"-----BEGIN ([A-Z ]+)-----\n.*?-----END \1-----\n", r"@\1@\n"), (r"(-data: )\S+", r"\1PEM"), (r"http://127.0.0.1:\d+/", "@STORE@/"),
+         (r'"\d{4}"', '"@ID@"')]
+
+
+def named(text):
+    for what, name in NAMES:
+        text = re.sub(what, name, text, flags=re.S)
+    return text
+
+
+@pytest.fixture(params=CASES)
+def case(request, tmp_path):
+    """Its name and its node, which is applied."""
+    version, kubernetes, release, more = CASES[request.param]
+    node = kops.ControlPlane(tmp_path / "node", **more)
+    node.facts = {**release, **kops.FACTS}
+    render(node, version, kubernetes).write()
+    done = node.apply(AWS_REGION="us-test-1")
+    node.close()
+    assert done.returncode == 0 and done.stdout.splitlines()[-1] == "success", done.stdout + done.stderr
+    return request.param, node
+
+
+def test_case(case):  # pylint: disable=redefined-outer-name
+    name, node = case
+    found, kept = look(node.root, named, longest=8000), HERE / f"{name}.yaml"
+    if os.environ.get("UPDATE"):
+        HERE.mkdir(exist_ok=True)
+        kept.write_text(yaml.dump(found, Dumper=Lines, width=500))
+    expected = yaml.safe_load(kept.read_text())
+    assert sorted(found) == sorted(expected)
+    for path, want in expected.items():
+        got = found[path]
+        if is_parsed(path):
+            got, want = [{**entry, "text": yaml.safe_load(entry["text"])} for entry in (got, want)]
+        assert got == want, path
