@@ -1,10 +1,11 @@
 /* kops_plan_probe - the files that builders of today's kops make of a node's documents
  *
- *   kops_plan_probe BOOTCONFIG NODEUPCONFIG FACTS BUILDER [URL=FILE...]
+ *   [KOPS_VERSION=1.34.3] kops_plan_probe BOOTCONFIG NODEUPCONFIG FACTS BUILDER [URL=FILE...]
  *
  * URL=FILE: a manifest of the state store. The files are printed as a YAML list of path, mode and content. */
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "nodeup/base/io.h"
@@ -55,6 +56,9 @@ static int read_manifests(struct arena *a, char **args, struct strmap *ret, stru
 static int read_node(struct arena *a, char **args, struct facts *f, struct node *ret, struct err *e)
 {
 	static const struct dialect_opts opts = { .checks_alone = true };
+	const char *text = getenv("KOPS_VERSION");
+	const int minor = text ? atoi(text + strlen("1.")) : 0;
+	const struct vintage vintage = { minor, minor, .text = text };
 	struct kops_boot *boot = arena_new(a, struct kops_boot);
 	struct kops_config *config = arena_new(a, struct kops_config);
 	struct tree *documents[3];
@@ -67,7 +71,7 @@ static int read_node(struct arena *a, char **args, struct facts *f, struct node 
 	if (r >= 0)
 		r = kops_boot(a, documents[0], &opts, boot, e);
 	if (r >= 0)
-		r = kops_config(a, documents[1], boot, &(struct vintage){ 0 }, &opts, config, e);
+		r = kops_config(a, documents[1], boot, &vintage, &opts, config, e);
 	if (r >= 0)
 		r = kops_node(a, boot, config, f, &opts, ret, e);
 	ret->dialect = &kops_dialect;

@@ -1,5 +1,6 @@
 """Static pods against those that kops' own tests expect, if its source is there: `make check-kops KOPS=DIR`. NodeupConfig of such a test
 is not there to read, so it is made of the test's cluster and of the flags that kops gave its programs; what a node sets by itself is left out."""
+import functools
 import os
 import pathlib
 import re
@@ -20,9 +21,11 @@ CLUSTERS = "tests/integration/update_cluster"
 PROGRAMS = {
     "kube-apiserver": ("list_apiserver.h", "KOPS_KUBE_APISERVER", """client-ca-file encryption-provider-config etcd-cafile etcd-certfile
         etcd-keyfile kubelet-client-certificate kubelet-client-key proxy-client-cert-file proxy-client-key-file requestheader-client-ca-file
-        service-account-key-file service-account-signing-key-file tls-cert-file tls-private-key-file authentication-token-webhook-config-file"""),
+        service-account-key-file service-account-signing-key-file tls-cert-file tls-private-key-file authentication-token-webhook-config-file
+        cloud-config"""),
     "kube-controller-manager": ("list_kcm.h", "KOPS_KCM", """root-ca-file service-account-private-key-file tls-cert-file tls-private-key-file
-        kubeconfig authentication-kubeconfig authorization-kubeconfig cluster-signing-cert-file cluster-signing-key-file flex-volume-plugin-dir"""),
+        kubeconfig authentication-kubeconfig authorization-kubeconfig cluster-signing-cert-file cluster-signing-key-file flex-volume-plugin-dir
+        cloud-config"""),
     "kube-scheduler": ("list_others.h", "KOPS_SCHEDULER", """tls-cert-file tls-private-key-file config authentication-kubeconfig
         authorization-kubeconfig authentication-skip-lookup authentication-tolerate-lookup-failure"""),
     "kube-proxy": ("list_others.h", "KOPS_KUBE_PROXY", "master conntrack-max-per-core kubeconfig oom-score-adj"),
@@ -34,6 +37,11 @@ OIDC = {"oidc-username-claim": "usernameClaim", "oidc-username-prefix": "usernam
 
 def show(path):
     return subprocess.run(["git", "-C", KOPS, "show", f"HEAD:{path}"], check=True, capture_output=True, text=True).stdout
+
+
+@functools.cache
+def version():
+    return re.search(r'KOPS_RELEASE_VERSION += "([\d.]+)', show("kops-version.go"))[1]
 
 
 def names(folder):
@@ -140,7 +148,7 @@ def plan(probe, folder, documents, builder, arch="amd64", manifests=()):
     for i, document in enumerate([*documents, facts]):
         paths.append(folder / f"{i}.yaml")
         paths[-1].write_text(document if isinstance(document, str) else yaml.safe_dump(document))
-    done = subprocess.run([probe, *paths, builder, *manifests], capture_output=True, text=True, timeout=30)
+    done = subprocess.run([probe, *paths, builder, *manifests], capture_output=True, text=True, timeout=30, env={"KOPS_VERSION": version()})
     assert done.returncode == 0, done.stderr
     return {f["path"]: f for f in yaml.safe_load(done.stdout) or []}
 
@@ -196,7 +204,7 @@ def test_each_pod_of_kops_tests(probe, tmp_path, path, folder, program, arch):
     if program == "kube-proxy":
         # kops' tests run its builders alone; the name comes from the program around them
         pod["spec"]["containers"][0]["args"].remove("--hostname-override=i-0123456789abcdef0")
-    if (folder, program) == ("audit", "kube-apiserver"):
+    if "--authentication-config=/etc/kubernetes/authentication-config.yaml" in want["spec"]["containers"][0]["args"]:
         with_file(want, "authentication-config", "/etc/kubernetes/authentication-config.yaml")
     assert pod == want
     has_env = "env" in want["spec"]["containers"][0]
@@ -215,7 +223,7 @@ def test_the_control_planes_of_each_cluster(clusters, probe, tmp_path):  # pylin
     for cluster, path in [(c, path) for c in clusters for path, _ in nodes_of(c)]:
         text = path.read_text()
         config = yaml.safe_load(text)
-        if "APIServerConfig" not in config or not path.name.startswith("aws_s3") or "aws" not in str(sorted(cluster.glob("data/aws_iam*"))):
+        if config.get("usesLegacyGossip") or "APIServerConfig" not in config or not path.name.startswith("aws_s3") or "aws" not in str(sorted(cluster.glob("data/aws_iam*"))):
             continue
         role = "ControlPlane" if "ControlPlaneConfig" in config else "APIServer"
         boot = {"CloudProvider": "aws", "ClusterName": config["ClusterName"], "ConfigBase": config["configStore"]["keypairs"][:-len("/pki")],
@@ -235,6 +243,8 @@ def test_the_control_planes_of_each_cluster(clusters, probe, tmp_path):  # pylin
             sections |= {"kube-controller-manager": config["ControlPlaneConfig"]["KubeControllerManager"],
                          "kube-scheduler": config["ControlPlaneConfig"]["KubeScheduler"]}
             assert len(pods) == 3 + len(stored) - 1
+            unit = plan(probe, tmp_path, (boot, text), "protokube").get("/etc/systemd/system/protokube.service", {"content": "--channels= "})
+            assert f"--channels={','.join(config.get('channels', []))} " in unit["content"]
             for url in config["etcdManifests"]:
                 file = files[f"/etc/kubernetes/manifests/etcd-{pathlib.Path(url).stem}.manifest"]
                 assert file["content"] == stored[url].read_text() and file["mode"] == 0o440
