@@ -12,6 +12,32 @@
 #define KOPS_CHANGES(X) \
 	/* kubelet, containerd */ \
 	X(KUBELET_FILE, "kubelet takes nearly all its settings from kubelet.conf, not from flags", SINCE(36, 0)) \
+	X(CLOUD_CONFIG_OF_KUBELET, "kubelet is told of the cloud configuration", UNTIL(32), BETWEEN(33, 0, 35, INT_MAX, 0, 33)) \
+	X(CREDENTIAL_PROVIDER, "kubelet logs in to ECR by a program", UNTIL(33, 27), SINCE(34, 0)) \
+	X(CREDENTIALS_OF_MIRRORS, "that program is told its region, and logs in to mirrors as well", SINCE(33, 0)) \
+	X(IMAGE_AGES_ARE_FLAGS, "kubelet is told how old images may be by flags, to the letter", UNTIL(32)) \
+	X(PARALLEL_PULLS, "kubelet's maxParallelImagePulls counts", SINCE(34, 2)) \
+	X(RESTART_PERIOD, "kubelet's crashLoopBackOffMaxContainerRestartPeriod counts", SINCE(35, 0)) \
+	X(SHORT_RESTART_PERIOD, "it is a minute on control planes", SINCE(35, 0, 35)) \
+	X(EMPTY_CRASH_LOOP_BACK_OFF, "kubelet.conf has a crashLoopBackOff of which nothing is set", SINCE(32, 0)) \
+	X(EMPTY_TEXT_LOGGING, "kubelet.conf has a logging.options.text of which nothing is set", SINCE(30, 0)) \
+	X(QUOTED_FLAGS, "a flag of a unit stands in quotes where its value has one", SINCE(31, 0)) \
+	X(QUOTED_POD_FLAGS, "a flag of a static pod as well", BETWEEN(31, 0, 35, 1)) \
+	X(SLICES, "cgroups have slices whatever the cgroupDriver", SINCE(34, 0)) \
+	X(KUBELET_KEY_0600, "the key of kubelet's server has mode 0600 beside an API server", UNTIL(35)) \
+	X(SANDBOX_OF_KUBELET, "the sandbox's image is kubelet's podInfraContainerImage", UNTIL(34)) \
+	X(CONFIG_TOML_3, "config.toml has version 3 for containerd 2", SINCE(36, 0)) \
+	X(CONFIG_TOML_4, "config.toml has version 4 for containerd 2.3", SINCE(37, 0)) \
+	X(MIRROR_FOLDERS, "mirrors are in certs.d, not in config.toml", SINCE(36, 0)) \
+	X(DEFAULT_RUNTIME, "config.toml names runc without GPUs as well", SINCE(34, 0)) \
+	X(NVIDIA_RUNC_V2, "containers with GPUs are started by runc.v2", SINCE(34, 0)) \
+	X(KUBENET_CNI_1, "the network's template is of CNI 1.0.0", SINCE(35, 0)) \
+	X(CONTAINERD_AFTER_DBUS, "containerd starts after D-Bus, not after local file systems", SINCE(34, 0)) \
+	X(CONTAINERD_LABELS, "labels of SELinux are restored before containerd starts", SINCE(34, 0)) \
+	X(CONTAINERD_BUNDLE, "runc and crictl may be in containerd's archive", UNTIL(36)) \
+	X(LICENCE_IN_LINES, "containerd's licence has an empty line before it and a whole one at its end", UNTIL(33)) \
+	X(CRICTL_NEEDED, "there is no node without crictl", UNTIL(29)) \
+	X(SKIPPED_TOOLS, "skipInstall leaves out crictl too, and tools may be asked for by name", SINCE(34, 0)) \
 	/* control plane, host, network */ \
 	X(PROTOKUBE, "protokube runs on each control plane, and applies addons", UNTIL(35)) \
 	X(OLD_PROBE, "kube-apiserver has one probe, of /healthz", UNTIL(30), UNTIL(35, 0, 31)) \
