@@ -57,3 +57,8 @@ bool kops_does(const struct kops_config *c, enum kops_change change)
 			return true;
 	return change == KOPS_ALWAYS;
 }
+
+const struct schema *kops_kubelet_schema_of(const struct kops_config *c)
+{
+	return kops_does(c, KOPS_KUBELET_FILE) ? &kops_kubelet_schema : &kops_kubelet_flags_schema;
+}

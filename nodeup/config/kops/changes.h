@@ -35,7 +35,7 @@
 	X(CONTAINERD_AFTER_DBUS, "containerd starts after D-Bus, not after local file systems", SINCE(34, 0)) \
 	X(CONTAINERD_LABELS, "labels of SELinux are restored before containerd starts", SINCE(34, 0)) \
 	X(CONTAINERD_BUNDLE, "runc and crictl may be in containerd's archive", UNTIL(36)) \
-	X(LICENCE_IN_LINES, "containerd's licence has an empty line before it and a whole one at its end", UNTIL(33)) \
+	X(LICENCE_IN_LINES, "containerd's licence begins with an empty line more, and its last line ends", UNTIL(33)) \
 	X(CRICTL_NEEDED, "there is no node without crictl", UNTIL(29)) \
 	X(SKIPPED_TOOLS, "skipInstall leaves out crictl too, and tools may be asked for by name", SINCE(34, 0)) \
 	/* control plane, host, network */ \
@@ -79,3 +79,5 @@ enum kops_change {
 
 /* Whether the kops of these documents does that. */
 bool kops_does(const struct kops_config *c, enum kops_change change);
+/* Returns the rows of kubelet's settings, as that kops has them. */
+const struct schema *kops_kubelet_schema_of(const struct kops_config *c);

@@ -4,6 +4,8 @@
 #include <strings.h>
 #include "assets/digest.h"
 #include "nodeup/base/enc.h"
+#include "nodeup/base/field_value.h"
+#include "nodeup/config/kops/changes.h"
 #include "nodeup/config/kops/unknown.h"
 #include "nodeup/config/accepts_apiserver.h"
 #include "nodeup/config/accepts_kubelet.h"
@@ -288,6 +290,19 @@ static const struct {
 	{ "containerdConfig", &rules_containerd },
 };
 
+/* Returns the rows of all keys, of which those of kubelet are what they are to that kops. */
+static const struct schema *schema_of(struct arena *a, const struct kops_config *c)
+{
+	struct schema *s = arena_new(a, struct schema);
+	struct field *rows = arena_alloc(a, kops_config_schema.n * sizeof(*rows));
+
+	*s = kops_config_schema;
+	memcpy(rows, s->fields, s->n * sizeof(*rows));
+	rows[field_row(s, "KubeletConfig")].schema = kops_kubelet_schema_of(c);
+	s->fields = rows;
+	return s;
+}
+
 /* What the programs of that version refuse. */
 static int check_values(struct arena *a, const struct tree *t, const struct kops_boot *boot,
 			const struct kops_config *c, const struct dialect_opts *o, struct err *e)
@@ -298,7 +313,7 @@ static int check_values(struct arena *a, const struct tree *t, const struct kops
 	const struct rule_section kubelet = { "KubeletConfig", tree_lookup(t, "KubeletConfig") };
 	const struct rule_section proxy = { "KubeProxy", tree_lookup(t, "KubeProxy") };
 
-	values_find(&v, &kops_config_schema, t);
+	values_find(&v, schema_of(a, c), t);
 	values_find_across(&v, &kubelet_rules, &kubelet, 1);
 	values_find_across(&v, &taint_rules, &kubelet, 1);
 	values_find_across(&v, &kube_proxy_rules, &proxy, 1);

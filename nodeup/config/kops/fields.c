@@ -12,7 +12,26 @@
 const struct schema kops_leader_election_schema = SCHEMA_OF_LIST("LeaderElectionConfiguration", KOPS_LEADER_ELECTION);
 #undef SPEC
 #define SPEC struct kops_kubelet
+#define IN_FLAGS(v) 0
+#define IN_FILE(v) (v)
+#define MOVED(f, p) CONF(p)
+#define LEFT(p, f) FLAG(f)
+#define GONE(f) .doc = "flag --" f " to kops 1.35, then not used"
+#define CAME(...) __VA_ARGS__
 const struct schema kops_kubelet_schema = SCHEMA_OF_LIST("KubeletConfigSpec", KOPS_KUBELET);
+#undef IN_FLAGS
+#undef IN_FILE
+#undef MOVED
+#undef LEFT
+#undef GONE
+#undef CAME
+#define IN_FLAGS(v) (v)
+#define IN_FILE(v) 0
+#define MOVED(f, p) FLAG(f)
+#define LEFT(p, f) CONF(p)
+#define GONE(f) FLAG(f)
+#define CAME(...) .doc = "not known"
+const struct schema kops_kubelet_flags_schema = SCHEMA_OF_LIST("KubeletConfigSpec", KOPS_KUBELET);
 #undef SPEC
 #define SPEC struct kops_kube_proxy
 const struct schema kops_kube_proxy_schema = SCHEMA_OF_LIST("KubeProxyConfig", KOPS_KUBE_PROXY);

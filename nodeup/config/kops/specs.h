@@ -36,3 +36,5 @@ struct kops_scheduler {
  * program's own configuration. */
 extern const struct schema kops_leader_election_schema, kops_kubelet_schema, kops_kube_proxy_schema,
 	kops_kube_apiserver_schema, kops_kcm_schema, kops_scheduler_schema;
+/* That of kubelet as it is to kops 1.35, where most keys are flags. */
+extern const struct schema kops_kubelet_flags_schema;

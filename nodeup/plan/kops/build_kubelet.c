@@ -2,6 +2,7 @@
 
 #include "nodeup/base/dur.h"
 #include "nodeup/base/yaml.h"
+#include "nodeup/config/kops/changes.h"
 #include "nodeup/plan/assets.h"
 
 enum { TEXT_MAX = 256 << 10 };
@@ -11,8 +12,6 @@ static const char config[] = "/var/lib/kubelet/kubelet.conf";
 static const char sysconfig[] = "/etc/sysconfig/kubelet";
 static const char kubeconfig[] = "/var/lib/kubelet/kubeconfig";
 static const char provider_config[] = "/var/lib/kubelet/credential-provider.conf";
-static const char server_cert[] = "/srv/kubernetes/kubelet-server.crt";
-static const char server_key[] = "/srv/kubernetes/kubelet-server.key";
 
 /* kubelet asks the credential provider for images of these registries.
  * source: kops 1.37 nodeup/pkg/model/kubelet.go addECRCredentialProvider */
@@ -35,13 +34,27 @@ static const char *resolv_conf(const struct plan *p)
 									  : NULL;
 }
 
+/* Keys that this kops does not know, or has another way for, say nothing. */
+static void drop_unknown(const struct kops_config *c, struct kops_kubelet *s)
+{
+	if (!kops_does(c, KOPS_PARALLEL_PULLS))
+		s->max_parallel_image_pulls.set = false;
+	if (!kops_does(c, KOPS_RESTART_PERIOD))
+		s->crash_loop_back_off_max_container_restart_period.set = false;
+	if (!kops_does(c, KOPS_SANDBOX_OF_KUBELET))
+		s->pod_infra_container_image = NULL;
+	if (kops_does(c, KOPS_IMAGE_AGES_ARE_FLAGS))
+		s->image_minimum_gc_age.set = s->image_maximum_gc_age.set = false;
+}
+
 /* Those of the document, and what this node makes of them. */
 static struct kops_kubelet settings_of(struct plan *p)
 {
-	struct kops_kubelet s = kops_of(p)->config->kubelet;
+	const struct kops_config *c = kops_of(p)->config;
+	struct kops_kubelet s = c->kubelet;
 
 	s.client_ca_file = "/srv/kubernetes/ca.crt";
-	if (!s.runtime_request_timeout.set)
+	if (!s.runtime_request_timeout.set && kops_does(c, KOPS_KUBELET_FILE))
 		s.runtime_request_timeout = (struct opt_dur){ true, REQUEST_TIMEOUT_NS };
 	if (!s.max_pods.set)
 		s.max_pods = kops_max_pods(p);
@@ -51,8 +64,9 @@ static struct kops_kubelet settings_of(struct plan *p)
 		s.resolv_conf = resolv_conf(p);
 	/* a kubelet may not say of itself what it is for: kops-controller sets the labels */
 	s.node_labels = (struct strmap){ 0 };
+	drop_unknown(c, &s);
 	/* pods of a control plane wait less for each other when all of them start */
-	if (p->req->node->is_master && node_k8s_at_least(p->req->node, 1, 35))
+	if (p->req->node->is_master && kops_does(c, KOPS_SHORT_RESTART_PERIOD))
 		s.crash_loop_back_off_max_container_restart_period =
 			(struct opt_dur){ true, RESTART_PERIOD_NS };
 	if (str_is_empty(s.authorization_mode))
@@ -62,18 +76,58 @@ static struct kops_kubelet settings_of(struct plan *p)
 	return s;
 }
 
+/* Ages that are texts to kops, which stay as they are written: 168h is not 168h0m0s. */
+static void add_image_ages(struct plan *p, struct strv *flags)
+{
+	static const struct {
+		const char *key, *flag;
+	} ages[] = {
+		{ "imageMaximumGCAge", "image-maximum-gc-age" },
+		{ "imageMinimumGCAge", "image-minimum-gc-age" },
+	};
+	const struct tree *given = tree_lookup(kops_of(p)->config->tree, "KubeletConfig");
+
+	for (size_t i = 0; i < ARRAY_LEN(ages); i++) {
+		const struct tree *age = tree_lookup(given, ages[i].key);
+
+		if (age && !str_is_empty(age->scalar))
+			strv_addf(p->arena, flags, "--%s=%s", ages[i].flag, age->scalar);
+	}
+	strv_sort(flags);
+}
+
+/* What kops 1.36 and later have in kubelet.conf. The timeout is there even if the document has one: the last counts.
+ * source: kops 1.35 nodeup/pkg/model/kubelet.go buildSystemdEnvironmentFile */
+static void add_own_flags(struct plan *p, struct strv *flags)
+{
+	strv_add(p->arena, flags, "--runtime-request-timeout=15m");
+	strv_addf(p->arena, flags, "--container-runtime-endpoint=%s", kops_runtime_endpoint(p));
+	strv_addf(p->arena, flags, "--tls-cert-file=%s", kops_server_cert);
+	strv_addf(p->arena, flags, "--tls-private-key-file=%s", kops_server_key);
+}
+
 static const char *flags_text(struct plan *p, const struct kops_kubelet *settings)
 {
+	const struct kops_config *c = kops_of(p)->config;
 	struct arena *a = p->arena;
-	struct strv flags = kops_flags(p, &kops_kubelet_schema, settings);
+	struct strv flags = kops_flags(p, kops_kubelet_schema_of(c), settings);
 
-	if (kops_has_addresses(kops_of(p)->config) && p->req->facts->local_ipv4)
+	if (kops_does(c, KOPS_IMAGE_AGES_ARE_FLAGS))
+		add_image_ages(p, &flags);
+	if (kops_does(c, KOPS_CLOUD_CONFIG_OF_KUBELET))
+		strv_add(a, &flags, "--cloud-config=/etc/kubernetes/in-tree-cloud.config");
+	if (kops_has_addresses(c) && p->req->facts->local_ipv4)
 		strv_addf(a, &flags, "--node-ip=%s", p->req->facts->local_ipv4);
+	if (!kops_does(c, KOPS_KUBELET_FILE))
+		add_own_flags(p, &flags);
 	if (kops_is_ipv6_only(p))
 		strv_add(a, &flags, "--node-ip=::");
 	strv_addf(a, &flags, "--config=%s", config);
-	strv_addf(a, &flags, "--image-credential-provider-config=%s", provider_config);
-	strv_addf(a, &flags, "--image-credential-provider-bin-dir=%s", plan_distro(p)->kubelet_dir);
+	if (kops_does(c, KOPS_CREDENTIAL_PROVIDER)) {
+		strv_addf(a, &flags, "--image-credential-provider-config=%s", provider_config);
+		strv_addf(a, &flags, "--image-credential-provider-bin-dir=%s",
+			  plan_distro(p)->kubelet_dir);
+	}
 	/* HOME makes kubelet read /root/.docker/config.json */
 	return arena_printf(a, "DAEMON_ARGS=\"%s\"\nHOME=\"/root\"\n", strv_join(a, &flags, " "));
 }
@@ -91,6 +145,28 @@ static struct strv provider_registries(struct plan *p)
 	strv_sort(&mirrors);
 	strv_add_all(p->arena, &all, &mirrors);
 	return all;
+}
+
+/* source: kops 1.32 nodeup/pkg/model/kubelet.go addECRCredentialProvider */
+static const char *provider_text_of_old(struct plan *p)
+{
+	struct strv lines = { 0 };
+
+	for (size_t i = 0; i < ARRAY_LEN(registries); i++)
+		strv_addf(p->arena, &lines, "      - \"%s\"\n", registries[i]);
+	return arena_printf(p->arena,
+			    "apiVersion: kubelet.config.k8s.io/v1\n"
+			    "kind: CredentialProviderConfig\n"
+			    "providers:\n"
+			    "  - name: ecr-credential-provider\n"
+			    "    matchImages:\n"
+			    "%s"
+			    "      - \"*.dkr.ecr.us-isob-east-1.sc2s.sgov.gov\"\n"
+			    "    defaultCacheDuration: \"12h\"\n"
+			    "    apiVersion: credentialprovider.kubelet.k8s.io/v1\n"
+			    "    args:\n"
+			    "      - get-credentials\n",
+			    strv_join(p->arena, &lines, ""));
 }
 
 static const char *provider_text(struct plan *p)
@@ -125,7 +201,10 @@ static void add_provider(struct plan *p)
 	plan_install(
 		p, arena_printf(p->arena, "ecr-credential-provider-linux-%s", kops_of(p)->arch),
 		arena_printf(p->arena, "%s/ecr-credential-provider", plan_distro(p)->kubelet_dir));
-	plan_file(p, provider_config, 0644, provider_text(p));
+	plan_file(p, provider_config, 0644,
+		  kops_does(kops_of(p)->config, KOPS_CREDENTIALS_OF_MIRRORS)
+			  ? provider_text(p)
+			  : provider_text_of_old(p));
 }
 
 /* kubelet and the runtime make them when they start; their files say that they stop late. */
@@ -135,7 +214,7 @@ static void add_slices(struct plan *p, const struct kops_kubelet *settings)
 					settings->system_cgroups };
 
 	for (size_t i = 0; i < ARRAY_LEN(cgroups); i++)
-		if (!str_is_empty(cgroups[i]))
+		if (kops_has_slice(p, cgroups[i]))
 			plan_unit_file(
 				p, arena_printf(p->arena, "%s.slice", kops_slice(p, cgroups[i])),
 				"[Unit]\n"
@@ -172,16 +251,18 @@ static const char *unit_text(struct plan *p, const char *binary, const char *cgr
 
 void build_kops_kubelet(struct plan *p)
 {
+	const struct kops_config *c = kops_of(p)->config;
+	const bool may_write = kops_has_api_server(p) && kops_does(c, KOPS_KUBELET_KEY_0600);
 	const struct kops_kubelet settings = settings_of(p);
 	const struct node_keypair *server = plan_keypair(p, "kubelet-server", true);
 	const char *binary = arena_printf(p->arena, "%s/kubelet", plan_distro(p)->kubelet_dir);
-	const char *const inputs[] = { binary,      sysconfig,       config,
-				       kubeconfig,  provider_config, settings.client_ca_file,
-				       server_cert, server_key };
+	const char *const inputs[] = { binary,           sysconfig,       config,
+				       kubeconfig,       provider_config, settings.client_ca_file,
+				       kops_server_cert, kops_server_key };
 	struct task *unit;
 
-	plan_issued(plan_file(p, server_cert, 0644, server->cert), server);
-	plan_issued(plan_secret(p, server_key, 0400, server->key), server);
+	plan_issued(plan_file(p, kops_server_cert, 0644, server->cert), server);
+	plan_issued(plan_secret(p, kops_server_key, may_write ? 0600 : 0400, server->key), server);
 	plan_install(p, "kubelet", binary);
 	plan_dir(p, "/var/lib/kubelet", 0755);
 	if (!str_is_empty(settings.pod_manifest_path))
@@ -189,7 +270,8 @@ void build_kops_kubelet(struct plan *p)
 	plan_file(p, config, 0644, kops_kubelet_config(p, &settings));
 	plan_file(p, sysconfig, 0644, flags_text(p, &settings));
 	kops_kubeconfig(p, kubeconfig, "kubelet");
-	add_provider(p);
+	if (kops_does(c, KOPS_CREDENTIAL_PROVIDER))
+		add_provider(p);
 	add_slices(p, &settings);
 	(void)plan_unit_file(p, kubelet_unit, unit_text(p, binary, settings.kubelet_cgroups));
 	if (kops_is_warming(p)) {

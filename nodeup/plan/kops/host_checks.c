@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "nodeup/config/kops/changes.h"
 #include "nodeup/config/version.h"
 #include "nodeup/plan/kops/kops.h"
 
@@ -92,7 +93,7 @@ static const char *gone_of(const struct plan *p, const struct schema *s, const v
 
 static const char *gone_of_kubelet(const struct plan *p)
 {
-	return gone_of(p, &kops_kubelet_schema, &kops_of(p)->config->kubelet);
+	return gone_of(p, kops_kubelet_schema_of(kops_of(p)->config), &kops_of(p)->config->kubelet);
 }
 
 static const char *gone_of_apiserver(const struct plan *p)

@@ -1,6 +1,7 @@
 #include "nodeup/plan/kops/kops.h"
 
 #include <string.h>
+#include "nodeup/config/kops/changes.h"
 #include "nodeup/plan/kops/toml.h"
 
 const struct kops_node *kops_of(const struct plan *p)
@@ -69,7 +70,7 @@ struct node_proxy kops_proxy(struct plan *p)
 	};
 }
 
-/* source: kops 1.37 pkg/flagbuilder/build_flags.go maybeQuote */
+/* source: kops 1.31 pkg/flagbuilder/build_flags.go maybeQuote */
 void kops_quote_flags(struct plan *p, struct strv *flags)
 {
 	for (size_t i = 0; i < flags->n; i++) {
@@ -86,7 +87,8 @@ struct strv kops_flags(struct plan *p, const struct schema *schema, const void *
 	struct strv flags = { 0 };
 
 	field_flags(p->arena, schema, spec, &flags);
-	kops_quote_flags(p, &flags);
+	if (kops_has(p, KOPS_QUOTED_FLAGS))
+		kops_quote_flags(p, &flags);
 	return flags;
 }
 
@@ -111,9 +113,17 @@ const char *kops_slice(const struct plan *p, const char *cgroup)
 	return arena_strn(p->arena, cgroup, n);
 }
 
+bool kops_has_slice(const struct plan *p, const char *cgroup)
+{
+	const struct kops_config *c = kops_of(p)->config;
+
+	return !str_is_empty(cgroup) &&
+	       (kops_does(c, KOPS_SLICES) || str_eq(c->kubelet.cgroup_driver, "systemd"));
+}
+
 const char *kops_slice_line(const struct plan *p, const char *cgroup)
 {
-	return str_is_empty(cgroup)
-		       ? ""
-		       : arena_printf(p->arena, "Slice=%s.slice\n", kops_slice(p, cgroup));
+	return kops_has_slice(p, cgroup)
+		       ? arena_printf(p->arena, "Slice=%s.slice\n", kops_slice(p, cgroup))
+		       : "";
 }

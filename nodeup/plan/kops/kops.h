@@ -31,11 +31,13 @@ bool kops_is_warming(const struct plan *p);
 struct node_proxy kops_proxy(struct plan *p);
 /* Puts the value of each flag that has a quote in it in quotes. */
 void kops_quote_flags(struct plan *p, struct strv *flags);
-/* The flags of a spec for a file of environment variables: a value with a quote stands in quotes. */
+/* The flags of a spec for a file of environment variables: from kops 1.31 on a value with a quote stands in quotes. */
 struct strv kops_flags(struct plan *p, const struct schema *schema, const void *spec);
 /* Returns whether the documents themselves bring a file of that path. */
 bool kops_brings_file(const struct plan *p, const char *path);
 /* A cgroup's slice, without the ending: "/kube/" is kube. */
 const char *kops_slice(const struct plan *p, const char *cgroup);
-/* The line of a unit that puts its service there; "" without a cgroup. */
+/* Returns whether there is one of that cgroup. */
+bool kops_has_slice(const struct plan *p, const char *cgroup);
+/* The line of a unit that puts its service there; "" without one. */
 const char *kops_slice_line(const struct plan *p, const char *cgroup);

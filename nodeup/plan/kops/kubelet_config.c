@@ -3,11 +3,15 @@
 #include <string.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/yaml.h"
+#include "nodeup/config/kops/changes.h"
 
 enum { TEXT_MAX = 1 << 20 };
 
-/* A KubeletConfiguration of which nothing is set, as Go writes it: the fields whose types have no empty value.
- * Source: k8s.io/kubelet 0.36 config/v1beta1/types.go. */
+const char kops_server_cert[] = "/srv/kubernetes/kubelet-server.crt";
+const char kops_server_key[] = "/srv/kubernetes/kubelet-server.key";
+
+/* A KubeletConfiguration of which nothing is set, as Go writes it: the fields whose types have no empty value, but for those
+ * that came with a later library. Source: k8s.io/kubelet 0.29 to 0.36 config/v1beta1/types.go. */
 static const char nothing_set[] = "apiVersion: kubelet.config.k8s.io/v1beta1\n"
 				  "authentication:\n"
 				  "  anonymous: {}\n"
@@ -17,7 +21,7 @@ static const char nothing_set[] = "apiVersion: kubelet.config.k8s.io/v1beta1\n"
 				  "  webhook: {cacheAuthorizedTTL: 0s, cacheUnauthorizedTTL: 0s}\n"
 				  "containerRuntimeEndpoint: ''\n"
 				  "cpuManagerReconcilePeriod: 0s\n"
-				  "crashLoopBackOff: {}\n"
+				  "%s"
 				  "evictionPressureTransitionPeriod: 0s\n"
 				  "fileCheckFrequency: 0s\n"
 				  "httpCheckFrequency: 0s\n"
@@ -28,7 +32,7 @@ static const char nothing_set[] = "apiVersion: kubelet.config.k8s.io/v1beta1\n"
 				  "  flushFrequency: 0\n"
 				  "  options:\n"
 				  "    json: {infoBufferSize: '0'}\n"
-				  "    text: {infoBufferSize: '0'}\n"
+				  "%s"
 				  "  verbosity: 0\n"
 				  "memorySwap: {}\n"
 				  "nodeStatusReportFrequency: 0s\n"
@@ -191,10 +195,9 @@ static void set_value(struct arena *a, struct tree *map, const char *place, stru
 }
 
 /* Sets each value at its place. If two settings have one place, the first wins. */
-static void set_values(struct arena *a, struct tree *doc, const struct kops_kubelet *spec)
+static void set_values(struct arena *a, struct tree *doc, const struct schema *s,
+		       const struct kops_kubelet *spec)
 {
-	const struct schema *s = &kops_kubelet_schema;
-
 	for (size_t i = s->n; i-- > 0;) {
 		const struct field *f = &s->fields[i];
 		struct tree *value = f->config ? value_of(a, f, (const char *)spec + f->offset)
@@ -205,26 +208,46 @@ static void set_values(struct arena *a, struct tree *doc, const struct kops_kube
 	}
 }
 
+const char *kops_runtime_endpoint(const struct plan *p)
+{
+	const char *address = kops_of(p)->config->containerd.address;
+
+	return address ? arena_printf(p->arena, "unix://%s", address)
+		       : "unix:///run/containerd/containerd.sock";
+}
+
+/* What kops sets itself; where kubelet.conf is not for it, these are flags. */
+static void set_own(struct plan *p, struct tree *doc, const struct kops_kubelet *spec)
+{
+	struct arena *a = p->arena;
+	struct tree *dns = tree_add(a, tree_seq(a),
+				    tree_string(a, spec->cluster_dns ? spec->cluster_dns : ""));
+
+	(void)tree_set(a, doc, "clusterDNS", dns);
+	tree_set_text(a, doc, "containerRuntimeEndpoint", kops_runtime_endpoint(p));
+	tree_set_text(a, doc, "tlsCertFile", kops_server_cert);
+	tree_set_text(a, doc, "tlsPrivateKeyFile", kops_server_key);
+}
+
 const char *kops_kubelet_config(struct plan *p, const struct kops_kubelet *spec)
 {
+	const struct kops_config *c = kops_of(p)->config;
 	const struct facts *f = p->req->facts;
-	const char *address = kops_of(p)->config->containerd.address;
 	struct arena *a = p->arena;
-	struct tree *doc, *dns;
+	const char *text = arena_printf(
+		a, nothing_set,
+		kops_does(c, KOPS_EMPTY_CRASH_LOOP_BACK_OFF) ? "crashLoopBackOff: {}\n" : "",
+		kops_does(c, KOPS_EMPTY_TEXT_LOGGING) ? "    text: {infoBufferSize: '0'}\n" : "");
+	struct tree *doc;
 	struct err e;
 
-	if (yaml_parse(a, "kubelet.conf", nothing_set, sizeof(nothing_set) - 1, &doc, &e) < 0) {
+	if (yaml_parse(a, "kubelet.conf", text, strlen(text), &doc, &e) < 0) {
 		plan_fail(p, &e);
 		return "";
 	}
-	set_values(a, doc, spec);
-	dns = tree_add(a, tree_seq(a), tree_string(a, spec->cluster_dns ? spec->cluster_dns : ""));
-	(void)tree_set(a, doc, "clusterDNS", dns);
-	tree_set_text(a, doc, "containerRuntimeEndpoint",
-		      address ? arena_printf(a, "unix://%s", address)
-			      : "unix:///run/containerd/containerd.sock");
-	tree_set_text(a, doc, "tlsCertFile", "/srv/kubernetes/kubelet-server.crt");
-	tree_set_text(a, doc, "tlsPrivateKeyFile", "/srv/kubernetes/kubelet-server.key");
+	set_values(a, doc, kops_kubelet_schema_of(c), spec);
+	if (kops_does(c, KOPS_KUBELET_FILE))
+		set_own(p, doc, spec);
 	if (f->availability_zone && f->instance_id)
 		tree_set_text(a, doc, "providerID",
 			      arena_printf(a, "aws:///%s/%s", f->availability_zone,

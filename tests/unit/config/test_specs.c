@@ -33,6 +33,7 @@ static const struct schema *const schemas[] = {
 	&kops_file_asset_schema,
 	&kops_volume_mount_schema,
 	&kops_kubelet_schema,
+	&kops_kubelet_flags_schema,
 	&kops_kube_proxy_schema,
 	&kops_kube_apiserver_schema,
 	&kops_kcm_schema,

@@ -78,20 +78,27 @@ static const char *config_of(const struct schema *s, const char *key)
 	return NULL;
 }
 
-static void rows_carry_the_place_in_kubelet_conf(void **state)
+static void assert_rows(const struct schema *s, size_t n_flags, size_t n_places)
 {
 	size_t flags = 0, places = 0;
 
-	(void)state;
-	for (size_t i = 0; i < kops_kubelet_schema.n; i++) {
-		const struct field *f = &kops_kubelet_schema.fields[i];
+	for (size_t i = 0; i < s->n; i++) {
+		const struct field *f = &s->fields[i];
 
 		assert_false(f->flag && f->config);
 		flags += f->flag != NULL;
 		places += f->config != NULL;
 	}
-	assert_int_equal(flags, 35);
-	assert_int_equal(places, 61);
+	assert_int_equal(flags, n_flags);
+	assert_int_equal(places, n_places);
+}
+
+static void rows_carry_the_place_in_kubelet_conf(void **state)
+{
+	(void)state;
+	assert_rows(&kops_kubelet_schema, 35, 61);
+	/* and to kops 1.35; podInfraContainerImage is a flag to 1.34 */
+	assert_rows(&kops_kubelet_flags_schema, 89, 7);
 	assert_string_equal(config_of(&kops_kubelet_schema, "logFormat"), "logging.format");
 	assert_string_equal(config_of(&kops_kubelet_schema, "eventQPS"), "eventRecordQPS");
 	assert_null(config_of(&kops_kubelet_schema, "nodeLabels"));
