@@ -1,6 +1,7 @@
 #include "nodeup/plan/kops/containerd.h"
 
 #include <string.h>
+#include "nodeup/config/kops/changes.h"
 #include "nodeup/plan/assets.h"
 #include "nodeup/plan/docker.h"
 
@@ -74,7 +75,10 @@ static const char *licence_text(struct plan *p)
 			 str_has_suffix(parts.v[i], "http") && i + 1 < parts.n
 				 ? arena_printf(p->arena, "%ss", parts.v[i])
 				 : parts.v[i]);
-	return strv_join(p->arena, &out, ":") + 1;
+	text = strv_join(p->arena, &out, ":") + 1;
+	return kops_does(kops_of(p)->config, KOPS_LICENCE_IN_LINES)
+		       ? arena_printf(p->arena, "\n%s\n", text)
+		       : text;
 }
 
 /* source: kops 1.37 nodeup/pkg/model/containerd.go buildSystemdService */
@@ -83,37 +87,39 @@ static const char *unit_text(struct plan *p)
 	const struct kops_config *c = kops_of(p)->config;
 	const char *labels = "";
 
-	if (plan_distro(p)->family == PACKAGE_RPM && c->containerd.selinux_enabled)
+	if (plan_distro(p)->family == PACKAGE_RPM && c->containerd.selinux_enabled &&
+	    kops_does(c, KOPS_CONTAINERD_LABELS))
 		labels = "ExecStartPre=/bin/sh -c 'restorecon -v /usr/sbin/runc'\n"
 			 "ExecStartPre=/bin/sh -c 'restorecon -v /usr/bin/containerd*'\n";
-	return arena_printf(p->arena,
-			    "[Unit]\n"
-			    "Description=containerd container runtime\n"
-			    "Documentation=https://containerd.io\n"
-			    "After=network.target dbus.service\n"
-			    "\n"
-			    "[Service]\n"
-			    "%s"
-			    "EnvironmentFile=%s\n"
-			    "EnvironmentFile=/etc/environment\n"
-			    "ExecStartPre=-/sbin/modprobe overlay\n"
-			    "ExecStart=/usr/bin/containerd -c %s \"$CONTAINERD_OPTS\"\n"
-			    "Type=notify\n"
-			    "Delegate=yes\n"
-			    "KillMode=process\n"
-			    "Restart=always\n"
-			    "RestartSec=5\n"
-			    "LimitNPROC=infinity\n"
-			    "LimitCORE=infinity\n"
-			    "LimitNOFILE=1048576\n"
-			    "TasksMax=infinity\n"
-			    "OOMScoreAdjust=-999\n"
-			    "%s"
-			    "\n"
-			    "[Install]\n"
-			    "WantedBy=multi-user.target\n",
-			    labels, options, config,
-			    kops_slice_line(p, c->kubelet.runtime_cgroups));
+	return arena_printf(
+		p->arena,
+		"[Unit]\n"
+		"Description=containerd container runtime\n"
+		"Documentation=https://containerd.io\n"
+		"After=network.target %s\n"
+		"\n"
+		"[Service]\n"
+		"%s"
+		"EnvironmentFile=%s\n"
+		"EnvironmentFile=/etc/environment\n"
+		"ExecStartPre=-/sbin/modprobe overlay\n"
+		"ExecStart=/usr/bin/containerd -c %s \"$CONTAINERD_OPTS\"\n"
+		"Type=notify\n"
+		"Delegate=yes\n"
+		"KillMode=process\n"
+		"Restart=always\n"
+		"RestartSec=5\n"
+		"LimitNPROC=infinity\n"
+		"LimitCORE=infinity\n"
+		"LimitNOFILE=1048576\n"
+		"TasksMax=infinity\n"
+		"OOMScoreAdjust=-999\n"
+		"%s"
+		"\n"
+		"[Install]\n"
+		"WantedBy=multi-user.target\n",
+		kops_does(c, KOPS_CONTAINERD_AFTER_DBUS) ? "dbus.service" : "local-fs.target",
+		labels, options, config, kops_slice_line(p, c->kubelet.runtime_cgroups));
 }
 
 static const char *options_text(struct plan *p)
@@ -124,10 +130,33 @@ static const char *options_text(struct plan *p)
 	return arena_printf(p->arena, "CONTAINERD_OPTS=%s", strv_join(p->arena, &flags, " "));
 }
 
+static bool has_asset(const struct plan *p, const char *name)
+{
+	for (size_t i = 0; i < p->n_assets; i++)
+		if (str_eq(p->assets[i]->name, name))
+			return true;
+	return false;
+}
+
+/* Releases before 1.6 may be an archive that has runc too, and crictl.
+ * source: kops 1.36 nodeup/pkg/model/containerd.go installContainerd */
+static void install_runc(struct plan *p, const char *archive)
+{
+	static const char path[] = "/usr/sbin/runc";
+	const char *name = arena_printf(p->arena, "runc.%s", kops_of(p)->arch);
+
+	if (!kops_does(kops_of(p)->config, KOPS_CONTAINERD_BUNDLE) || has_asset(p, name)) {
+		plan_install(p, name, path);
+		return;
+	}
+	(void)plan_install_member_of(p, archive, "runc", path, 0755);
+	plan_install_member_of(p, archive, "crictl", "/usr/bin/crictl", 0755)->install.may_lack =
+		true;
+}
+
 static void install_containerd(struct plan *p)
 {
 	const char *archive = containerd_archive(p);
-	const char *runc = arena_printf(p->arena, "runc.%s", kops_of(p)->arch);
 	static const char *const inputs[] = { options, config, "/usr/sbin/runc" };
 	struct task *unit;
 
@@ -135,7 +164,7 @@ static void install_containerd(struct plan *p)
 	plan_file(p, "/etc/crictl.yaml", 0644,
 		  "\nruntime-endpoint: unix:///run/containerd/containerd.sock\n");
 	plan_file(p, options, 0644, options_text(p));
-	plan_install(p, runc, "/usr/sbin/runc");
+	install_runc(p, archive);
 	unit = plan_service(p, plan_containerd_unit, unit_text(p), true);
 	strv_add_array(p->arena, &unit->unit.inputs, inputs);
 	/* a configuration of the documents' own may read no others */
@@ -204,7 +233,7 @@ static void add_kubenet(struct plan *p)
 	plan_file(p, "/etc/containerd/config-cni.template", 0644,
 		  arena_printf(p->arena,
 			       "{\n"
-			       "    \"cniVersion\": \"1.0.0\",\n"
+			       "    \"cniVersion\": \"%s\",\n"
 			       "    \"name\": \"k8s-pod-network\",\n"
 			       "    \"plugins\": [\n"
 			       "        {\n"
@@ -221,6 +250,8 @@ static void add_kubenet(struct plan *p)
 			       "        }\n"
 			       "    ]\n"
 			       "}\n",
+			       kops_does(kops_of(p)->config, KOPS_KUBENET_CNI_1) ? "1.0.0"
+										 : "0.4.0",
 			       ipv6));
 	add_masquerade(p);
 }
@@ -236,11 +267,15 @@ static void add_plugins(struct plan *p)
 
 static void add_tools(struct plan *p)
 {
-	const struct kops_containerd *c = &kops_of(p)->config->containerd;
-	const bool wanted[] = { c->install_crictl, c->install_nerdctl };
+	const struct kops_config *c = kops_of(p)->config;
+	const bool by_name = kops_does(c, KOPS_SKIPPED_TOOLS);
+	const bool wanted[] = { by_name ? c->containerd.install_crictl : true,
+				by_name && c->containerd.install_nerdctl };
+	const bool needed[] = { kops_does(c, KOPS_CRICTL_NEEDED), false };
 
 	for (size_t i = 0; i < ARRAY_LEN(tools); i++)
-		if (plan_has_archive(p, tools[i].archive) && (!c->skip_install || wanted[i]))
+		if ((needed[i] || plan_has_archive(p, tools[i].archive)) &&
+		    (!c->containerd.skip_install || wanted[i]))
 			plan_install_member_of(p, tools[i].archive, tools[i].program,
 					       arena_printf(p->arena, "/usr/local/bin/%s",
 							    tools[i].program),
@@ -252,7 +287,10 @@ static void add_config(struct plan *p)
 {
 	const char *before, *text = kops_containerd_config(p, &before);
 
-	struct task_file *f = &plan_file(p, config, 0644, text)->file;
+	/* a mirror's URL may hold a password */
+	const struct kops_config *c = kops_of(p)->config;
+	const bool is_secret = c->containerd.registry_mirrors && !kops_does(c, KOPS_MIRROR_FOLDERS);
+	struct task_file *f = &(is_secret ? plan_secret : plan_file)(p, config, 0644, text)->file;
 
 	f->also = before;
 	f->elsewhere = before ? kops_containerd_shared : NULL;

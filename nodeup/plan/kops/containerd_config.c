@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "nodeup/base/dur.h"
+#include "nodeup/config/kops/changes.h"
 #include "nodeup/config/version.h"
 #include "nodeup/plan/kops/toml.h"
 
@@ -12,7 +13,6 @@ const char kops_containerd_shared[] = "/etc/containerd/conf.d";
 const char kops_containerd_ending[] = ".toml";
 
 static const char certs_dir[] = "/etc/containerd/certs.d";
-static const char runc[] = "io.containerd.runc.v2";
 
 bool kops_has_nvidia(const struct plan *p)
 {
@@ -47,18 +47,21 @@ static void set_text(struct plan *p, struct tree *doc, const char *place, const 
 /* The places of settings in a version of the configuration. */
 struct layout {
 	int major, minor;    /* of the first containerd that reads it */
+	enum kops_change by; /* kops writes it */
 	const char *version; /* of the configuration */
 	const char *runtime, *images, *sandbox;
 };
 
-/* 2.3 refuses what others add in version 4 below a root of version 3. The last row is for what is older.
+/* 2.3 refuses what others add in version 4 below a root of version 3. The last row is for what is older, and all that kops
+ * wrote to 1.35: containerd 2 reads it too.
  * source: kops 1.37 nodeup/pkg/model/containerd.go; the last row: kops 1.36 */
 static const struct layout layouts[] = {
-	{ 2, 3, "4", "io.containerd.cri.v1.runtime", "io.containerd.cri.v1.images",
-	  "pinned_images|sandbox" },
-	{ 2, 0, "3", "io.containerd.cri.v1.runtime", "io.containerd.cri.v1.images",
-	  "pinned_images|sandbox" },
-	{ 0, 0, "2", "io.containerd.grpc.v1.cri", "io.containerd.grpc.v1.cri", "sandbox_image" },
+	{ 2, 3, KOPS_CONFIG_TOML_4, "4", "io.containerd.cri.v1.runtime",
+	  "io.containerd.cri.v1.images", "pinned_images|sandbox" },
+	{ 2, 0, KOPS_CONFIG_TOML_3, "3", "io.containerd.cri.v1.runtime",
+	  "io.containerd.cri.v1.images", "pinned_images|sandbox" },
+	{ 0, 0, KOPS_CHANGE_COUNT, "2", "io.containerd.grpc.v1.cri", "io.containerd.grpc.v1.cri",
+	  "sandbox_image" },
 };
 
 /* A release to come is not the one that reads it. */
@@ -84,7 +87,7 @@ static const struct layout *layout_of(struct plan *p, const struct kops_containe
 			plan_lacks(p, "containerdConfig.version: '' is not a version");
 		return l;
 	}
-	while (l->major && !is_at_least(&v, l))
+	while (l->major && !(is_at_least(&v, l) && kops_does(kops_of(p)->config, l->by)))
 		l++;
 	return l;
 }
@@ -111,18 +114,29 @@ static void add_nri(struct plan *p, struct tree *doc, const struct kops_containe
 	set_duration(p, doc, NRI "plugin_registration_timeout", &c->nri_registration_timeout);
 }
 
-/* Settings of the runtimes that start containers, each with a text or a plain value. */
+static bool has_default_runtime(const struct plan *p)
+{
+	return kops_has_nvidia(p) || kops_does(kops_of(p)->config, KOPS_DEFAULT_RUNTIME);
+}
+
+static bool has_nvidia_of_old(const struct plan *p)
+{
+	return kops_has_nvidia(p) && !kops_does(kops_of(p)->config, KOPS_NVIDIA_RUNC_V2);
+}
+
+/* Settings of the runtimes that start containers, each with a text or a plain value. The last one of a key counts. */
 static const struct {
 	bool (*is_there)(const struct plan *p); /* NULL: on every node */
 	const char *key, *text, *plain;
 } runtimes[] = {
-	{ NULL, "default_runtime_name", "runc" },
-	{ NULL, "runtimes|runc|runtime_type", runc },
+	{ has_default_runtime, "default_runtime_name", "runc" },
+	{ NULL, "runtimes|runc|runtime_type", "io.containerd.runc.v2" },
 	{ NULL, "runtimes|runc|options|SystemdCgroup", .plain = "true" },
 	{ kops_has_nvidia, "runtimes|nvidia|privileged_without_host_devices", .plain = "false" },
 	{ kops_has_nvidia, "runtimes|nvidia|runtime_engine", "" },
 	{ kops_has_nvidia, "runtimes|nvidia|runtime_root", "" },
-	{ kops_has_nvidia, "runtimes|nvidia|runtime_type", runc },
+	{ kops_has_nvidia, "runtimes|nvidia|runtime_type", "io.containerd.runc.v2" },
+	{ has_nvidia_of_old, "runtimes|nvidia|runtime_type", "io.containerd.runc.v1" },
 	{ kops_has_nvidia, "runtimes|nvidia|options|BinaryName",
 	  "/usr/bin/nvidia-container-runtime" },
 	{ kops_has_nvidia, "runtimes|nvidia|options|SystemdCgroup", .plain = "true" },
@@ -222,6 +236,55 @@ static void add_own(struct plan *p, struct tree *doc, const struct tree *additio
 	}
 }
 
+static const char *sandbox_image(const struct kops_config *c)
+{
+	const char *of_kubelet = c->kubelet.pod_infra_container_image;
+
+	if (!kops_does(c, KOPS_SANDBOX_OF_KUBELET))
+		return c->containerd.sandbox_image;
+	return str_is_empty(of_kubelet) ? NULL : of_kubelet;
+}
+
+/* A registry's name and its URLs; returns whether that is what they are. */
+static bool check_mirror(struct plan *p, const struct tree_item *at)
+{
+	const bool is_list = at->value->kind == TREE_SEQ && *at->key && !strchr(at->key, '/') &&
+			     *at->key != '.';
+
+	if (!is_list)
+		plan_refuse(p,
+			    "%s: registryMirrors: '%s': expected a registry's name and a list of "
+			    "URLs",
+			    tree_where(p->arena, &at->key_pos), at->key);
+	for (size_t i = 0; is_list && i < at->value->n; i++)
+		if (at->value->items[i].value->kind != TREE_SCALAR)
+			plan_refuse(p, "%s: registryMirrors: expected a URL",
+				    tree_where(p->arena, &at->value->items[i].value->pos));
+	return is_list;
+}
+
+/* Mirrors as kops has them to 1.35. */
+static void add_mirrors(struct plan *p, struct tree *doc, const struct tree *mirrors)
+{
+	for (size_t i = 0; mirrors && i < mirrors->n; i++) {
+		const struct tree_item *at = &mirrors->items[i];
+		const char *const path[] = { "plugins",  "io.containerd.grpc.v1.cri",
+					     "registry", "mirrors",
+					     at->key,    "endpoint" };
+		struct strv keys = { 0 }, urls = { 0 };
+
+		if (!check_mirror(p, at))
+			return;
+		for (size_t k = 0; k < at->value->n; k++)
+			strv_add(p->arena, &urls,
+				 toml_string(p->arena, at->value->items[k].value->scalar));
+		strv_add_array(p->arena, &keys, path);
+		toml_set(p->arena, doc, &keys,
+			 tree_plain(p->arena, arena_printf(p->arena, "[%s]",
+							   strv_join(p->arena, &urls, ", "))));
+	}
+}
+
 /* A file there may stand for a runtime that another agent brings, without two writers of one file. */
 static const char *with_imports(struct plan *p, struct tree *doc)
 {
@@ -247,7 +310,9 @@ const char *kops_containerd_config(struct plan *p, const char **ret_before)
 	add_nri(p, doc, c);
 	if (c->selinux_enabled)
 		set_plain(p, doc, in(p, l->runtime, "enable_selinux"), "true");
-	set_text(p, doc, in(p, l->images, l->sandbox), c->sandbox_image);
+	set_text(p, doc, in(p, l->images, l->sandbox), sandbox_image(config));
+	if (!kops_does(config, KOPS_MIRROR_FOLDERS))
+		add_mirrors(p, doc, c->registry_mirrors);
 	if (kops_registry_dir(p))
 		set_text(p, doc, in(p, l->images, "registry|config_path"), certs_dir);
 	add_runtimes(p, doc, l);
@@ -264,18 +329,11 @@ static const char *hosts_text(struct plan *p, const struct tree *mirrors)
 {
 	struct strv blocks = { 0 };
 
-	for (size_t i = 0; i < mirrors->n; i++) {
-		const struct tree *url = mirrors->items[i].value;
-
-		if (url->kind == TREE_SCALAR)
-			strv_addf(p->arena, &blocks,
-				  "[host.%s]\n"
-				  "  capabilities = [\"pull\", \"resolve\"]\n\n",
-				  toml_string(p->arena, url->scalar));
-		else
-			plan_refuse(p, "%s: registryMirrors: expected a URL",
-				    tree_where(p->arena, &url->pos));
-	}
+	for (size_t i = 0; i < mirrors->n; i++)
+		strv_addf(p->arena, &blocks,
+			  "[host.%s]\n"
+			  "  capabilities = [\"pull\", \"resolve\"]\n\n",
+			  toml_string(p->arena, mirrors->items[i].value->scalar));
 	return strv_join(p->arena, &blocks, "");
 }
 
@@ -283,8 +341,10 @@ const char *kops_registry_dir(const struct plan *p)
 {
 	const struct kops_containerd *c = &kops_of(p)->config->containerd;
 
-	return !c->config_override && c->registry_mirrors && c->registry_mirrors->n ? certs_dir
-										    : NULL;
+	return !c->config_override && c->registry_mirrors && c->registry_mirrors->n &&
+			       kops_does(kops_of(p)->config, KOPS_MIRROR_FOLDERS)
+		       ? certs_dir
+		       : NULL;
 }
 
 void kops_registry_hosts(struct plan *p)
@@ -295,13 +355,8 @@ void kops_registry_hosts(struct plan *p)
 		const struct tree_item *at = &c->registry_mirrors->items[i];
 		const char *name = strcmp(at->key, "*") == 0 ? "_default" : at->key;
 
-		if (at->value->kind != TREE_SEQ || !*name || strchr(name, '/') || *name == '.') {
-			plan_refuse(p,
-				    "%s: registryMirrors: '%s': expected a registry's name and "
-				    "a list of URLs",
-				    tree_where(p->arena, &at->key_pos), at->key);
+		if (!check_mirror(p, at))
 			return;
-		}
 		/* a URL may hold a password */
 		plan_secret(p, arena_printf(p->arena, "%s/%s/hosts.toml", certs_dir, name), 0644,
 			    hosts_text(p, at->value));

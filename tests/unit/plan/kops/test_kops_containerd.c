@@ -16,6 +16,11 @@
 	"  - 2" HASH_TAIL "cni-plugins-linux-amd64-v1.8.0.tgz\n" \
 	"  - 1" HASH_TAIL "runc.amd64\n"
 
+#define BUNDLE                                                       \
+	"Assets:\n  amd64:\n"                                        \
+	"  - " HASH "cri-containerd-cni-1.5.13-linux-amd64.tar.gz\n" \
+	"containerdConfig: {version: 1.5.13"
+
 #define IMPORTS "imports = [\"/etc/containerd/conf.d/*.toml\"]\n"
 
 static const char config_path[] = "/etc/containerd/config.toml";
@@ -474,6 +479,198 @@ static void what_is_wrong_is_told(void **state)
 	}
 }
 
+/* To kops 1.35 all is in one file, of version 2 whatever containerd is. */
+static void config_toml_of_kops_1_33_to_the_byte(void **state)
+{
+	static const char text[] = ASSETS
+		"KubeletConfig: {podInfraContainerImage: 'r/pause:3.9'}\n"
+		"containerdConfig: {version: 2.1.4, sandboxImage: none, registryMirrors: "
+		"{docker.io: ['https://a.example', 'https://b.example'], '*': "
+		"['https://c.example']}, configAdditions: "
+		"{'plugins.\"io.containerd.grpc.v1.cri\".x': 1}}\n";
+	static const char want[] = IMPORTS
+		"version = 2\n"
+		"\n"
+		"[plugins]\n"
+		"\n"
+		"  [plugins.\"io.containerd.grpc.v1.cri\"]\n"
+		"    sandbox_image = \"r/pause:3.9\"\n"
+		"    x = 1\n"
+		"\n"
+		"    [plugins.\"io.containerd.grpc.v1.cri\".containerd]\n"
+		"\n"
+		"      [plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes]\n"
+		"\n"
+		"        [plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.runc]\n"
+		"          runtime_type = \"io.containerd.runc.v2\"\n"
+		"\n"
+		"          "
+		"[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.runc.options]\n"
+		"            SystemdCgroup = true\n"
+		"\n"
+		"    [plugins.\"io.containerd.grpc.v1.cri\".registry]\n"
+		"\n"
+		"      [plugins.\"io.containerd.grpc.v1.cri\".registry.mirrors]\n"
+		"\n"
+		"        [plugins.\"io.containerd.grpc.v1.cri\".registry.mirrors.\"*\"]\n"
+		"          endpoint = [\"https://c.example\"]\n"
+		"\n"
+		"        [plugins.\"io.containerd.grpc.v1.cri\".registry.mirrors.\"docker.io\"]\n"
+		"          endpoint = [\"https://a.example\", \"https://b.example\"]\n";
+	autoarena struct arena *a = arena_new_empty();
+	struct kops_worker w = { .vintage.text = "1.33.2" };
+	const struct plan *p = must_plan(a, &w, text);
+
+	(void)state;
+	assert_string_equal(text_of(p, config_path), want);
+	assert_null(plan_look(p, TASK_FILE, "/etc/containerd/certs.d/docker.io/hosts.toml"));
+	/* as a password may be in a URL */
+	assert_true(plan_get(p, TASK_FILE, config_path)->file.secret);
+}
+
+#define TEMPLATE "/etc/containerd/config-cni.template"
+#define SERVICE "/etc/systemd/system/containerd.service"
+#define CRICTL "  - 3" HASH_TAIL "crictl-v1.35.0-linux-amd64.tar.gz\n"
+#define NERDCTL "  - 7" HASH_TAIL "nerdctl-2.1.0-linux-amd64.tar.gz\n"
+#define GPU "1.7.28, nvidiaGPU: {enabled: true}}\nNvidiaGPU: {enabled: true"
+#define SANDBOXES "2.1.4, sandboxImage: c}\nKubeletConfig: {podInfraContainerImage: k"
+#define MIRRORS "2.1.4, registryMirrors: {a.example: ['https://b.example']}"
+#define SELINUX "2.1.4, selinuxEnabled: true"
+#define CGROUP "2.1.4}\nKubeletConfig: {runtimeCgroups: r"
+#define SKIPPED CRICTL NERDCTL "containerdConfig: {skipInstall: true"
+
+/* Each difference on both sides of where it begins or ends: containerd's version and what follows in its settings. */
+static const struct {
+	const char *kops, *settings, *path, *text;
+	bool is_there;
+} edges[] = {
+	{ "1.35.2", "2.1.4", config_path, "version = 2\n", true },
+	{ "1.36.0", "2.1.4", config_path, "version = 3\n", true },
+	{ "1.36.0", "1.7.28", config_path, "version = 2\n", true },
+	{ "1.36.2", "2.3.1", config_path, "version = 3\n", true },
+	{ "1.37.0", "2.3.1", config_path, "version = 4\n", true },
+	{ "1.34.3", SANDBOXES, config_path, "sandbox_image = \"k\"", true },
+	{ "1.35.0", SANDBOXES, config_path, "sandbox_image = \"c\"", true },
+	{ "1.35.2", MIRRORS, config_path, "endpoint = [\"https://b.example\"]", true },
+	{ "1.36.0", MIRRORS, config_path, "endpoint", false },
+	{ "1.36.0", MIRRORS, config_path, "config_path = ", true },
+	{ "1.36.0", MIRRORS, "/etc/containerd/certs.d/a.example/hosts.toml", "[host.", true },
+	{ "1.33.2", "1.7.28", config_path, "default_runtime_name", false },
+	{ "1.34.0", "1.7.28", config_path, "default_runtime_name = \"runc\"", true },
+	{ "1.33.2", GPU, config_path, "default_runtime_name = \"runc\"", true },
+	{ "1.33.2", GPU, config_path, "io.containerd.runc.v1", true },
+	{ "1.34.0", GPU, config_path, "io.containerd.runc.v1", false },
+	{ "1.35.2", "2.1.4, nri: {pluginRequestTimeout: 5s}", config_path,
+	  "    plugin_request_timeout = \"5s\"\n", true },
+	{ "1.34.3", "2.1.4}\nUsesKubenet: true\nNetworking: {nonMasqueradeCIDR: 100.64.0.0/10",
+	  TEMPLATE, "\"cniVersion\": \"0.4.0\"", true },
+	{ "1.35.0", "2.1.4}\nUsesKubenet: true\nNetworking: {nonMasqueradeCIDR: 100.64.0.0/10",
+	  TEMPLATE, "\"cniVersion\": \"1.0.0\"", true },
+	{ "1.33.2", "2.1.4", SERVICE, "\nAfter=network.target local-fs.target\n", true },
+	{ "1.34.0", "2.1.4", SERVICE, "\nAfter=network.target dbus.service\n", true },
+	{ "1.33.2", SELINUX, SERVICE, "restorecon", false },
+	{ "1.34.0", SELINUX, SERVICE, "restorecon", true },
+	{ "1.33.2", CGROUP, SERVICE, "Slice", false },
+	{ "1.33.2", CGROUP ", cgroupDriver: systemd", SERVICE, "\nSlice=r.slice\n", true },
+	{ "1.34.0", CGROUP, SERVICE, "\nSlice=r.slice\n", true },
+};
+
+static void each_difference_is_where_it_is_with_kops(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(edges); i++) {
+		struct kops_worker w = { .vintage.text = edges[i].kops,
+					 .facts = { .distribution = "amazonlinux",
+						    .gpus = { true, 1 } } };
+		const char *doc = arena_printf(a, ASSETS "containerdConfig: {version: %s}\n",
+					       edges[i].settings);
+		const char *text = text_of(must_plan(a, &w, doc), edges[i].path);
+
+		if (!strstr(text, edges[i].text) == edges[i].is_there)
+			fail_msg("row %zu, kops %s: %s gives\n%s", i, edges[i].kops,
+				 edges[i].settings, text);
+	}
+}
+
+static void the_licence_of_kops_1_33(void **state)
+{
+	static const char want[] =
+		"d14dea82f6f44c31908d07012f4d572ee3906ab00d2840f99350d3f9bc83c245";
+	autoarena struct arena *a = arena_new_empty();
+	struct kops_worker w = { .vintage.text = "1.33.2" }, later = { .vintage.text = "1.34.0" };
+	const char *path = "/usr/share/doc/containerd/apache.txt";
+	const char *text = text_of(must_plan(a, &w, complex), path);
+	char hex[DIGEST_TEXT_MAX];
+	struct digest d;
+
+	(void)state;
+	digest_of(DIGEST_SHA256, text, strlen(text), &d);
+	assert_string_equal(digest_hex(&d, hex), want);
+	assert_string_equal(text, arena_printf(a, "\n%s\n",
+					       text_of(must_plan(a, &later, complex), path)));
+}
+
+/* Tools by what the documents say of them. */
+static const struct {
+	const char *kops, *doc, *path;
+	bool is_there;
+} tools[] = {
+	{ "1.33.2", ASSETS SKIPPED, "/usr/local/bin/crictl", true },
+	{ "1.34.0", ASSETS SKIPPED, "/usr/local/bin/crictl", false },
+	{ "1.34.0", ASSETS SKIPPED ", installCriCtl: true", "/usr/local/bin/crictl", true },
+	{ "1.33.2", ASSETS SKIPPED ", installNerdCtl: true", "/usr/local/bin/nerdctl", false },
+	{ "1.34.0", ASSETS SKIPPED ", installNerdCtl: true", "/usr/local/bin/nerdctl", true },
+	{ "1.30.0", ASSETS "containerdConfig: {version: 1.7.28", "/usr/local/bin/crictl", false },
+	{ "1.29.2", ASSETS CRICTL "containerdConfig: {version: 1.7.28", "/usr/local/bin/crictl",
+	  true },
+	{ "1.36.2", BUNDLE, "/usr/bin/crictl", true },
+	{ "1.36.2", ASSETS "containerdConfig: {version: 1.7.28", "/usr/bin/crictl", false },
+};
+
+static void tools_are_those_that_kops_installs(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(tools); i++) {
+		struct kops_worker w = { .vintage.text = tools[i].kops };
+		const struct plan *p = must_plan(a, &w, arena_printf(a, "%s}\n", tools[i].doc));
+
+		if (!plan_look(p, TASK_INSTALL, tools[i].path) == tools[i].is_there)
+			fail_msg("row %zu, kops %s: %s", i, tools[i].kops, tools[i].path);
+	}
+}
+
+static void kops_1_29_makes_no_node_without_crictl(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct kops_worker w = { .vintage.text = "1.29.2" };
+
+	(void)state;
+	assert_null(
+		kops_try_plan(a, &w, "containerd", ASSETS "containerdConfig: {version: 1.7.28}\n"));
+	assert_string_equal(w.e.msg, "n.yaml:5:5: Assets: no archive crictl-* that could hold "
+				     "crictl, which containerd needs");
+}
+
+static void runc_may_be_in_the_archive_of_containerd(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct kops_worker w = { .vintage.text = "1.36.2" }, last = { .vintage.text = "1.37.0" };
+	const struct plan *p = must_plan(a, &w, BUNDLE "}\n");
+
+	(void)state;
+	assert_string_equal(install(p, "/usr/sbin/runc")->member, "runc");
+	assert_string_equal(install(p, "/usr/sbin/runc")->sources[0]->name,
+			    "cri-containerd-cni-1.5.13-linux-amd64.tar.gz");
+	assert_true(install(p, "/usr/bin/crictl")->may_lack);
+	assert_null(kops_try_plan(a, &last, "containerd", BUNDLE "}\n"));
+	assert_string_equal(last.e.msg,
+			    "n.yaml:5:5: Assets: no asset runc.amd64, which containerd needs");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -491,6 +688,12 @@ int main(void)
 		cmocka_unit_test(programs_come_from_their_archives),
 		cmocka_unit_test(a_containerd_of_another_owner_is_left_alone),
 		cmocka_unit_test(what_is_wrong_is_told),
+		cmocka_unit_test(config_toml_of_kops_1_33_to_the_byte),
+		cmocka_unit_test(each_difference_is_where_it_is_with_kops),
+		cmocka_unit_test(the_licence_of_kops_1_33),
+		cmocka_unit_test(tools_are_those_that_kops_installs),
+		cmocka_unit_test(kops_1_29_makes_no_node_without_crictl),
+		cmocka_unit_test(runc_may_be_in_the_archive_of_containerd),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
