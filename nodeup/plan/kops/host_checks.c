@@ -30,7 +30,7 @@ static bool has_cgroup_v1(const struct plan *p)
 
 static bool has_containerd_without_cri_v1(const struct plan *p)
 {
-	return is_containerd_before(p, 1, 6);
+	return is_containerd_before(p, 1, 6) && node_k8s_at_least(p->req->node, 1, 26);
 }
 
 static bool has_containerd_1(const struct plan *p)

@@ -5,6 +5,7 @@
 #include <cmocka.h>
 
 #include <string.h>
+#include "nodeup/tasks/kinds.h"
 #include "tests/unit/lib/kops_control_plane.h"
 
 #define HASH_TAIL \
@@ -311,6 +312,29 @@ static void a_worker_s_key_is_read_alone(void **state)
 	assert_int_equal(planned_file(p, "/srv/kubernetes/kubelet-server.key")->attr.mode, 0400);
 }
 
+/* Also of a kops that left it enabled. */
+static void kubelet_of_a_warm_pool_waits(void **state)
+{
+	static const char *const all[] = { "1.29.0", "1.32.2", "1.34.1", "1.35.0", "1.37.0" };
+	autoarena struct arena *a = arena_new_empty();
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+		struct kops_worker w = {
+			.vintage.text = all[i],
+			.facts.target_lifecycle_state = "Warmed:Stopped",
+		};
+		const struct plan *p = kops_try_plan(
+			a, &w, "kubelet",
+			"Assets:\n  amd64:\n" KUBELET PROVIDER
+			"warmPoolImages: [r/a]\ncontainerdConfig: {version: 1.7.28}\n");
+
+		if (!p)
+			fail_msg("%s", w.e.msg);
+		assert_true(plan_get(p, TASK_UNIT, "kubelet.service")->ops == &task_unit_off_ops);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -320,6 +344,7 @@ int main(void)
 		cmocka_unit_test(no_login_needs_no_program),
 		cmocka_unit_test(beside_an_api_server),
 		cmocka_unit_test(a_worker_s_key_is_read_alone),
+		cmocka_unit_test(kubelet_of_a_warm_pool_waits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
