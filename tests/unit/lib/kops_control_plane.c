@@ -25,7 +25,7 @@ static const char *documents_of(struct arena *a, const struct control_plane *c)
 		a,
 		"{Assets: {amd64: &programs ['9" DIGEST "kubectl', '8" DIGEST
 		"protokube', '7" DIGEST "channels', '6" DIGEST "cni-plugins-v1.tgz', '1" DIGEST
-		"kubelet', '2" DIGEST
+		"kubelet', '3" DIGEST "crictl-v1.tgz', '2" DIGEST
 		"ecr-credential-provider-linux-amd64'], arm64: *programs}, configStore: {keypairs: 's3://store/pki', secrets: "
 		"'s3://store/secrets'}, containerdConfig: {version: 2.3.4%s}, APIServerConfig: "
 		"{ClusterDNSDomain: cluster.local, API: %s, KubeAPIServer: {image: 'r/api:1', "
