@@ -22,7 +22,6 @@
 	X(EMPTY_CRASH_LOOP_BACK_OFF, "kubelet.conf has a crashLoopBackOff of which nothing is set", SINCE(32, 0)) \
 	X(EMPTY_TEXT_LOGGING, "kubelet.conf has a logging.options.text of which nothing is set", SINCE(30, 0)) \
 	X(QUOTED_FLAGS, "a flag of a unit stands in quotes where its value has one", SINCE(31, 0)) \
-	X(QUOTED_POD_FLAGS, "a flag of a static pod as well", BETWEEN(31, 0, 35, 1)) \
 	X(SLICES, "cgroups have slices whatever the cgroupDriver", SINCE(34, 0)) \
 	X(KUBELET_KEY_0600, "the key of kubelet's server has mode 0600 beside an API server", UNTIL(35)) \
 	X(SANDBOX_OF_KUBELET, "the sandbox's image is kubelet's podInfraContainerImage", UNTIL(34)) \
