@@ -421,7 +421,7 @@ static int converge(struct apply *ap, struct err *e)
 		return err_code(e);
 	ap->status.conf = s->boot.is_chosen ? s->boot.set : location_shown(s->arena, s->boot.conf);
 	ap->status.kops = vintage_text(s->arena, &s->boot.documents.vintage);
-	ap->status.known_by = s->boot.documents.vintage.by;
+	ap->status.known_by = vintage_known_by(s->arena, &s->boot.documents.vintage);
 	ap->status.kept_why = s->boot.replay_why;
 	ap->status.accepted = &s->boot.accepted;
 	ap->status.tolerated = &s->boot.tolerated;

@@ -468,8 +468,7 @@ int plan_walk(struct cli *cli, struct session *s, const struct plan_before *befo
 	if (r < 0)
 		return r;
 	if (!before && vintage->newest)
-		show_line(stderr, "documents are of kops %s (by %s)",
-			  vintage_text(s->arena, vintage), vintage->by);
+		show_line(stderr, "documents are of %s", vintage_told(s->arena, vintage));
 	tell_unsure(s->arena, &rep);
 	r = str_eq(cli->output, "json") ? print_json(s, &rep, before, e)
 					: print_text(cli, s, &rep, before, e);

@@ -221,10 +221,10 @@ static struct tree *add_document(struct verdict *v, const char *conf)
 /* ", kops 1.36.2 (by NODEUP_URL_AMD64)": which kops rendered the document, where that is known. */
 static const char *note_vintage(struct arena *a, const struct vintage *v, struct tree *t)
 {
-	const char *text = vintage_text(a, v);
+	const char *told = vintage_told(a, v);
 
 	vintage_note(a, v, t);
-	return text ? arena_printf(a, ", kops %s (by %s)", text, v->by) : "";
+	return told ? arena_printf(a, ", %s", told) : "";
 }
 
 /* Documents that no node is made of: what was checked of them, and no more than that. */

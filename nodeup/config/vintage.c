@@ -42,28 +42,85 @@ static const char *const form_names[] = {
 	[FORM_CONFIG] = "a NodeupConfig",
 };
 
-/* Minors whose documents of a form have one key, and lack another; the first row that fits counts. Keys are paths;
- * without `has` the row is of any document, and `before` is the minor of Kubernetes that theirs are below.
+#define CONTAINERD "containerdConfig."
+#define API "APIServerConfig.KubeAPIServer."
+#define SANDBOX CONTAINERD "sandboxImage"
+#define CNI "InstallCNIAssets"
+
+/* Minors to 1.28 whose documents of a form have one key, and lack another; the first row that fits counts. Keys are paths;
+ * without `has` the row is of any document.
  * source: kops pkg/apis/nodeup/config.go, pkg/apis/kops/componentconfig.go of each minor */
 static const struct {
 	enum form form;
 	const char *has, *lacks;
-	int oldest, newest, before;
+	int oldest, newest;
 } ages[] = {
-	{ FORM_ENV, "staticManifests", NULL, 17, 18, 0 },
-	{ FORM_ENV, "protokubeImage.sources", NULL, 12, 18, 0 },
-	{ FORM_ENV, "etcdManifests", NULL, 10, 18, 0 },
-	{ FORM_ARCHES, "Assets", NULL, 19, 21, 0 },
-	{ FORM_BOOT, "NodeupConfigHash", "ClusterName", 22, 26, 0 },
-	{ FORM_CONFIG, NULL, "KubernetesVersion", 22, 26, 0 },
-	{ FORM_CONFIG, "ContainerRuntime", NULL, 27, 28, 0 },
-	{ FORM_CONFIG, "docker", NULL, 27, 28, 0 },
-	{ FORM_CONFIG, "useInstanceIDForNodeName", NULL, 27, 28, 0 },
-	{ FORM_CONFIG, "channelsManifest", NULL, 36, NEWEST_MINOR, 0 },
-	{ FORM_CONFIG, "KubeletConfig.podInfraContainerImage", "containerdConfig.sandboxImage", 29,
-	  34, 0 },
-	{ FORM_CONFIG, "channels", NULL, 29, 35, 0 },
-	{ FORM_CONFIG, "KubernetesVersion", NULL, 29, 35, 31 },
+	{ FORM_ENV, "staticManifests", NULL, 17, 18 },
+	{ FORM_ENV, "protokubeImage.sources", NULL, 12, 18 },
+	{ FORM_ENV, "etcdManifests", NULL, 10, 18 },
+	{ FORM_ARCHES, "Assets", NULL, 19, 21 },
+	{ FORM_BOOT, "NodeupConfigHash", "ClusterName", 22, 26 },
+	{ FORM_CONFIG, NULL, "KubernetesVersion", 22, 26 },
+	{ FORM_CONFIG, "ContainerRuntime", NULL, 27, 28 },
+	{ FORM_CONFIG, "docker", NULL, 27, 28 },
+	{ FORM_CONFIG, "useInstanceIDForNodeName", NULL, 27, 28 },
+};
+
+/* Keys of documents since kops 1.29, and the minors that write them: what is known is narrowed by each that is there, and two
+ * of different minors are an error. Where `lacks` is there too the key says nothing.
+ * source: kops pkg/apis/nodeup/config.go, pkg/apis/kops/{componentconfig,containerdconfig,networking}.go of each tag */
+static const struct {
+	enum form form;
+	const char *key, *lacks;
+	int oldest, newest;
+} keys[] = {
+	{ FORM_BOOT, "EtcdIPs", NULL, 37, NEWEST_MINOR },
+	{ FORM_BOOT, "ConfigServer.tlsServerName", NULL, 36, NEWEST_MINOR },
+	{ FORM_CONFIG, "usesLegacyGossip", NULL, 29, 36 },
+	{ FORM_CONFIG, "channels", NULL, 29, 35 },
+	{ FORM_CONFIG, "channelsManifest", NULL, 36, NEWEST_MINOR },
+	{ FORM_CONFIG, "KubeletConfig.podInfraContainerImage", SANDBOX, 29, 34 },
+	{ FORM_CONFIG, SANDBOX, NULL, 35, NEWEST_MINOR },
+	{ FORM_CONFIG, "useIPBasedNodeNames", NULL, 37, NEWEST_MINOR },
+	{ FORM_CONFIG, CNI, NULL, 32, NEWEST_MINOR },
+	{ FORM_CONFIG, "Networking.kindnet", NULL, 32, NEWEST_MINOR },
+	{ FORM_CONFIG, "discoveryServiceWithUniverse", NULL, 35, NEWEST_MINOR },
+	{ FORM_CONFIG, "GVisor", NULL, 36, NEWEST_MINOR },
+	{ FORM_CONFIG, "nlbSecurityGroupMode", NULL, 36, NEWEST_MINOR },
+	{ FORM_CONFIG, "NvidiaGPU.image", NULL, 34, NEWEST_MINOR },
+	{ FORM_CONFIG, CONTAINERD "gvisor", NULL, 36, NEWEST_MINOR },
+	{ FORM_CONFIG, CONTAINERD "useECRCredentialsForMirrors", NULL, 33, NEWEST_MINOR },
+	{ FORM_CONFIG, CONTAINERD "installCriCtl", NULL, 34, NEWEST_MINOR },
+	{ FORM_CONFIG, CONTAINERD "installNerdCtl", NULL, 34, NEWEST_MINOR },
+	{ FORM_CONFIG, CONTAINERD "nvidiaGPU.image", NULL, 34, NEWEST_MINOR },
+	{ FORM_CONFIG, "KubeletConfig.maxParallelImagePulls", NULL, 34, NEWEST_MINOR },
+	{ FORM_CONFIG, "KubeletConfig.crashLoopBackOffMaxContainerRestartPeriod", NULL, 35,
+	  NEWEST_MINOR },
+	{ FORM_CONFIG, "KubeletConfig.eventRecordQPS", NULL, 36, NEWEST_MINOR },
+	{ FORM_CONFIG, "KubeletConfig.kubeAPIQPS", NULL, 36, NEWEST_MINOR },
+	{ FORM_CONFIG, "KubeletConfig.nodeLeaseDurationSeconds", NULL, 36, NEWEST_MINOR },
+	{ FORM_CONFIG, API "targetRamMB", NULL, 29, 30 },
+	{ FORM_CONFIG, API "authenticationConfigFile", NULL, 30, NEWEST_MINOR },
+	{ FORM_CONFIG, API "watchCache", NULL, 30, NEWEST_MINOR },
+	{ FORM_CONFIG, API "watchCacheSizes", NULL, 30, NEWEST_MINOR },
+	{ FORM_CONFIG, API "env", NULL, 31, NEWEST_MINOR },
+	{ FORM_CONFIG, API "goawayChance", NULL, 32, NEWEST_MINOR },
+	{ FORM_CONFIG, API "deleteCollectionWorkers", NULL, 35, NEWEST_MINOR },
+	{ FORM_CONFIG, API "storageInitializationTimeout", NULL, 35, NEWEST_MINOR },
+	{ FORM_CONFIG, API "compactionInterval", NULL, 36, NEWEST_MINOR },
+	{ FORM_CONFIG, API "strictTransportSecurityDirectives", NULL, 37, NEWEST_MINOR },
+};
+
+/* What all documents of the other minors have, unless they have a second one: it narrows what keys leave open, in this order. One that
+ * would leave nothing open is passed over, as people may have written the document. */
+static const struct {
+	const char *lacks;
+	const char *unless[2];
+	int oldest, newest;
+} usual[] = {
+	{ "usesLegacyGossip", { NULL }, 37, NEWEST_MINOR },
+	{ SANDBOX, { NULL }, 29, 34 },
+	{ CNI, { "Networking.amazonVPC", "Networking.cni" }, 29, 31 },
 };
 
 /* Files of kops' own, which lie in a folder of its version. */
@@ -159,7 +216,17 @@ static bool set_of_urls(struct arena *a, const char *urls, bool any_folder, stru
 
 static const char *told(struct arena *a, const struct vintage *v)
 {
-	return arena_printf(a, "%s of kops %s (%s)", v->of, vintage_text(a, v), v->by);
+	return arena_printf(a, "%s of kops %s (%s)", v->of, v->text ?: vintage_minors(a, v), v->by);
+}
+
+static int greater(int x, int y)
+{
+	return x > y ? x : y;
+}
+
+static int lesser(int x, int y)
+{
+	return x < y ? x : y;
 }
 
 int vintage_join(struct arena *a, const struct vintage *first, const struct vintage *second,
@@ -174,8 +241,11 @@ int vintage_join(struct arena *a, const struct vintage *first, const struct vint
 					  "cannot be said",
 					  tree_where(a, &first->pos), told(a, first),
 					  tree_where(a, &second->pos), told(a, second));
-		if (second->text && !first->text)
+		if (!first->text && (second->text || second->newest - second->oldest <
+							     first->newest - first->oldest))
 			both = *second;
+		both.oldest = greater(first->oldest, second->oldest);
+		both.newest = lesser(first->newest, second->newest);
 	}
 	*ret = both;
 	return 0;
@@ -274,11 +344,25 @@ static int search_protokube(struct search *s, const struct tree *image, const ch
 /* A key below maps, "KubeletConfig.podInfraContainerImage". One that is null is not there. */
 static const struct tree *find(struct arena *a, const struct tree *t, const char *path)
 {
-	const struct strv keys = strv_split(a, path, '.');
+	const struct strv parts = strv_split(a, path, '.');
 
-	for (size_t i = 0; i < keys.n && t; i++)
-		t = t->kind == TREE_MAP ? tree_lookup(t, keys.v[i]) : NULL;
+	for (size_t i = 0; i < parts.n && t; i++)
+		t = t->kind == TREE_MAP ? tree_lookup(t, parts.v[i]) : NULL;
 	return t && t->kind != TREE_NULL ? t : NULL;
+}
+
+/* Of a key that Go's program renders, or leaves out, when it says nothing. */
+static bool is_empty(const struct tree *t)
+{
+	return (t->kind == TREE_SEQ && !t->n) || (t->kind == TREE_SCALAR && !*t->scalar);
+}
+
+static bool has_any(struct arena *a, const struct tree *t, const char *const *paths, size_t n)
+{
+	for (size_t i = 0; i < n && paths[i]; i++)
+		if (find(a, t, paths[i]))
+			return true;
+	return false;
 }
 
 /* Whether a key is not there, nor one that may be meant for it. */
@@ -292,29 +376,43 @@ static bool lacks(struct arena *a, const struct tree *t, const char *path)
 	return true;
 }
 
-static bool is_before(struct arena *a, const struct tree *kubernetes, int minor)
+static bool is_spoken(const struct vintage *v)
 {
-	struct version v;
-
-	return kubernetes->kind == TREE_SCALAR && version_parse(a, kubernetes->scalar, &v) &&
-	       v.major == 1 && v.minor < minor;
+	for (size_t i = 0; i < ARRAY_LEN(spoken); i++)
+		if (v->oldest <= spoken[i].newest && v->newest >= spoken[i].oldest)
+			return true;
+	return v->newest == 0;
 }
 
-static int search_keys(struct search *s, const struct tree *t, enum form form)
+static int search_ages(struct search *s, const struct tree *t, enum form form)
 {
 	for (size_t i = 0; i < ARRAY_LEN(ages); i++) {
 		struct vintage v = { .oldest = ages[i].oldest, .newest = ages[i].newest };
 		const char *has = ages[i].has, *without = ages[i].lacks;
 		const struct tree *there = has ? find(s->arena, t, has) : t;
 
-		if (ages[i].form != form || !there || (without && !lacks(s->arena, t, without)) ||
-		    (ages[i].before && !is_before(s->arena, there, ages[i].before)))
+		if (ages[i].form != form || !there || (without && !lacks(s->arena, t, without)))
 			continue;
 		return add(s, &v, form_names[form],
 			   without ? arena_printf(s->arena, "no %s", without) : has,
 			   without ? t->pos : there->pos);
 	}
 	return 0;
+}
+
+static int search_keys(struct search *s, const struct tree *t, enum form form)
+{
+	int r = search_ages(s, t, form);
+
+	for (size_t i = 0; i < ARRAY_LEN(keys) && r == 0 && is_spoken(&s->found); i++) {
+		struct vintage v = { .oldest = keys[i].oldest, .newest = keys[i].newest };
+		const struct tree *there = find(s->arena, t, keys[i].key);
+
+		if (keys[i].form == form && there && !is_empty(there) &&
+		    !(keys[i].lacks && find(s->arena, t, keys[i].lacks)))
+			r = add(s, &v, form_names[form], keys[i].key, there->pos);
+	}
+	return r;
 }
 
 static enum form form_of(const struct vintage_sources *r)
@@ -326,14 +424,6 @@ static enum form form_of(const struct vintage_sources *r)
 	if (tree_lookup(r->document, "NodeupConfigHash"))
 		return FORM_BOOT;
 	return assets && assets->kind == TREE_MAP ? FORM_ARCHES : FORM_ENV;
-}
-
-static bool is_spoken(const struct vintage *v)
-{
-	for (size_t i = 0; i < ARRAY_LEN(spoken); i++)
-		if (v->oldest <= spoken[i].newest && v->newest >= spoken[i].oldest)
-			return true;
-	return v->newest == 0;
 }
 
 int vintage_find(struct arena *a, const struct vintage_sources *rendered, struct vintage *ret,
@@ -378,17 +468,45 @@ const char *vintage_minors(struct arena *a, const struct vintage *v)
 	return v->newest ? range(a, v->oldest, v->newest) : NULL;
 }
 
+/* The newest minor that is spoken and that it may be. */
+static int taken_minor(const struct vintage *v)
+{
+	const int last = spoken[ARRAY_LEN(spoken) - 1].newest;
+
+	return v->newest && v->newest < last ? v->newest : last;
+}
+
 const char *vintage_text(struct arena *a, const struct vintage *v)
 {
-	return v->text ? v->text : vintage_minors(a, v);
+	if (v->text || !v->newest)
+		return v->text;
+	return range(a, taken_minor(v), taken_minor(v));
+}
+
+const char *vintage_known_by(struct arena *a, const struct vintage *v)
+{
+	const int newest = taken_minor(v);
+
+	if (v->text || !v->newest)
+		return v->by;
+	if (v->oldest >= newest)
+		return "its keys";
+	return arena_printf(a, "its keys (%s are possible)", range(a, v->oldest, newest));
+}
+
+const char *vintage_told(struct arena *a, const struct vintage *v)
+{
+	const char *text = vintage_text(a, v), *by = vintage_known_by(a, v);
+
+	if (!text)
+		return NULL;
+	return arena_printf(a, v->text ? "kops %s (by %s)" : "kops %s by %s", text, by);
 }
 
 void vintage_note(struct arena *a, const struct vintage *v, struct tree *t)
 {
-	const char *text = vintage_text(a, v);
-
-	tree_set_text(a, t, "kops", text);
-	tree_set_text(a, t, "kopsKnownBy", text ? v->by : NULL);
+	tree_set_text(a, t, "kops", vintage_text(a, v));
+	tree_set_text(a, t, "kopsKnownBy", vintage_known_by(a, v));
 }
 
 const char *vintage_spoken(struct arena *a)
@@ -398,14 +516,6 @@ const char *vintage_spoken(struct arena *a)
 	for (size_t i = 0; i < ARRAY_LEN(spoken); i++)
 		strv_add(a, &ranges, range(a, spoken[i].oldest, spoken[i].newest));
 	return arena_printf(a, "kops %s", strv_join(a, &ranges, ", "));
-}
-
-/* The newest minor that is spoken and that it may be. */
-static int taken_minor(const struct vintage *v)
-{
-	const int last = spoken[ARRAY_LEN(spoken) - 1].newest;
-
-	return v->newest && v->newest < last ? v->newest : last;
 }
 
 static bool has_patch(const char *text)
@@ -423,6 +533,52 @@ struct version vintage_version(struct arena *a, const struct vintage *v)
 		if (releases[i].minor == ret.minor)
 			ret.patch = releases[i].patch;
 	return ret;
+}
+
+static bool narrow(struct vintage *v, int oldest, int newest)
+{
+	const struct vintage both = { greater(v->oldest, oldest), lesser(v->newest, newest) };
+
+	if (both.oldest > both.newest)
+		return false;
+	v->oldest = both.oldest;
+	v->newest = both.newest;
+	return true;
+}
+
+/* Those that made nodes of that Kubernetes: its own minor and newer ones. */
+static void narrow_by_kubernetes(struct arena *a, const struct tree *t, struct vintage *v)
+{
+	const struct tree *text = tree_lookup(t, "KubernetesVersion");
+	int newest = 0;
+	struct version k;
+
+	if (!text || text->kind != TREE_SCALAR || !version_parse(a, text->scalar, &k))
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(releases); i++)
+		if (releases[i].oldest_kubernetes <= k.minor)
+			newest = releases[i].minor;
+	(void)narrow(v, k.minor, newest);
+}
+
+void vintage_guess(struct arena *a, const struct tree *t, struct vintage *v)
+{
+	const struct vintage any = { .oldest = releases[0].minor,
+				     .newest = releases[ARRAY_LEN(releases) - 1].minor,
+				     .of = form_names[FORM_CONFIG],
+				     .by = "KubernetesVersion",
+				     .pos = t->pos };
+
+	if (v->text || t->kind != TREE_MAP || !is_spoken(v))
+		return;
+	if (!v->newest)
+		*v = any;
+	(void)narrow(v, any.oldest, any.newest);
+	narrow_by_kubernetes(a, t, v);
+	for (size_t i = 0; i < ARRAY_LEN(usual); i++)
+		if (lacks(a, t, usual[i].lacks) &&
+		    !has_any(a, t, usual[i].unless, ARRAY_LEN(usual[i].unless)))
+			(void)narrow(v, usual[i].oldest, usual[i].newest);
 }
 
 bool vintage_has_kubernetes(const struct version *kops, int minor)

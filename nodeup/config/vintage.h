@@ -44,8 +44,15 @@ int vintage_check(struct arena *a, const struct vintage *v, const struct dialect
 /* Make one of what two documents of a node tell. */
 int vintage_join(struct arena *a, const struct vintage *first, const struct vintage *second,
 		 struct vintage *ret, struct err *e) must_check;
-/* "1.34.3", "1.22 to 1.26". NULL: it is not known. */
+/* Narrow it by what documents of the other minors have, and by the Kubernetes that they are of, unless it is known exactly. None
+ * of this contradicts anything. */
+void vintage_guess(struct arena *a, const struct tree *config, struct vintage *v);
+/* "1.34.3", "1.34" as which it is read. NULL: it is not known. */
 const char *vintage_text(struct arena *a, const struct vintage *v);
+/* "NODEUP_URL_AMD64", "its keys (1.32 to 1.34 are possible)". NULL: it is not known. */
+const char *vintage_known_by(struct arena *a, const struct vintage *v);
+/* "kops 1.34.3 (by NODEUP_URL_AMD64)", "kops 1.34 by its keys". NULL: it is not known. */
+const char *vintage_told(struct arena *a, const struct vintage *v);
 /* Set `kops` and `kopsKnownBy` of a map; nothing where it is not known. */
 void vintage_note(struct arena *a, const struct vintage *v, struct tree *t);
 /* The version by which its documents are read. A minor alone is its newest patch, of several minors the newest counts, and one

@@ -32,7 +32,7 @@ static const char *told(struct arena *a, const char *script, const char *text, b
 
 	if (find(a, script, text, is_node_config, &v, &e) < 0)
 		return arena_str(a, e.msg);
-	return v.newest ? arena_printf(a, "%s by %s at %s", vintage_text(a, &v), v.by,
+	return v.newest ? arena_printf(a, "%s by %s at %s", v.text ?: vintage_minors(a, &v), v.by,
 				       tree_where(a, &v.pos))
 			: "";
 }
@@ -165,13 +165,16 @@ static void keys_of_nodeup_config_say_it(void **state)
 		{ K8S "useInstanceIDForNodeName: true",
 		  "1.27 and 1.28 by useInstanceIDForNodeName at k:2:27" },
 		{ K8S "channels: [x]", "1.29 to 1.35 by channels at k:2:11" },
-		{ K8S "channels: [x]\nKubeletConfig: {podInfraContainerImage: p}",
-		  "1.29 to 1.34 by no containerdConfig.sandboxImage at k:1:1" },
 		{ K8S "KubeletConfig: {podInfraContainerImage: p}\n"
 		      "containerdConfig: {sandboxImage: p}",
-		  "" },
-		{ K8S "channelsManifest: x", "1.36 or newer by channelsManifest at k:2:19" },
-		{ "KubernetesVersion: 1.30.9", "1.29 to 1.35 by KubernetesVersion at k:1:20" },
+		  "1.35 or newer by containerdConfig.sandboxImage at k:3:34" },
+		{ K8S "channels: [x]\ncontainerdConfig: {sandboxImage: p}",
+		  "1.35 by channels at k:2:11" },
+		{ K8S "channels: [x]\nchannelsManifest: p",
+		  "k:2:11: this is a NodeupConfig of kops 1.29 to 1.35 (channels), and k:3:19: a "
+		  "NodeupConfig of kops 1.36 or newer (channelsManifest); which of them is right "
+		  "cannot be said" },
+		{ K8S "APIServerConfig: {KubeAPIServer: {env: [], watchCacheSizes: null}}", "" },
 		{ K8S, "" },
 	};
 
@@ -180,6 +183,113 @@ static void keys_of_nodeup_config_say_it(void **state)
 		autoarena struct arena *a = arena_new_empty();
 
 		assert_string_equal(told(a, NULL, all[i].text, true), all[i].want);
+	}
+}
+
+/* Each key that came or went, and the minors whose documents may have it. */
+static void each_key_has_its_minors(void **state)
+{
+	static const struct {
+		const char *text, *want;
+		bool is_boot;
+	} all[] = {
+		{ "EtcdIPs: [10.0.0.1]", "1.37 or newer", true },
+		{ "ConfigServer: {tlsServerName: n}", "1.36 or newer", true },
+		{ "usesLegacyGossip: false", "1.29 to 1.36", false },
+		{ "channels: [x]", "1.29 to 1.35", false },
+		{ "channelsManifest: x", "1.36 or newer", false },
+		{ "KubeletConfig: {podInfraContainerImage: p}", "1.29 to 1.34", false },
+		{ "containerdConfig: {sandboxImage: p}", "1.35 or newer", false },
+		{ "useIPBasedNodeNames: true", "1.37 or newer", false },
+		{ "InstallCNIAssets: true", "1.32 or newer", false },
+		{ "Networking: {kindnet: {}}", "1.32 or newer", false },
+		{ "discoveryServiceWithUniverse: {url: u}", "1.35 or newer", false },
+		{ "GVisor: {enabled: true}", "1.36 or newer", false },
+		{ "nlbSecurityGroupMode: Managed", "1.36 or newer", false },
+		{ "NvidiaGPU: {image: i}", "1.34 or newer", false },
+		{ "containerdConfig: {gvisor: {}}", "1.36 or newer", false },
+		{ "containerdConfig: {useECRCredentialsForMirrors: true}", "1.33 or newer", false },
+		{ "containerdConfig: {installCriCtl: true}", "1.34 or newer", false },
+		{ "containerdConfig: {installNerdCtl: true}", "1.34 or newer", false },
+		{ "containerdConfig: {nvidiaGPU: {image: i}}", "1.34 or newer", false },
+		{ "KubeletConfig: {maxParallelImagePulls: 2}", "1.34 or newer", false },
+		{ "KubeletConfig: {crashLoopBackOffMaxContainerRestartPeriod: 1m}", "1.35 or newer",
+		  false },
+		{ "KubeletConfig: {eventRecordQPS: 1}", "1.36 or newer", false },
+		{ "KubeletConfig: {kubeAPIQPS: 1}", "1.36 or newer", false },
+		{ "KubeletConfig: {nodeLeaseDurationSeconds: 1}", "1.36 or newer", false },
+#define SERVER(key) "APIServerConfig: {KubeAPIServer: {" key "}}"
+		{ SERVER("targetRamMB: 1"), "1.29 and 1.30", false },
+		{ SERVER("authenticationConfigFile: f"), "1.30 or newer", false },
+		{ SERVER("watchCache: true"), "1.30 or newer", false },
+		{ SERVER("watchCacheSizes: [a#1]"), "1.30 or newer", false },
+		{ SERVER("env: [{name: a}]"), "1.31 or newer", false },
+		{ SERVER("goawayChance: '.1'"), "1.32 or newer", false },
+		{ SERVER("deleteCollectionWorkers: 1"), "1.35 or newer", false },
+		{ SERVER("storageInitializationTimeout: 1m"), "1.35 or newer", false },
+		{ SERVER("compactionInterval: 1m"), "1.36 or newer", false },
+		{ SERVER("strictTransportSecurityDirectives: [a]"), "1.37 or newer", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+		autoarena struct arena *a = arena_new_empty();
+		const char *start = all[i].is_boot ? BOOT "ClusterName: c\n" : K8S;
+		struct vintage v;
+		struct err e = { 0 };
+
+		assert_int_equal(find(a, NULL, arena_printf(a, "%s%s", start, all[i].text),
+				      !all[i].is_boot, &v, &e),
+				 0);
+		assert_string_equal(vintage_minors(a, &v) ?: all[i].text, all[i].want);
+	}
+}
+
+/* What keys leave open is narrowed, and the newest of it is taken. */
+static void the_newest_that_is_left_is_taken(void **state)
+{
+#define TO_34 "KubeletConfig: {podInfraContainerImage: p}\nusesLegacyGossip: false\n"
+#define FROM_35 "containerdConfig: {sandboxImage: p}\n"
+	static const struct {
+		const char *text, *want;
+	} all[] = {
+		{ "KubernetesVersion: 1.34.1\n" FROM_35, "kops 1.37 by its keys" },
+		{ "KubernetesVersion: 1.34.1\nusesLegacyGossip: false\n" FROM_35,
+		  "kops 1.36 by its keys (1.35 and 1.36 are possible)" },
+		{ "KubernetesVersion: 1.30.1\nusesLegacyGossip: false\n" FROM_35,
+		  "kops 1.35 by its keys" },
+		{ "KubernetesVersion: 1.36.1\nusesLegacyGossip: false\n" FROM_35,
+		  "kops 1.36 by its keys" },
+		{ "KubernetesVersion: 1.31.1\nchannels: [x]\nusesLegacyGossip: false\n" FROM_35,
+		  "kops 1.35 by its keys" },
+		{ "KubernetesVersion: 1.30.1\nInstallCNIAssets: true\n" TO_34,
+		  "kops 1.34 by its keys (1.32 to 1.34 are possible)" },
+		{ "KubernetesVersion: 1.33.1\nInstallCNIAssets: true\n" TO_34,
+		  "kops 1.34 by its keys (1.33 and 1.34 are possible)" },
+		{ "KubernetesVersion: 1.28.1\nInstallCNIAssets: true\n" TO_34,
+		  "kops 1.33 by its keys (1.32 and 1.33 are possible)" },
+		{ "KubernetesVersion: 1.29.1\n" TO_34,
+		  "kops 1.31 by its keys (1.29 to 1.31 are possible)" },
+		{ "KubernetesVersion: 1.29.1\nNetworking: {amazonVPC: {}}\n" TO_34,
+		  "kops 1.34 by its keys (1.29 to 1.34 are possible)" },
+		{ "KubernetesVersion: 1.29.1\nNetworking: {cni: {}}\n" TO_34,
+		  "kops 1.34 by its keys (1.29 to 1.34 are possible)" },
+		{ "KubernetesVersion: 1.24.1\n" TO_34, "kops 1.29 by its keys" },
+		{ "KubernetesVersion: 1.31.1\nusesLegacyGossip: false\nchannelsManifest: x\n" FROM_35,
+		  "kops 1.36 by its keys" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+		autoarena struct arena *a = arena_new_empty();
+		struct vintage v;
+		struct err e = { 0 };
+		struct tree *t;
+
+		assert_int_equal(find(a, NULL, all[i].text, true, &v, &e), 0);
+		assert_int_equal(yaml_parse(a, "k", all[i].text, strlen(all[i].text), &t, &e), 0);
+		vintage_guess(a, t, &v);
+		assert_string_equal(vintage_told(a, &v), all[i].want);
 	}
 }
 
@@ -288,6 +398,8 @@ int main(void)
 		cmocka_unit_test(a_folder_of_any_name_counts_where_nothing_else_tells),
 		cmocka_unit_test(documents_say_it),
 		cmocka_unit_test(keys_of_nodeup_config_say_it),
+		cmocka_unit_test(each_key_has_its_minors),
+		cmocka_unit_test(the_newest_that_is_left_is_taken),
 		cmocka_unit_test(what_is_not_spoken_is_refused_by_name),
 		cmocka_unit_test(a_range_that_has_a_spoken_one_is_taken),
 		cmocka_unit_test(documents_are_read_by_one_version),
