@@ -35,9 +35,9 @@ struct dialect_opts {
 	const char *script;         /* user data that brought the document of --conf; NULL: none */
 	struct tree_pos script_pos; /* see vintage_sources */
 	/* Whether the records say that a run ended well on this instance with a document of such a kops, or, where v is
-	 * NULL, with the documents that were read now. NULL: there are no records. It is asked of a version that is
-	 * not spoken, and of values that a program refuses. */
+	 * NULL, with those that were read now. NULL: no records. Asked where a version or a value is refused. */
 	bool (*was_applied)(void *records, const struct vintage *v);
+	bool (*recorded)(void *records, struct vintage *ret); /* of this document; NULL: none */
 	void *records;
 };
 

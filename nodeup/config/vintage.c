@@ -214,6 +214,31 @@ static bool set_of_urls(struct arena *a, const char *urls, bool any_folder, stru
 	return false;
 }
 
+/* The newest minor that is spoken and that it may be. */
+static int taken_minor(const struct vintage *v)
+{
+	const int last = spoken[ARRAY_LEN(spoken) - 1].newest;
+
+	return v->newest && v->newest < last ? v->newest : last;
+}
+
+static bool has_patch(const char *text)
+{
+	return text && strchr(text, '.') != strrchr(text, '.');
+}
+
+struct version vintage_version(struct arena *a, const struct vintage *v)
+{
+	struct version ret = { .major = 1, .minor = taken_minor(v) };
+
+	if (has_patch(v->text) && version_parse(a, v->text, &ret))
+		return ret;
+	for (size_t i = 0; i < ARRAY_LEN(releases); i++)
+		if (releases[i].minor == ret.minor)
+			ret.patch = releases[i].patch;
+	return ret;
+}
+
 static const char *told(struct arena *a, const struct vintage *v)
 {
 	return arena_printf(a, "%s of kops %s (%s)", v->of, v->text ?: vintage_minors(a, v), v->by);
@@ -229,25 +254,53 @@ static int lesser(int x, int y)
 	return x < y ? x : y;
 }
 
+bool vintage_is_exact(const struct vintage *v)
+{
+	return v->text && !v->is_setting;
+}
+
+/* Which of two that agree is told: what names a version before a setting, that before keys, and of these the narrower. */
+static int rank(const struct vintage *v)
+{
+	return v->text ? (v->is_setting ? 1 : 2) : v->oldest - v->newest;
+}
+
+static bool differ(struct arena *a, const struct vintage *x, const struct vintage *y)
+{
+	if (x->newest < y->oldest || y->newest < x->oldest)
+		return true;
+	/* patches of older ones write the same */
+	return x->oldest >= releases[0].minor && has_patch(x->text) && has_patch(y->text) &&
+	       vintage_version(a, x).patch != vintage_version(a, y).patch;
+}
+
 int vintage_join(struct arena *a, const struct vintage *first, const struct vintage *second,
 		 struct vintage *ret, struct err *e)
 {
 	struct vintage both = first->newest ? *first : *second;
 
 	if (first->newest && second->newest) {
-		if (first->newest < second->oldest || second->newest < first->oldest)
+		if (differ(a, first, second))
 			return err_config(e,
 					  "%s: this is %s, and %s: %s; which of them is right "
 					  "cannot be said",
 					  tree_where(a, &first->pos), told(a, first),
 					  tree_where(a, &second->pos), told(a, second));
-		if (!first->text && (second->text || second->newest - second->oldest <
-							     first->newest - first->oldest))
-			both = *second;
+		both = rank(second) > rank(first) ? *second : *first;
 		both.oldest = greater(first->oldest, second->oldest);
 		both.newest = lesser(first->newest, second->newest);
 	}
 	*ret = both;
+	return 0;
+}
+
+int vintage_settle(struct arena *a, const struct dialect_opts *o, int r, struct vintage *ret,
+		   struct err *e)
+{
+	if (r == 0 || !o->recorded || !o->recorded(o->records, ret))
+		return r;
+	dialect_warn(a, o, "%s; %s stays, as this document was applied before", e->msg,
+		     vintage_told(a, ret));
 	return 0;
 }
 
@@ -267,7 +320,19 @@ static int search_setting(struct search *s, const struct tree *t)
 
 	if (!set_version(s->arena, text, strlen(text), &v))
 		return 0;
+	v.is_setting = true;
 	return add(s, &v, "a setting", "kopsVersion", t->pos);
+}
+
+static int search_store(struct search *s, const char *text, struct tree_pos pos)
+{
+	const char *word = str_trim(s->arena, text);
+	struct vintage v;
+
+	word += *word == 'v';
+	if (!set_version(s->arena, word, strlen(word), &v))
+		return 0;
+	return add(s, &v, "a state store", "kops-version.txt", pos);
 }
 
 /* "NODEUP_URL_AMD64=https://...", or the version in what userdata rendered.
@@ -442,6 +507,8 @@ int vintage_find(struct arena *a, const struct vintage_sources *rendered, struct
 		r = search_assets(&s, tree_lookup(t, "Assets"), of);
 	if (r == 0 && rendered->script)
 		r = search_script(&s, rendered->script, rendered->script_pos, false);
+	if (r == 0 && rendered->stored)
+		r = search_store(&s, rendered->stored, rendered->stored_pos);
 	/* of those that are not spoken it is enough to know one name */
 	if (r == 0 && is_map && is_spoken(&s.found))
 		r = search_keys(&s, t, form);
@@ -466,14 +533,6 @@ static const char *range(struct arena *a, int oldest, int newest)
 const char *vintage_minors(struct arena *a, const struct vintage *v)
 {
 	return v->newest ? range(a, v->oldest, v->newest) : NULL;
-}
-
-/* The newest minor that is spoken and that it may be. */
-static int taken_minor(const struct vintage *v)
-{
-	const int last = spoken[ARRAY_LEN(spoken) - 1].newest;
-
-	return v->newest && v->newest < last ? v->newest : last;
 }
 
 const char *vintage_text(struct arena *a, const struct vintage *v)
@@ -503,6 +562,28 @@ const char *vintage_told(struct arena *a, const struct vintage *v)
 	return arena_printf(a, v->text ? "kops %s (by %s)" : "kops %s by %s", text, by);
 }
 
+const char *vintage_record(struct arena *a, const struct vintage *v)
+{
+	return arena_printf(a, "1.%d 1.%d %s %s", v->oldest, v->newest, v->text ?: "-", v->by);
+}
+
+bool vintage_of_record(struct arena *a, const char *line, struct vintage *ret)
+{
+	const struct strv words = strv_split(a, line, ' ');
+	struct version oldest, newest;
+
+	if (words.n != 4 || !version_parse(a, words.v[0], &oldest) ||
+	    !version_parse(a, words.v[1], &newest))
+		return false;
+	*ret = (struct vintage){ .oldest = oldest.minor,
+				 .newest = newest.minor,
+				 .text = str_eq(words.v[2], "-") ? NULL : words.v[2],
+				 .of = "a document",
+				 .by = words.v[3],
+				 .pos = { "the record of the last run", 0, 0 } };
+	return true;
+}
+
 void vintage_note(struct arena *a, const struct vintage *v, struct tree *t)
 {
 	tree_set_text(a, t, "kops", vintage_text(a, v));
@@ -516,23 +597,6 @@ const char *vintage_spoken(struct arena *a)
 	for (size_t i = 0; i < ARRAY_LEN(spoken); i++)
 		strv_add(a, &ranges, range(a, spoken[i].oldest, spoken[i].newest));
 	return arena_printf(a, "kops %s", strv_join(a, &ranges, ", "));
-}
-
-static bool has_patch(const char *text)
-{
-	return text && strchr(text, '.') != strrchr(text, '.');
-}
-
-struct version vintage_version(struct arena *a, const struct vintage *v)
-{
-	struct version ret = { .major = 1, .minor = taken_minor(v) };
-
-	if (has_patch(v->text) && version_parse(a, v->text, &ret))
-		return ret;
-	for (size_t i = 0; i < ARRAY_LEN(releases); i++)
-		if (releases[i].minor == ret.minor)
-			ret.patch = releases[i].patch;
-	return ret;
 }
 
 static bool narrow(struct vintage *v, int oldest, int newest)

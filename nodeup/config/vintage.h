@@ -18,6 +18,7 @@ struct vintage {
 	const char *text;    /* "1.34.3"; NULL: its minors are all that is known */
 	const char *of, *by; /* "user data", by "NODEUP_URL_AMD64" */
 	struct tree_pos pos; /* where that stands */
+	bool is_setting;     /* of this machine: what else is exact answers before it */
 };
 
 /* Where it has been looked for. */
@@ -25,6 +26,8 @@ struct vintage_sources {
 	const struct tree *setting; /* of the machine, a version; NULL: none */
 	const char *script;         /* user data that brought the document; NULL: none */
 	struct tree_pos script_pos; /* where they begin; line 0: lines are not counted in them */
+	const char *stored; /* the version that wrote the state store; NULL: it is not known */
+	struct tree_pos stored_pos;
 	const struct tree *document;
 	bool is_node_config; /* NodeupConfig, else the document of --conf */
 };
@@ -37,6 +40,14 @@ bool vintage_is_version(struct arena *a, const char *text);
 /* Know it by all that is there; the result is all 0 where nothing tells. Two answers that differ are an error. */
 int vintage_find(struct arena *a, const struct vintage_sources *r, struct vintage *ret,
 		 struct err *e) must_check;
+/* Whether something names it, other than its keys and a setting. */
+bool vintage_is_exact(const struct vintage *v);
+/* Where two answers differ (r < 0) about a document that was applied before: the version on record stays, with a warning. */
+int vintage_settle(struct arena *a, const struct dialect_opts *o, int r, struct vintage *ret,
+		   struct err *e) must_check;
+/* A line for the record of a document, and what it says; false: it is none. */
+const char *vintage_record(struct arena *a, const struct vintage *v);
+bool vintage_of_record(struct arena *a, const char *line, struct vintage *ret);
 /* Whether nodeup speaks it: one that it does not is an error, or a warning on a node that was made of such a
  * document before. One that is not known is spoken. */
 int vintage_check(struct arena *a, const struct vintage *v, const struct dialect_opts *o,

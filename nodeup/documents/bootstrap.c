@@ -20,7 +20,7 @@
 
 static const char documents_path[] = OWN_DOCUMENTS;
 static const char conf_path[] = OWN_CONF; /* what was last applied */
-/* of which kops the documents were, where that is not spoken any more */
+/* of which kops the documents were, and on the first line its minors, where they are not spoken any more */
 static const char vintage_path[] = OWN_VINTAGE;
 /* which documents the last run that ended well had: the sha256 of each, a line each */
 static const char applied_path[] = OWN_APPLIED;
@@ -274,7 +274,7 @@ static bool was_of_vintage(struct loader *l, const char *last, const struct vint
 	autobuf struct buf vintage = BUF_INIT(LOADER_RECORD_MAX);
 	const char *minors = vintage_minors(l->arena, v);
 	bool is_same = record_read(l->req->root_fd, vintage_path, &vintage)
-			       ? str_eq(str_trim(l->arena, buf_str(&vintage)), minors)
+			       ? str_eq(strv_split(l->arena, buf_str(&vintage), '\n').v[0], minors)
 			       : is_kept(l, last, minors);
 
 	is_same = is_same || is_conf_kept(l);
@@ -329,22 +329,41 @@ static bool has_same_documents(struct loader *l)
 	return is_same;
 }
 
-/* Whether a node goes on with such a document: the records of this instance must say that a run ended well, and of which
- * kops its documents were, or that they were these. */
-static bool was_applied(void *records, const struct vintage *v)
+/* Whether the records are of a run of this instance that ended well; and of which configuration. */
+static bool is_recorded(struct loader *l, const char **ret_last)
 {
 	autobuf struct buf identity = BUF_INIT(LOADER_RECORD_MAX);
-	struct loader *l = records;
-	const int root_fd = l->req->root_fd;
-	const char *last;
 	struct err ignored;
 
-	if (!(l->req->may_replay || l->req->checks_alone) ||
-	    loader_last_applied(l, &last, &ignored) < 0 || !last ||
-	    !record_read(root_fd, OWN_IDENTITY, &identity) || loader_instance(l, &ignored) < 0 ||
-	    !str_eq(str_trim(l->arena, buf_str(&identity)), l->b->facts.instance_id))
+	return (l->req->may_replay || l->req->checks_alone) &&
+	       loader_last_applied(l, ret_last, &ignored) >= 0 && *ret_last &&
+	       record_read(l->req->root_fd, OWN_IDENTITY, &identity) &&
+	       loader_instance(l, &ignored) >= 0 &&
+	       str_eq(str_trim(l->arena, buf_str(&identity)), l->b->facts.instance_id);
+}
+
+/* Whether a node goes on with such a document: the records must say of which kops its documents were, or that they were
+ * these. */
+static bool was_applied(void *records, const struct vintage *v)
+{
+	struct loader *l = records;
+	const char *last;
+
+	if (!is_recorded(l, &last))
 		return false;
 	return v ? was_of_vintage(l, last, v) : has_same_documents(l);
+}
+
+static bool recorded(void *records, struct vintage *ret)
+{
+	struct loader *l = records;
+	struct vintage found;
+	const char *last;
+
+	if (l->req->no_machine || !loader_recorded(l, &found) || !is_recorded(l, &last))
+		return false;
+	*ret = found;
+	return true;
 }
 
 /* What else is wrong is found without them. */
@@ -377,6 +396,7 @@ static int load_model(struct loader *l, struct err *e)
 						(l->req->no_machine && !b->facts.local_hostname),
 				     .volume_fits = volume_fits,
 				     .was_applied = was_applied,
+				     .recorded = recorded,
 				     .records = l };
 	int r;
 
@@ -740,10 +760,11 @@ static int record_conf(const char *name, int root_fd, struct err *e)
 	return record_keep(root_fd, conf_path, 0600, text, e);
 }
 
-/* Remember whether a later run may go on with documents of a kops that is not spoken, and which. */
+/* Remember whether a later run may go on with documents of a kops that is not spoken, and which, and of which kops these are. */
 static int record_vintage(const struct bootstrap *b, int root_fd, struct err *e)
 {
-	autofree char *text = xasprintf("%s\n", b->outlived ? b->outlived : "spoken");
+	autofree char *text = xasprintf("%s\n%s%s", b->outlived ? b->outlived : "spoken",
+					b->vintage ? b->vintage : "", b->vintage ? "\n" : "");
 
 	return record_keep(root_fd, vintage_path, 0644, text, e);
 }

@@ -69,8 +69,11 @@ struct bootstrap {
 	bool is_chosen;       /* --conf names it */
 	const char *
 		outlived; /* minors of a kops that is not spoken, of whose documents this node was made; else NULL */
-	bool is_given;   /* kops-controller gave certificates, and may not do it again */
-	bool is_refused; /* kops-controller did not tell what this node is */
+	const char *
+		vintage; /* for the record: of which kops these documents are, and how that is known; NULL: it is not */
+	bool keeps_guess; /* of which kops they are was a guess, which this boot does not replace */
+	bool is_given;    /* kops-controller gave certificates, and may not do it again */
+	bool is_refused;  /* kops-controller did not tell what this node is */
 	const char *
 		expiring; /* of the certificates of this node: the one that holds for the shortest time */
 	int64_t expiry;         /* and until when, in seconds since 1970; 0: there is none */

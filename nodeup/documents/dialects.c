@@ -71,7 +71,7 @@ int dialects_read(struct arena *a, const struct tree *conf, const struct dialect
 	int r = kinds_check(a, conf, e);
 
 	if (r == 0)
-		r = vintage_find(a, &sources, &vintage, e);
+		r = vintage_settle(a, o, vintage_find(a, &sources, &vintage, e), &vintage, e);
 	if (r == 0)
 		r = vintage_check(a, &vintage, o, e);
 	if (r == 0)
@@ -95,6 +95,7 @@ int dialects_check_cluster(struct arena *a, const struct dialect_opts *o, struct
 	r = vintage_find(a, &sources, &found, e);
 	if (r == 0)
 		r = vintage_join(a, &d->vintage, &found, &both, e);
+	r = vintage_settle(a, o, r, &both, e);
 	if (r == 0 && !d->vintage.newest)
 		r = vintage_check(a, &both, o, e);
 	if (r == 0)

@@ -117,10 +117,13 @@ bool loader_wait_again(const struct loader *l, const char *what, int64_t since_n
 int loader_ask_fact(struct loader *l, const char *fact, struct err *e) must_check;
 /* Know which instance this is: by its firmware or metadata, else as it was known in this boot. */
 int loader_instance(struct loader *l, struct err *e) must_check;
-/* Where nothing else tells which kops rendered the document of --conf, look for it in this instance's own user data, if
- * they bring that very document. Only a metadata service that this command has heard is asked, and its silence changes
- * nothing. A version that is not spoken is an error, as it is elsewhere. */
+/* Know of which kops the documents are. Where nothing in them names it the records do, if they are of this document, else this
+ * instance's own user data, if they bring that very document, else the store, if it has the configuration that they name. Only a
+ * metadata service that this command has heard is asked, and its silence changes nothing. Then a setting answers, then what was
+ * guessed before, then keys. A version that is not spoken is an error, as it is elsewhere. */
 int loader_vintage(struct loader *l, const struct dialect_opts *o, struct err *e) must_check;
+/* What the records say of the document of --conf; false: they are of another one. */
+bool loader_recorded(struct loader *l, struct vintage *ret);
 /* Whether no server has any of the documents. */
 bool loader_is_local(const struct loader *l);
 /* What ties persisted documents to this node, or NULL when that cannot be said. */

@@ -1,6 +1,9 @@
 #include "nodeup/documents/loader.h"
 
 #include <string.h>
+#include "assets/digest.h"
+#include "nodeup/base/paths.h"
+#include "nodeup/base/record.h"
 #include "nodeup/documents/location.h"
 
 /* How long a document is without the empty lines that end it: a here-document has one more. */
@@ -41,21 +44,120 @@ static const char *own_script(struct loader *l)
 	return own.script;
 }
 
-int loader_vintage(struct loader *l, const struct dialect_opts *o, struct err *e)
+static int find_in(struct loader *l, const struct vintage_sources *sources,
+		   const struct dialect_opts *o, struct vintage *v, struct err *e)
 {
-	struct documents *d = &l->b->documents;
-	const char *script = d->vintage.newest ? NULL : own_script(l);
-	const struct vintage_sources sources = { .script = script,
-						 .script_pos = { LOCATION_IMDS, 1, 1 },
-						 .document = tree_null(l->arena) };
-	struct vintage found;
+	struct vintage found, both;
 	struct err ignored;
 	int r;
 
-	if (!script || vintage_find(l->arena, &sources, &found, &ignored) < 0)
+	if (vintage_find(l->arena, sources, &found, &ignored) < 0 || !found.newest)
 		return 0;
-	r = vintage_check(l->arena, &found, o, e);
+	r = vintage_join(l->arena, v, &found, &both, e);
+	r = vintage_settle(l->arena, o, r, &both, e);
 	if (r == 0)
-		d->vintage = found;
+		r = vintage_check(l->arena, &both, o, e);
+	if (r == 0)
+		*v = both;
 	return r;
+}
+
+/* The store may have been written by a newer kops than the documents of this node: it counts where it has the configuration that
+ * they name. NULL: it does not, or does not say. */
+static const char *stored_version(struct loader *l, const char *location)
+{
+	const struct documents *d = &l->b->documents;
+	const char *text;
+	struct err ignored;
+	size_t n;
+
+	if (!d->in_store || !d->dialect->cluster_tells || l->b->replayed || !d->cluster_at ||
+	    !str_eq(d->cluster_text.path, d->cluster_at) ||
+	    d->dialect->check_cluster(l->arena, d, d->cluster_at, d->cluster_text.text,
+				      d->cluster_text.n, &ignored) < 0 ||
+	    store_get(l->b->store, location, &text, &n, &ignored) < 0)
+		return NULL;
+	return arena_strn(l->arena, text, n);
+}
+
+static int ask(struct loader *l, const struct dialect_opts *o, struct vintage *v, struct err *e)
+{
+	struct vintage_sources sources = { .script = own_script(l),
+					   .script_pos = { LOCATION_IMDS, 1, 1 },
+					   .document = tree_null(l->arena) };
+	const char *stored_at = arena_printf(l->arena, "%s/kops-version.txt", l->b->documents.base);
+	int r = sources.script ? find_in(l, &sources, o, v, e) : 0;
+
+	if (r < 0 || vintage_is_exact(v))
+		return r;
+	sources.script = NULL;
+	sources.stored = stored_version(l, stored_at);
+	sources.stored_pos.file = location_shown(l->arena, stored_at);
+	return sources.stored ? find_in(l, &sources, o, v, e) : 0;
+}
+
+static const char *digest_of_conf(struct loader *l, char hex[static DIGEST_TEXT_MAX])
+{
+	const struct user_data_file *conf = &l->user_data.conf;
+
+	return digest_sha256_hex(conf->text + conf->before, length_of(conf), hex);
+}
+
+bool loader_recorded(struct loader *l, struct vintage *ret)
+{
+	autobuf struct buf record = BUF_INIT(LOADER_RECORD_MAX);
+	char hex[DIGEST_TEXT_MAX];
+	struct strv lines;
+
+	if (!l->user_data.conf.text || !record_read(l->req->root_fd, OWN_VINTAGE, &record))
+		return false;
+	lines = strv_split(l->arena, buf_str(&record), '\n');
+	return lines.n > 1 && str_has_prefix(lines.v[1], digest_of_conf(l, hex)) &&
+	       vintage_of_record(l->arena, lines.v[1] + strlen(hex) + 1, ret);
+}
+
+/* A guess is the same for as long as a boot may not change the node for another answer. */
+static void keep_guess(struct loader *l, const struct vintage *kept, struct vintage *v)
+{
+	const struct version now = vintage_version(l->arena, v);
+	const struct version before = vintage_version(l->arena, kept);
+
+	if (v->text && now.minor == before.minor && now.patch == before.patch)
+		return;
+	if (v->text && !l->req->at_boot)
+		return;
+	if (v->text) {
+		l->b->keeps_guess = true;
+		strv_addf(l->arena, &l->b->warnings,
+			  "documents are of %s, and this node was made as of %s; it stays so until "
+			  "nodeup apply is run by hand",
+			  vintage_told(l->arena, v), vintage_told(l->arena, kept));
+	}
+	*v = *kept;
+}
+
+int loader_vintage(struct loader *l, const struct dialect_opts *o, struct err *e)
+{
+	struct documents *d = &l->b->documents;
+	struct vintage kept = { 0 }, v = d->vintage;
+	char hex[DIGEST_TEXT_MAX];
+	int r = 0;
+
+	l->b->keeps_guess = false;
+	l->b->vintage = NULL;
+	if (o->recorded && o->recorded(o->records, &kept) && kept.text)
+		r = vintage_settle(l->arena, o, vintage_join(l->arena, &kept, &v, &v, e), &v, e);
+	else if (!vintage_is_exact(&v))
+		r = ask(l, o, &v, e);
+	if (r < 0)
+		return r;
+	if (kept.newest && !kept.text)
+		keep_guess(l, &kept, &v);
+	else if (d->dialect->cluster_tells)
+		vintage_guess(l->arena, d->cluster, &v);
+	d->vintage = v;
+	if (v.newest && l->user_data.conf.text)
+		l->b->vintage = arena_printf(l->arena, "%s %s", digest_of_conf(l, hex),
+					     vintage_record(l->arena, &v));
+	return 0;
 }

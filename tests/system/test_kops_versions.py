@@ -101,7 +101,8 @@ def test_plan_says_it(tmp_path):
     worker = Worker(tmp_path / "node")
     conf = worker.folder / "documents/kube_env.yaml"
     with worker.controller():
-        assert "documents are of kops" not in worker.run("plan").stderr
+        done = worker.run("plan")
+        assert "documents are of kops 1.37 by its keys" in done.stderr.splitlines(), done.stderr
         conf.write_text(user_data("1.36.2", yaml.safe_dump(worker.boot())))
         done = worker.run("plan")
         assert "documents are of kops 1.36.2 (by NODEUP_URL_AMD64)" in done.stderr.splitlines(), done.stderr
@@ -115,8 +116,8 @@ def test_what_nodeup_config_tells_is_said(tmp_path):
         node.write()
         write(node.folder / "documents", yaml.safe_dump(node.config), "nodeupconfig.yaml")
         done = validate(node.folder / "documents/kube_env.yaml")
-        assert done.returncode == OK and done.stdout.endswith(", Kubernetes 1.36.1, kops 1.36 or newer (by channelsManifest)\n"), done
-        assert "documents are of kops 1.36 or newer (by channelsManifest)" in node.run("plan").stderr
+        assert done.returncode == OK and done.stdout.endswith(", Kubernetes 1.36.1, kops 1.37 by its keys\n"), done
+        assert "documents are of kops 1.37 by its keys" in node.run("plan").stderr
     finally:
         node.close()
 
@@ -211,9 +212,9 @@ def test_it_is_kept_packed(packed, tmp_path):
         write("1.36.2")
         assert worker.apply().returncode == OK
         earlier(worker)
-        write("1.28.3")
+        write("1.38.0")
         done = worker.run("plan")
-        assert done.returncode == CONFIG and f"this is user data of kops 1.28.3 (NODEUP_URL_AMD64); {READS}" in done.stderr, done.stderr
+        assert done.returncode == CONFIG and f"this is user data of kops 1.38.0 (NODEUP_URL_AMD64); {READS}" in done.stderr, done.stderr
         now = json.loads(kept.read_text())
         now["documents"][str(conf)] = base64.b64encode(conf.read_bytes()).decode()
         kept.write_text(json.dumps(now))
@@ -247,10 +248,10 @@ def test_the_user_data_of_the_instance_say_it_of_its_document(tmp_path):
         document = yaml.safe_dump(worker.boot())
         here.write_text(document)
         assert says(plan(user_data("1.36.2", document))) == ["documents are of kops 1.36.2 (by NODEUP_URL_AMD64)"]
-        told = ["plan", *(plan(data) for data in (None, user_data("1.28.3", document + "a: 1\n"), user_data("none", document), "#!/bin/sh\n", "x"))]
-        assert all(done.returncode == 2 and not says(done) for done in told[1:]), told
-        done = plan(user_data("1.28.3", document))
-        assert done.returncode == CONFIG and f"imds:3:18: this is user data of kops 1.28.3 (NODEUP_URL_AMD64); {READS}" in done.stderr, done
+        told = ["plan", *(plan(data) for data in (None, user_data("1.38.0", document + "a: 1\n"), user_data("none", document), "#!/bin/sh\n", "x"))]
+        assert all(done.returncode == 2 and says(done) == ["documents are of kops 1.37 by its keys"] for done in told[1:]), told
+        done = plan(user_data("1.38.0", document))
+        assert done.returncode == CONFIG and f"imds:3:18: this is user data of kops 1.38.0 (NODEUP_URL_AMD64); {READS}" in done.stderr, done
         # one that an earlier nodeup was content with, as it did not look there
         assert worker.apply().returncode == OK
         records, conf = worker.root / "var/lib/nodeup", str(worker.folder / "documents/kube_env.yaml")
@@ -259,11 +260,11 @@ def test_the_user_data_of_the_instance_say_it_of_its_document(tmp_path):
         (records / "documents.json").write_text(json.dumps(kept))
         (records / "conf").write_text("/opt/kube_env.yaml\n")
         here.write_text(base64.b64decode(kept["documents"]["/opt/kube_env.yaml"]).decode())
-        done = plan(user_data("1.28.3", here.read_text()))
+        done = plan(user_data("1.38.0", here.read_text()))
         assert done.returncode != CONFIG and "this instance was made of such a document before" in done.stderr, done
-        assert "documents are of kops 1.28.3 (by NODEUP_URL_AMD64)" in done.stderr
+        assert "documents are of kops 1.38.0 (by NODEUP_URL_AMD64)" in done.stderr
         here.write_text(here.read_text() + "# another\n")
-        assert plan(user_data("1.28.3", here.read_text())).returncode == CONFIG
+        assert plan(user_data("1.38.0", here.read_text())).returncode == CONFIG
 
 
 def test_both_roles_get_one_answer(tmp_path):
@@ -277,3 +278,111 @@ def test_both_roles_get_one_answer(tmp_path):
         assert done.returncode == CONFIG and f"of kops 1.27 and 1.28 (ContainerRuntime); {READS}" in done.stderr, done.stderr
         if name != "worker":
             node.close()
+
+
+def says(done):
+    """Of which kops the documents are, and what is said beside."""
+    return [line.removeprefix("documents are of kops ") for line in done.stderr.splitlines() if "of kops" in line and ": set " not in line]
+
+
+def test_an_exact_answer_stays_for_its_document(tmp_path):
+    """User data that bring it name a version: the record of the run does, when they are not there any more."""
+    worker = Worker(tmp_path / "node")
+    conf, record = worker.folder / "documents/kube_env.yaml", worker.root / "var/lib/nodeup/vintage"
+    with worker.controller():
+        document = yaml.safe_dump(worker.boot())
+        conf.write_text(user_data("1.36.1", document))
+        assert worker.apply().returncode == OK
+        digest = hashlib.sha256(document.rstrip("\n").encode()).hexdigest()
+        assert record.read_text().splitlines() == ["spoken", f"{digest} 1.36 1.36 1.36.1 NODEUP_URL_AMD64"]
+        conf.write_text(document)
+        assert says(worker.run("plan")) == ["1.36.1 (by NODEUP_URL_AMD64)"]
+        assert worker.apply().returncode == OK and says(worker.run("plan")) == ["1.36.1 (by NODEUP_URL_AMD64)"]
+        # two that differ of a document that was applied
+        conf.write_text(user_data("1.36.2", document))
+        told = says(worker.run("plan"))
+        assert len(told) == 2 and told[1] == "1.36.1 (by NODEUP_URL_AMD64)", told
+        assert ": this is user data of kops 1.36.2 (NODEUP_URL_AMD64); which of them is right cannot be said; kops 1.36.1 (by" in told[0].replace(
+            "the record of the last run: this is a document of kops 1.36.1 (NODEUP_URL_AMD64), and ", "").replace(f"{conf}:3:18: user", ": this is user"), told
+        # another document is not that one
+        conf.write_text(document + "EtcdIPs: []\n")
+        assert says(worker.run("plan")) == ["1.37 by its keys"]
+        # nor is this another instance
+        conf.write_text(document)
+        worker.facts["instanceID"] = "i-0fedcba9876543210"
+        (worker.folder / "documents/facts.yaml").write_text(json.dumps(worker.facts))
+        assert says(worker.run("plan")) == ["1.37 by its keys"]
+
+
+def test_two_that_differ_are_refused(tmp_path):
+    """Patches too, as fixes were carried back; a setting that is less exact agrees."""
+    worker = Worker(tmp_path / "node")
+    conf, setting = worker.folder / "documents/kube_env.yaml", worker.root / "etc/nodeup/nodeup.d/50-kops.yaml"
+    setting.parent.mkdir(parents=True)
+    with worker.controller():
+        conf.write_text(user_data("1.36.2", yaml.safe_dump(worker.boot())))
+        setting.write_text("kopsVersion: 1.36.1\n")
+        done = worker.run("plan")
+        assert done.returncode == CONFIG and "50-kops.yaml:1:14: this is a setting of kops 1.36.1 (kopsVersion), and " in done.stderr, done.stderr
+        setting.write_text("kopsVersion: 1.36\n")
+        assert says(worker.run("plan")) == ["1.36.2 (by NODEUP_URL_AMD64)"]
+        # one that keys rule out
+        conf.write_text(user_data("1.34.3", yaml.safe_dump(worker.boot())))
+        setting.unlink()
+        done = worker.run("plan")
+        assert done.returncode == CONFIG and "user data of kops 1.34.3 (NODEUP_URL_AMD64), and " in done.stderr
+        assert "a NodeupConfig of kops 1.35 or newer (containerdConfig.sandboxImage); which of them" in done.stderr, done.stderr
+
+
+def at_boot(worker, name):
+    """As systemd starts it by its own unit."""
+    cgroup = worker.folder / "cgroup"
+    cgroup.write_text("0::/system.slice/kops-configuration.service\n")
+    return subprocess.run(["unshare", "-m", "sh", "-c", 'mount --bind "$0" /proc/$$/cgroup && exec "$@"', cgroup, *worker.command(name)],
+                          env=worker.environ(), capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_a_guess_stays_until_a_person_replaces_it(tmp_path):
+    """At boot another answer is told alone."""
+    worker = Worker(tmp_path / "node")
+    setting, record = worker.root / "etc/nodeup/nodeup.d/50-kops.yaml", worker.root / "var/lib/nodeup/vintage"
+    setting.parent.mkdir(parents=True)
+    worker.config["usesLegacyGossip"] = False
+    worker.write()
+    with worker.controller():
+        assert worker.apply().returncode == OK
+        assert record.read_text().split()[2:5] == ["1.36", "1.36", "-"], record.read_text()
+        assert says(worker.run("plan")) == says(at_boot(worker, "plan")) == ["1.36 by its keys"]
+        setting.write_text("kopsVersion: 1.36.1\n")
+        told = says(at_boot(worker, "plan"))
+        assert len(told) == 2 and told[1] == "1.36 by its keys" and told[0].endswith(
+            "1.36.1 (by kopsVersion), and this node was made as of kops 1.36 by its keys; it stays so until nodeup apply is run by hand"), told
+        assert says(worker.run("plan")) == ["1.36.1 (by kopsVersion)"]
+        assert at_boot(worker, "apply").returncode == OK and record.read_text().split()[2:5] == ["1.36", "1.36", "-"], record.read_text()
+        assert worker.apply().returncode == OK and " 1.36 1.36 1.36.1 kopsVersion\n" in record.read_text()
+        assert says(at_boot(worker, "plan")) == ["1.36.1 (by kopsVersion)"]
+        done = worker.run("why", "kubelet.service")
+        assert "  kops       1.36.1\n" in done.stdout, done
+
+
+def test_the_store_names_the_kops_of_what_it_has(tmp_path):
+    """A control plane from 1.36 on has no address of kops in its documents. It is asked where nothing exact is known."""
+    node = ControlPlane(tmp_path)
+    try:
+        node.write()
+        node.store("kops-version.txt", "1.36.1\n")
+        done = node.run("plan")
+        assert says(done) == ["1.36.1 (by kops-version.txt)"], done.stderr
+        conf = node.folder / "documents/kube_env.yaml"
+        document = conf.read_text()
+        node.asked.clear()
+        conf.write_text(user_data("1.36.1", document))
+        assert says(node.run("plan")) == ["1.36.1 (by NODEUP_URL_AMD64)"] and "a.example.com/kops-version.txt" not in node.asked
+        conf.write_text(document)
+        node.store("kops-version.txt", "1.38.1\n")
+        done = node.run("plan")
+        assert done.returncode == CONFIG and f"this is a state store of kops 1.38.1 (kops-version.txt); {READS}" in done.stderr, done.stderr
+        node.status["kops-version.txt"] = 403
+        assert says(node.run("plan")) == ["1.37 by its keys"]
+    finally:
+        node.close()
