@@ -35,7 +35,6 @@
 	X(CONTAINERD_LABELS, "labels of SELinux are restored before containerd starts", SINCE(34, 0)) \
 	X(CONTAINERD_BUNDLE, "runc and crictl may be in containerd's archive", UNTIL(36)) \
 	X(LICENCE_IN_LINES, "containerd's licence begins with an empty line more, and its last line ends", UNTIL(33)) \
-	X(CRICTL_NEEDED, "there is no node without crictl", UNTIL(29)) \
 	X(SKIPPED_TOOLS, "skipInstall leaves out crictl too, and tools may be asked for by name", SINCE(34, 0)) \
 	/* control plane, host, network */ \
 	X(PROTOKUBE, "protokube runs on each control plane, and applies addons", UNTIL(35)) \

@@ -271,10 +271,9 @@ static void add_tools(struct plan *p)
 	const bool by_name = kops_does(c, KOPS_SKIPPED_TOOLS);
 	const bool wanted[] = { by_name ? c->containerd.install_crictl : true,
 				by_name && c->containerd.install_nerdctl };
-	const bool needed[] = { kops_does(c, KOPS_CRICTL_NEEDED), false };
 
 	for (size_t i = 0; i < ARRAY_LEN(tools); i++)
-		if ((needed[i] || plan_has_archive(p, tools[i].archive)) &&
+		if (plan_has_archive(p, tools[i].archive) &&
 		    (!c->containerd.skip_install || wanted[i]))
 			plan_install_member_of(p, tools[i].archive, tools[i].program,
 					       arena_printf(p->arena, "/usr/local/bin/%s",

@@ -188,8 +188,6 @@ static const struct {
 	{ KOPS_LICENCE_IN_LINES, 29, 0, 29, true },
 	{ KOPS_LICENCE_IN_LINES, 33, 99, 31, true },
 	{ KOPS_LICENCE_IN_LINES, 34, 0, 31, false },
-	{ KOPS_CRICTL_NEEDED, 29, 99, 29, true },
-	{ KOPS_CRICTL_NEEDED, 30, 0, 29, false },
 	{ KOPS_SKIPPED_TOOLS, 33, 99, 31, false },
 	{ KOPS_SKIPPED_TOOLS, 34, 0, 31, true },
 };

@@ -622,7 +622,7 @@ static const struct {
 	{ "1.34.0", ASSETS SKIPPED ", installCriCtl: true", "/usr/local/bin/crictl", true },
 	{ "1.33.2", ASSETS SKIPPED ", installNerdCtl: true", "/usr/local/bin/nerdctl", false },
 	{ "1.34.0", ASSETS SKIPPED ", installNerdCtl: true", "/usr/local/bin/nerdctl", true },
-	{ "1.30.0", ASSETS "containerdConfig: {version: 1.7.28", "/usr/local/bin/crictl", false },
+	{ "1.29.2", ASSETS "containerdConfig: {version: 1.7.28", "/usr/local/bin/crictl", false },
 	{ "1.29.2", ASSETS CRICTL "containerdConfig: {version: 1.7.28", "/usr/local/bin/crictl",
 	  true },
 	{ "1.36.2", BUNDLE, "/usr/bin/crictl", true },
@@ -641,18 +641,6 @@ static void tools_are_those_that_kops_installs(void **state)
 		if (!plan_look(p, TASK_INSTALL, tools[i].path) == tools[i].is_there)
 			fail_msg("row %zu, kops %s: %s", i, tools[i].kops, tools[i].path);
 	}
-}
-
-static void kops_1_29_makes_no_node_without_crictl(void **state)
-{
-	autoarena struct arena *a = arena_new_empty();
-	struct kops_worker w = { .vintage.text = "1.29.2" };
-
-	(void)state;
-	assert_null(
-		kops_try_plan(a, &w, "containerd", ASSETS "containerdConfig: {version: 1.7.28}\n"));
-	assert_string_equal(w.e.msg, "n.yaml:5:5: Assets: no archive crictl-* that could hold "
-				     "crictl, which containerd needs");
 }
 
 static void runc_may_be_in_the_archive_of_containerd(void **state)
@@ -692,7 +680,6 @@ int main(void)
 		cmocka_unit_test(each_difference_is_where_it_is_with_kops),
 		cmocka_unit_test(the_licence_of_kops_1_33),
 		cmocka_unit_test(tools_are_those_that_kops_installs),
-		cmocka_unit_test(kops_1_29_makes_no_node_without_crictl),
 		cmocka_unit_test(runc_may_be_in_the_archive_of_containerd),
 	};
 
