@@ -11,14 +11,16 @@ import tarfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 WORK = ROOT / "build/bench"
 DATA = WORK / "data"
-PORT, SLOW_PORT, COUNTED_PORT, CRAWL_PORT, IMDS_PORT = 18881, 18882, 18883, 18884, 18885
+# a line for each answer of nginx: of what, and how many bytes of it
+REQUESTS = WORK / "nginx/requests"
+PORT, SLOW_PORT, CRAWL_PORT, IMDS_PORT = 18881, 18882, 18883, 18884
 MB = 1000 * 1000
 # those of the seed by size, in MB
 SIZES = {"kubelet": 110, "kubectl": 50, "cni.tar.gz": 37, "utils.tar.gz": 20, "image.tar.gz": 60}
 # with their first members
 UNPACKED = {"cni.tar.gz": ("bridge", "host-local", "loopback"), "utils.tar.gz": ("socat",)}
-TOOLS = {"nginx": "nginx", "curl": "curl", "openssl": "openssl", "igzip": "isal", "aria2c": "aria2", "pigz": "pigz",
-         "/usr/bin/time": "time", "cc": "gcc", "strace": "strace"}
+TOOLS = {"nginx": "nginx", "curl": "curl", "openssl": "openssl", "igzip": "isal", "aria2c": "aria2",
+         "/usr/bin/time": "time", "cc": "gcc", "strace": "strace", "ip": "iproute2"}
 SPEC = ROOT / "tests/cases/bare-documents"
 STORE = ROOT / "tests/data/seed-cluster/state/jdurbin-kops/abc.joshdurbin.net"
 
@@ -30,11 +32,10 @@ def install():
                        stdout=subprocess.DEVNULL)
 
 
-def helper(name):
+def helper(name, *words):
     """A C program of this folder, built."""
-    program, source = WORK / name, ROOT / f"tests/bench/{name}.c"
-    if not program.exists() or program.stat().st_mtime < source.stat().st_mtime:
-        subprocess.run(["cc", "-O2", "-D_GNU_SOURCE", "-pthread", "-o", program, source], check=True)
+    program = WORK / name
+    subprocess.run(["cc", "-O2", "-D_GNU_SOURCE", "-pthread", "-o", program, ROOT / f"tests/bench/{name}.c", *words], check=True)
     return str(program)
 
 
@@ -127,6 +128,11 @@ def base(port):
     return f"http://127.0.0.1:{port}"
 
 
+def urls(name, ports, between=","):
+    """Of an asset, one on each of these servers."""
+    return between.join(f"{base(port)}/{name}" for port in ports)
+
+
 def await_server(port):
     subprocess.run(["curl", "-s", "--retry", "20", "--retry-connrefused", "--retry-delay", "1", "-o", "/dev/null", f"{base(port)}/"], check=True)
 
@@ -138,16 +144,16 @@ class Servers:
         (WORK / "nginx").mkdir(parents=True, exist_ok=True)
         DATA.mkdir(exist_ok=True)
         conf = WORK / "nginx/conf"
-        (WORK / "nginx/requests").unlink(missing_ok=True)
+        REQUESTS.unlink(missing_ok=True)
         conf.write_text(
             f"daemon off; pid {WORK}/nginx/pid; error_log stderr crit; user root; worker_processes 2;\n"
             "events { worker_connections 256; }\n"
-            f"http {{ access_log off; sendfile on; server {{ listen 127.0.0.1:{PORT}; root {DATA}; }}\n"
-            f"server {{ listen 127.0.0.1:{COUNTED_PORT}; root {DATA}; access_log {WORK}/nginx/requests; }} }}\n")
+            "http { log_format asked '$uri $body_bytes_sent'; sendfile on;\n"
+            f"server {{ listen 127.0.0.1:{PORT}; root {DATA}; access_log {REQUESTS} asked; }} }}\n")
         self.processes = [subprocess.Popen(["nginx", "-p", WORK / "nginx", "-c", conf]),
                           subprocess.Popen([helper("shape"), str(SLOW_PORT), str(PORT), str(60 * MB), "20"]),
                           subprocess.Popen([helper("shape"), str(CRAWL_PORT), str(PORT), str(MB // 10), "20"])]
-        for port in (PORT, SLOW_PORT, COUNTED_PORT, CRAWL_PORT):
+        for port in (PORT, SLOW_PORT, CRAWL_PORT):
             await_server(port)
 
     def close(self):

@@ -6,7 +6,7 @@ import sys
 import time
 
 from data import ROOT
-from measure import hint
+from measure import say
 
 sys.path.insert(0, str(ROOT / "tests/e2e"))
 
@@ -70,7 +70,7 @@ def tell(runs):
                 nodechecks.wait_finished(node)
             print(f"\nheadline: a fresh worker by the seed's user data, {runs} boots")
             for name, seconds in taken.items():
-                hint(name, f"{min(seconds):.3f} s", f"under {WANTED[name]} s; median {statistics.median(seconds):.3f} s")
+                say("headline", f"{name}, median", statistics.median(seconds), WANTED[name], " s")
             tell_steps(node)
     except Exception as error:  # whatever keeps a container from booting here is not a result
         print(f"\nheadline: not measured here: {error}")

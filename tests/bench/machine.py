@@ -3,66 +3,47 @@
 No systemd answers in it, and no docker: what needs them fails after three tries, and with it the run. All else is done, and a run
 counts where its last file of an asset has its name and what has failed is what a machine without them cannot do."""
 
-import contextlib
 import ctypes
-import dataclasses
 import json
 import os
 import pathlib
-import re
-import resource
 import shutil
 import stat
 import subprocess
 import sys
-import time
 
 import data
-from data import ROOT, WORK
-from measure import STARTED
+import keys
+import tools
+from data import DATA, ROOT, WORK
+from measure import count, empty, measure, shell
 
 sys.path.insert(0, str(ROOT / "tests/system"))
 from world import ENV, World  # noqa: E402
 
-CLONE_NEWNS, MS_REC, MS_PRIVATE = 0x20000, 0x4000, 0x40000
+CLONE_NEWNS, CLONE_NEWNET, MS_REC, MS_PRIVATE = 0x20000, 0x40000000, 0x4000, 0x40000
 # below the root: the programs that are measured, and the documents
 BENCH = "/opt/bench"
 CACHE = "var/cache/nodeup"
 # in which nothing of the node is
 FOREIGN = {"proc", "run", "dev", BENCH.strip("/"), CACHE}
-INSTALLED = "changed install "
-WRITTEN = re.compile(r"^write_bytes: (\d+)$", re.M)
 
 
-@dataclasses.dataclass
-class Run:
-    """Bytes are those that it and its children wrote into the page cache; seconds are of the clock but for `cpu`."""
-    cpu: float
-    wall: float
-    until_installed: float
-    written: int
-    written_until_started: int
-    peak: float
-
-
-def own_mounts():
-    """What is mounted from here on goes with this process."""
+def own_space():
+    """What is mounted from here on goes with this process, and no other has a server at its ports."""
     libc = ctypes.CDLL(None, use_errno=True)
-    if libc.unshare(CLONE_NEWNS) or libc.mount(b"none", b"/", None, MS_REC | MS_PRIVATE, None):
+    if libc.unshare(CLONE_NEWNS | CLONE_NEWNET) or libc.mount(b"none", b"/", None, MS_REC | MS_PRIVATE, None):
         raise SystemExit(f"unshare: {os.strerror(ctypes.get_errno())}")
-
-
-def written_by(launcher):
-    """So far, by its child, and by what that waited for."""
-    child = pathlib.Path(f"/proc/{launcher}/task/{launcher}/children").read_text().split()[0]
-    return int(WRITTEN.search(pathlib.Path(f"/proc/{child}/io").read_text())[1])
+    subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
 
 
 class Machine:
-    """On a file system of its own; `node` says what it has (nodes.py)."""
+    """On a file system of its own, made anew for each run; `node` says what it has (nodes.py), `way` what it is measured in (rows.py)."""
+    times = 1
 
-    def __init__(self, top, node):
-        self.root, self.node = top / "machine", node
+    def __init__(self, top, node, way, _):
+        self.root, self.out, self.node, self.way = top / "machine", top / "out", node, way
+        self.wanted, self.installed, self.keys, self.baked, self.floor, self.beside = [], 0, 0, {}, {}, {}
         facts = WORK / "imds.json"
         facts.write_text(json.dumps({"http-tokens": "optional", **node.facts}))
         self.imds = subprocess.Popen([sys.executable, ROOT / "tests/fake/imds.py", "127.0.0.1", str(data.IMDS_PORT), facts])
@@ -94,6 +75,8 @@ class Machine:
         settings.mkdir(parents=True)
         # the kernel is this machine's
         (settings / "bench.yaml").write_text("ignoreHostChecks: true\n")
+        # an empty loop device is no disk, but no list of disks is an error
+        (self.root / "sys/block/loop0").mkdir(parents=True)
         (self.root / "dev").mkdir()
         os.mknod(self.root / "dev/null", stat.S_IFCHR | 0o666, os.makedev(1, 3))
         self.mount("proc", "-t", "proc", "proc")
@@ -103,39 +86,66 @@ class Machine:
         self.mount(BENCH.strip("/"), "--bind", WORK)
         subprocess.run(["sync", "-f", self.root], check=True)
 
-    def argv(self, program, verb):
-        return ["chroot", str(self.root), f"{BENCH}/{program}", verb, f"--conf={BENCH}/{self.node.conf}"]
+    def argv(self, program, *verb):
+        """Without a verb it is apply, and kops' own program takes it as well."""
+        return ["chroot", str(self.root), f"{BENCH}/{program}", *verb, f"--conf={BENCH}/{verb and self.node.bakes or self.node.conf}"]
 
-    def bake(self, program):
-        """What the builder of an image does; gives the bytes that it wrote into the page cache."""
-        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_oublock
-        done = subprocess.run(self.argv(program, "bake"), env=self.environ, capture_output=True, text=True, check=False)
-        written = (resource.getrusage(resource.RUSAGE_CHILDREN).ru_oublock - before) * 512
-        if done.returncode:
-            raise SystemExit(f"{program} bake: status {done.returncode}\n{done.stderr}")
-        subprocess.run(["sync", "-f", self.root], check=True)
-        return written
+    def prepare(self, program):
+        self.renew()
+        if self.way == "baked":
+            self.baked.setdefault(program, []).append(measure(self.argv(program, "bake"), self.environ))
+            subprocess.run(["sync", "-f", self.root], check=True)
+        self.cool()
 
-    def apply(self, program):
-        rss, start = WORK / "rss", time.perf_counter()
-        installed, written, started, said = 0, 0, False, []
-        with subprocess.Popen(["/usr/bin/time", "-q", "-o", rss, "-f", "%M", *self.argv(program, "apply")], env=self.environ, text=True,
-                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
-            for line in process.stderr:
-                said.append(line)
-                if INSTALLED in line:
-                    installed = time.perf_counter() - start
-                # one that ends at once is looked at too late
-                with contextlib.suppress(OSError, IndexError):
-                    written = written if started else written_by(process.pid)
-                started |= STARTED in line
-            _, status, used = os.wait4(process.pid, 0)
-            wall = time.perf_counter() - start
-            process.returncode = os.waitstatus_to_exitcode(status)
+    def cool(self):
+        """Nothing is in memory but what the server serves and what runs."""
+        if self.way == "cold":
+            subprocess.run(["sync", "-f", self.root, "-f", WORK], check=True)
+            pathlib.Path("/proc/sys/vm/drop_caches").write_text("3")
+            for name in self.node.assets:
+                with (DATA / name).open("rb") as file:
+                    while file.read(data.MB):
+                        pass
+
+    def run(self, program):
+        self.prepare(program)
+        before = self.node.mark()
+        found = measure(self.argv(program), self.environ, self.node, may_fail=True)
         lacking = [path for path in self.node.installs if not (self.root / path).is_file()]
-        if lacking or not installed or not started:
-            raise SystemExit(f"{program} apply: status {process.returncode}, without {lacking}\n{''.join(said)}")
-        return Run(used.ru_utime + used.ru_stime, wall, installed, used.ru_oublock * 512, written, int(rss.read_text()) / 1024)
+        if lacking or program == "nodeup" and not {"installed s", "MB in until started"} <= set(found):
+            raise SystemExit(f"{program}: without {lacking}\n{(WORK / 'log').read_text()}")
+        if not self.installed:
+            self.look(before)
+        return found
+
+    def look(self, before):
+        """What the first run has shown: what the floor is of, and the tools' ways."""
+        self.wanted = sorted({name for name, _ in self.node.sent(before) if name in self.node.assets})
+        self.installed = sum(path.stat().st_size for path in self.files())
+        self.keys = len(keys.find(self.files()) - keys.find((WORK / self.node.conf.split("/", maxsplit=1)[0]).rglob("*")))
+        self.floor = tools.floor(self.node, self.wanted, self.keep_installed(), self.keys)
+        if self.wanted and self.way != "crawl":
+            self.beside["pipeline"] = tools.pipeline(self.node, self.wanted, self.node.ports[0]) + "\nsync -f ." * (self.way == "disk")
+        if self.wanted and self.way in ("slow", "crawl"):
+            self.beside["aria2c, tar"] = tools.aria(self.node, self.wanted, self.node.ports)
+
+    def tool(self, text, is_cold):
+        empty(self.out)
+        if is_cold:
+            self.cool()
+        return measure(shell(self.out, text), node=self.node)
+
+    def count(self, program):
+        """In a run of its own, that is not timed. What waits for a network or a disk asks for as much as what does not."""
+        if self.way not in ("fresh", "baked"):
+            return {}
+        self.prepare(program)
+        return count(self.argv(program), self.environ, self.root / "run")
+
+    def tell(self):
+        """What it was, in words."""
+        return (f"{sum((DATA / n).stat().st_size for n in self.wanted) / data.MB:.0f} MB fetched, {self.installed / data.MB:.0f} MB installed, "
+                f"{self.keys} keys made")
 
     def files(self):
         """Of the node itself."""
@@ -143,9 +153,6 @@ class Machine:
             at = pathlib.Path(folder)
             names[:] = [name for name in names if str((at / name).relative_to(self.root)) not in FOREIGN]
             yield from (at / name for name in files if not (at / name).is_symlink())
-
-    def installed(self):
-        return sum(path.stat().st_size for path in self.files())
 
     def keep_installed(self):
         """A copy, for what writing it costs."""

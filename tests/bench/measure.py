@@ -1,56 +1,73 @@
-"""Wall time, processor time and peak memory of a command, and how figures are told."""
+"""What a command costs, and how that is told."""
 
 import contextlib
-import dataclasses
 import os
 import pathlib
+import re
 import shutil
 import statistics
 import subprocess
 import time
 
-from data import SPEC, WORK, helper
+from data import MB, WORK
+
+# `installed` is when the last file of an asset has its name; `started` when the run tells how many tasks there were.
+COLUMNS = ("CPU s", "installed s", "in all s", "peak MiB", "MB in until started", "MB in", "MB out until started", "MB out", "assets asked",
+           "documents asked", "flushes", "calls")
+INSTALLED, STARTED = "changed install ", " tasks: "
+WRITTEN = re.compile(r"^write_bytes: (\d+)$", re.M)
+FLUSHES = ("fsync", "fdatasync", "syncfs", "sync")
 
 
-@dataclasses.dataclass
-class Figure:
-    walls: list = dataclasses.field(default_factory=list)
-    cpus: list = dataclasses.field(default_factory=list)
-    peaks: list = dataclasses.field(default_factory=list)
-
-    @property
-    def wall(self):
-        return min(self.walls)
-
-    @property
-    def median(self):
-        return statistics.median(self.walls)
-
-    @property
-    def cpu(self):
-        return min(self.cpus)
-
-    @property
-    def peak(self):
-        return max(self.peaks)
+def written_by(launcher):
+    """So far, by its child, and by what that waited for."""
+    child = pathlib.Path(f"/proc/{launcher}/task/{launcher}/children").read_text().split()[0]
+    return int(WRITTEN.search(pathlib.Path(f"/proc/{child}/io").read_text())[1])
 
 
-def measure(figure, argv, peak=True):
-    """Peak is that of the largest process; it comes from a small parent, whose own is inherited."""
-    rss = WORK / "rss"
-    argv = [*(["/usr/bin/time", "-q", "-o", str(rss), "-f", "%M"] if peak else []), *argv]
-    log = os.open(WORK / "log", os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o644)
-    actions = [(os.POSIX_SPAWN_DUP2, log, 1), (os.POSIX_SPAWN_DUP2, log, 2)]
+def measure(argv, environ=None, node=None, may_fail=False):
+    """{column: value} of a command and of all that it starts. Bytes out are those written into the page cache. The peak is that of the
+    largest process; it comes from a small parent, whose own is inherited."""
+    rss, found, started, said, mark = WORK / "rss", {}, None, [], node and node.mark()
     start = time.perf_counter()
-    pid = os.posix_spawnp(argv[0], argv, os.environ, file_actions=actions)
-    _, status, used = os.wait4(pid, 0)
-    figure.walls.append(time.perf_counter() - start)
-    os.close(log)
-    if status:
-        raise SystemExit(f"{argv}: status {status}\n{(WORK / 'log').read_text()}")
-    figure.cpus.append(used.ru_utime + used.ru_stime)
-    if peak:
-        figure.peaks.append(int(rss.read_text()) / 1024)
+    with subprocess.Popen(["/usr/bin/time", "-q", "-o", rss, "-f", "%M", *map(str, argv)], env=environ, text=True, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+        for line in process.stderr:
+            said.append(line)
+            if INSTALLED in line:
+                found["installed s"] = time.perf_counter() - start
+            elif STARTED in line and node and not started:
+                started = node.mark()
+                # one that ends at once is looked at too late: what it wrote in all is told then
+                with contextlib.suppress(OSError, IndexError):
+                    found["MB out until started"] = written_by(process.pid) / MB
+        _, status, used = os.wait4(process.pid, 0)
+        found["in all s"] = time.perf_counter() - start
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode and not may_fail:
+        raise SystemExit(f"{argv}: status {process.returncode}\n{''.join(said)}")
+    (WORK / "log").write_text("".join(said))
+    found |= {"CPU s": used.ru_utime + used.ru_stime, "peak MiB": int(rss.read_text()) / 1024, "MB out": used.ru_oublock * 512 / MB}
+    if node:
+        # what was given up is in the server's log a little later
+        time.sleep(node.settle_s)
+        found |= node.traffic(mark, node.mark())
+    if started:
+        found = {"MB out until started": found["MB out"], **found, "MB in until started": node.traffic(mark, started)["MB in"]}
+    return found
+
+
+def count(argv, environ=None, memory=None):
+    """Flushes and system calls of a command and of all that it starts, its launcher with it. To flush what is in memory flushes nothing;
+    a command whose run is in memory is a machine's, which may fail."""
+    out = WORK / "calls"
+    run = subprocess.run(["strace", "-f", "-qq", "-y", "-s0", "-e", "signal=none", "-o", out, *argv], env=environ, capture_output=True, text=True,
+                         check=False)
+    if run.returncode and not memory:
+        raise SystemExit(f"{argv}: status {run.returncode}\n{run.stderr}")
+    calls = re.findall(r"^\d+ +(\w+)\((.*)", out.read_text(errors="replace"), re.M)
+    flushes = [words for name, words in calls if name in FLUSHES and not (memory and f"<{memory}" in words)]
+    return {"flushes": len(flushes), "calls": len(calls)}
 
 
 def as_booted(program, name="nodeup"):
@@ -64,72 +81,75 @@ def as_booted(program, name="nodeup"):
     return copy
 
 
-# The line of stderr by which all that a machine needs is there and started.
-STARTED = " tasks: "
-
-
 def shell(out, text):
     return ["bash", "-c", f"set -e -o pipefail; cd {out}\n{text}"]
 
 
-def without_sync(argv):
-    return [helper("nosync"), *argv]
+def empty(folder):
+    """It is there, nothing is in it, and nothing is left to write."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    subprocess.run(["sync", "-f", folder], check=True)
 
 
-def fresh(top):
-    """Empty folders below top for the tools (out) and for nodeup (node), and nothing left to write."""
-    for name in ("out", "node"):
-        shutil.rmtree(top / name, ignore_errors=True)
-    (top / "out").mkdir(parents=True)
-    shutil.copytree(SPEC / "root", top / "node/root")
-    # as each image of a machine has it
-    (top / "node/root/var/lib").mkdir(parents=True, exist_ok=True)
-    subprocess.run(["sync", "-f", top], check=True)
+def median(runs, column):
+    """None where no run has it."""
+    values = [run[column] for run in runs if column in run]
+    return statistics.median(values) if values else None
 
 
-def rounds(ways, runs, top=WORK):
-    """Measure each way `runs` times in turn; a way is a shell text for top/out, or an argv."""
-    figures = {name: Figure() for name in ways}
-    for _ in range(runs):
-        for name, way in ways.items():
-            fresh(top)
-            measure(figures[name], way if isinstance(way, list) else shell(top / "out", way))
-    return figures
+def short(value):
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def table(title, figures, own):
-    print(f"\n{title}")
-    print(f"  {'':26} {'wall min':>9} {'median':>8} {'CPU':>8} {'peak MiB':>9} {'wall ratio':>11} {'CPU ratio':>10}")
-    for name, f in figures.items():
-        print(f"  {name:26} {f.wall:9.3f} {f.median:8.3f} {f.cpu:8.3f} {f.peak:9.1f} {f.wall / own.wall:10.2f}x "
-              f"{f.cpu / own.cpu:9.2f}x", flush=True)
+def cell(runs, column):
+    """The median, and from where to where they go."""
+    values = [run[column] for run in runs if column in run]
+    if not values:
+        return "-"
+    low, middle, high = (short(v) for v in (min(values), statistics.median(values), max(values)))
+    return middle if low == high else f"{middle} ({low}-{high})"
 
 
-def say(what, value, goal, reached):
-    print(f"  {what:46} {value:>18}   {goal:24} {'reached' if reached else 'missed'}", flush=True)
+# What the end of the run prints in Markdown: rows with their figures, goals.
+TOLD, GOALS = [], []
 
 
-def hint(what, value, goal):
-    """Of another day or machine, or of seconds that a load makes longer: nothing is reached or missed by it."""
-    print(f"  {what:46} {value:>18}   hint: {goal}", flush=True)
+def table(row, columns):
+    """Tell {by: its runs}, which are {column: value} each."""
+    print(f"  {'':22}" + "".join(f"{by:>24}" for by in columns))
+    for name in COLUMNS:
+        if any(name in run for runs in columns.values() for run in runs):
+            print(f"  {name:22}" + "".join(f"{cell(runs, name):>24}" for runs in columns.values()), flush=True)
+    TOLD.extend([row, by, *(cell(runs, name) for name in COLUMNS)] for by, runs in columns.items())
 
 
-def faster(figures, own, name, goal, exact=False):
-    ratio = figures[name].wall / own.wall
-    say(f"faster than {name}, wall", f"{ratio:.2f}x", f"at least {goal}x" if exact else f"more than {goal}x",
-        ratio >= goal if exact else ratio > goal)
+def say(row, what, value, most=None, unit=""):
+    """A figure, and its goal if it has one."""
+    goal, result = (f"at most {most:,}{unit}", "reached" if value <= most else "missed") if most is not None else ("no goal", "")
+    print(f"  {what:62} {short(value) + unit:>10}   {goal:16} {result}", flush=True)
+    GOALS.append([row, what, short(value) + unit, goal, result, f"{os.getloadavg()[0]:.1f}"])
+
+
+def print_markdown():
+    """The rows of the tables of tests/README.md."""
+    print()
+    for head, rows in ((["row", "by", *COLUMNS], TOLD), (["row", "figure", "value", "goal", "", "load"], GOALS)):
+        for cells in (head, ["---"] * len(head), *rows) if rows else ():
+            print(f"| {' | '.join(cells)} |")
+        print()
 
 
 def load(when):
     one, five, _ = os.getloadavg()
-    busy = " - not quiet: believe ratios only" if one > 1 else ""
-    print(f"load average {when}: {one:.2f} {five:.2f} on {os.cpu_count()} processors{busy}", flush=True)
+    busy = " - not quiet: believe CPU time, counts and ratios only" if one > 1 else ""
+    print(f"  load average {when}: {one:.2f} {five:.2f} on {os.cpu_count()} processors{busy}", flush=True)
 
 
 @contextlib.contextmanager
-def own_disk(name="disk", gigabytes=3):
+def own_disk(gigabytes=5):
     """An ext4 on a loop device, and the device: a flush of it waits for nothing that others write."""
-    image, top = WORK / f"{name}.img", WORK / name
+    image, top = WORK / "machine.img", WORK / "machine"
     run = lambda *argv: subprocess.run(argv, check=True, capture_output=True, text=True).stdout.strip()
     loop, mounted = None, False
     try:
@@ -150,19 +170,17 @@ def own_disk(name="disk", gigabytes=3):
 
 
 @contextlib.contextmanager
-def slow_disk(bytes_per_second):
-    """One whose writes by this process and its children are held to that rate, by the blkio controller. What is written in a
-    process's own name is held: fsync and write-behind are."""
-    group = pathlib.Path("/sys/fs/cgroup/blkio/nodeup-bench")
-    before = pathlib.Path("/proc/self/cgroup").read_text()
-    with own_disk() as (top, loop):
-        try:
-            group.mkdir(exist_ok=True)
-            device = pathlib.Path(f"/sys/block/{loop}/dev").read_text().strip()
-            (group / "blkio.throttle.write_bps_device").write_text(f"{device} {bytes_per_second}")
-            (group / "cgroup.procs").write_text(str(os.getpid()))
-            yield top
-        finally:
-            if "blkio" in before and group.exists():
-                (group.parent / "cgroup.procs").write_text(str(os.getpid()))
-                group.rmdir()
+def held(loop, bytes_per_second):
+    """Its writes by this process and its children are held to that rate, by the blkio controller. What is written in a process's own
+    name is held: fsync and write-behind are."""
+    group, procs = pathlib.Path("/sys/fs/cgroup/blkio/nodeup-bench"), pathlib.Path("/sys/fs/cgroup/blkio/cgroup.procs")
+    try:
+        group.mkdir(exist_ok=True)
+        device = pathlib.Path(f"/sys/block/{loop}/dev").read_text().strip()
+        (group / "blkio.throttle.write_bps_device").write_text(f"{device} {bytes_per_second}")
+        (group / "cgroup.procs").write_text(str(os.getpid()))
+        yield
+    finally:
+        if group.exists():
+            procs.write_text(str(os.getpid()))
+            group.rmdir()
