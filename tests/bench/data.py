@@ -15,6 +15,8 @@ DATA = WORK / "data"
 REQUESTS = WORK / "nginx/requests"
 PORT, SLOW_PORT, CRAWL_PORT, IMDS_PORT = 18881, 18882, 18883, 18884
 MB = 1000 * 1000
+# bytes a second, of a connection to the slow network and of the slow disk
+RATE, DISK = 60 * MB, 125 * MB
 # those of the seed by size, in MB
 SIZES = {"kubelet": 110, "kubectl": 50, "cni.tar.gz": 37, "utils.tar.gz": 20, "image.tar.gz": 60}
 # with their first members
@@ -151,7 +153,7 @@ class Servers:
             "http { log_format asked '$uri $body_bytes_sent'; sendfile on;\n"
             f"server {{ listen 127.0.0.1:{PORT}; root {DATA}; access_log {REQUESTS} asked; }} }}\n")
         self.processes = [subprocess.Popen(["nginx", "-p", WORK / "nginx", "-c", conf]),
-                          subprocess.Popen([helper("shape"), str(SLOW_PORT), str(PORT), str(60 * MB), "20"]),
+                          subprocess.Popen([helper("shape"), str(SLOW_PORT), str(PORT), str(RATE), "20"]),
                           subprocess.Popen([helper("shape"), str(CRAWL_PORT), str(PORT), str(MB // 10), "20"])]
         for port in (PORT, SLOW_PORT, CRAWL_PORT):
             await_server(port)

@@ -1,12 +1,14 @@
 """A node that is there already, below a root, where no unit is started and no metadata service asked; facts are given. Each program has a
-root and a cache of its own. The floor of a repair is to hash each file of the root, one that has several names once, and what is in each
-archive; where kubelet is damaged, to write it as well."""
+root and a cache of its own. The floor of a repair is to hash each file of the root, one that has several names once, to inflate each archive, and to
+hash what is wanted of it; where kubelet is damaged, to write it as well."""
 
 import os
 import shutil
+import subprocess
 import sys
 
 import data
+import tools
 from data import WORK
 from measure import count, empty, measure, shell
 
@@ -15,7 +17,8 @@ from world import ENV, World  # noqa: E402
 
 
 class Below:
-    """The same as a Machine to a row; `nodes` are the roots, by the program that each is of."""
+    """The same as a Machine to a row; `roots` are by the program that each is of."""
+    floor_s = 0
 
     def __init__(self, top, node, way, programs):
         self.node, self.way, self.out, self.roots = node, way, top / "out", {name: top / name for name in programs}
@@ -27,13 +30,17 @@ class Below:
             World.make_root(root)
             measure(self.argv(name, "apply"), self.environ)
         root = next(iter(self.roots.values()))
-        kubelet, hashed = root / node.installs[0], f"openssl dgst -{node.algo} -r"
-        read = {"hash": f"find {root} -type f -printf '%i %p\\0' | sort -zu -k1,1 | cut -zd' ' -f2- | xargs -0 {hashed} >/dev/null",
-                "archives": "\n".join(f"igzip -dc {data.DATA / name} | {hashed} >/dev/null" for name in node.archives)}
+        kubelet, hashed, self.members = root / node.installs[0], f"xargs -0 openssl dgst -{node.algo} -r >/dev/null", top / "members"
+        self.members.mkdir()
+        for name in node.archives if way != "again" else ():
+            subprocess.run(["tar", "-xf", data.DATA / name, "-C", self.members, *tools.kept(node, name)], check=True)
+        read = {"hash": f"find {root} -type f -printf '%i %p\\0' | sort -zu -k1,1 | cut -zd' ' -f2- | {hashed}",
+                "inflate": "\n".join(f"igzip -dc {data.DATA / name} >/dev/null" for name in node.archives),
+                "members": f"find {self.members} -type f -print0 | {hashed}"}
         self.floor = {"repair": read, "damaged": {**read, "write": f"cp {kubelet} ."}}.get(way, {})
 
     def close(self):
-        for path in (self.out, *self.roots.values()):
+        for path in (self.out, self.members, *self.roots.values()):
             shutil.rmtree(path, ignore_errors=True)
 
     def argv(self, name, verb):

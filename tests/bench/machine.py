@@ -22,6 +22,7 @@ sys.path.insert(0, str(ROOT / "tests/system"))
 from world import ENV, World  # noqa: E402
 
 CLONE_NEWNS, CLONE_NEWNET, MS_REC, MS_PRIVATE = 0x20000, 0x40000000, 0x4000, 0x40000
+LIBC = ctypes.CDLL(None, use_errno=True)
 # below the root: the programs that are measured, and the documents
 BENCH = "/opt/bench"
 CACHE = "var/cache/nodeup"
@@ -29,11 +30,21 @@ CACHE = "var/cache/nodeup"
 FOREIGN = {"proc", "run", "dev", BENCH.strip("/"), CACHE}
 
 
-def own_space():
-    """What is mounted from here on goes with this process, and no other has a server at its ports."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.unshare(CLONE_NEWNS | CLONE_NEWNET) or libc.mount(b"none", b"/", None, MS_REC | MS_PRIVATE, None):
+def unshare(kinds):
+    if LIBC.unshare(kinds):
         raise SystemExit(f"unshare: {os.strerror(ctypes.get_errno())}")
+
+
+def own_mounts():
+    """What is mounted from here on goes with this process."""
+    unshare(CLONE_NEWNS)
+    if LIBC.mount(b"none", b"/", None, MS_REC | MS_PRIVATE, None):
+        raise SystemExit(f"mount: {os.strerror(ctypes.get_errno())}")
+
+
+def own_network():
+    """No other has a server at the bench's ports."""
+    unshare(CLONE_NEWNET)
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
 
 
@@ -43,7 +54,7 @@ class Machine:
 
     def __init__(self, top, node, way, _):
         self.root, self.out, self.node, self.way = top / "machine", top / "out", node, way
-        self.wanted, self.installed, self.keys, self.baked, self.floor, self.beside = [], 0, 0, {}, {}, {}
+        self.wanted, self.installed, self.keys, self.baked, self.floor, self.floor_s, self.beside = [], 0, 0, {}, {}, 0, {}
         facts = WORK / "imds.json"
         facts.write_text(json.dumps({"http-tokens": "optional", **node.facts}))
         self.imds = subprocess.Popen([sys.executable, ROOT / "tests/fake/imds.py", "127.0.0.1", str(data.IMDS_PORT), facts])
@@ -123,6 +134,8 @@ class Machine:
         self.wanted = sorted({name for name, _ in self.node.sent(before) if name in self.node.assets})
         self.installed = sum(path.stat().st_size for path in self.files())
         self.keys = len(keys.find(self.files()) - keys.find((WORK / self.node.conf.split("/", maxsplit=1)[0]).rglob("*")))
+        fetched = sum((DATA / name).stat().st_size for name in self.wanted)
+        self.floor_s = {"slow": fetched / data.RATE, "disk": self.installed / data.DISK}.get(self.way, 0)
         self.floor = tools.floor(self.node, self.wanted, self.keep_installed(), self.keys)
         if self.wanted and self.way != "crawl":
             self.beside["pipeline"] = tools.pipeline(self.node, self.wanted, self.node.ports[0]) + "\nsync -f ." * (self.way == "disk")
