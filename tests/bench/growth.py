@@ -10,7 +10,7 @@ NODE = WORK / "node"
 
 
 def grow(program, what, names, runs):
-    data.write_documents([(data.digest("sha256", n), f"{data.base(PORT)}/{n}") for n in names])
+    data.write_documents([(data.digest("sha256", n), f"{data.base(PORT)}/{n}") for n in names], is_master=False)
     conf, figures = WORK / "conf", []
     for _ in range(runs):
         empty(NODE)
