@@ -10,13 +10,6 @@ bool node_k8s_at_least(const struct node *n, int major, int minor)
 
 const char node_master_pd[] = "/mnt/master-pd";
 
-bool node_refuses_swap(const struct node *n)
-{
-	const struct opt_bool *on = &n->kubelet.fail_swap_on;
-
-	return node_k8s_at_least(n, 1, 8) && (!on->set || on->v);
-}
-
 /* "--fail-swap-on=false", "failSwapOn: false", "\"failSwapOn\": false": what Go takes for false begins so. */
 static bool is_false(const char *p, const char *end)
 {

@@ -135,8 +135,10 @@ struct node {
 	struct node_image protokube;       /* name NULL: none */
 	struct node_images images;
 
-	struct docker_spec docker;
-	struct kubelet_spec kubelet; /* of this role, instance group and labels merged in */
+	const char *docker_version; /* that the documents name; NULL: none */
+	const char *docker_storage; /* docker's storage driver; NULL: its own choice */
+	bool refuses_swap;          /* kubelet ends where there is swap space */
+	bool asks_version1;         /* kubelet asks the metadata service without a token */
 
 	struct node_volumes volumes;
 	struct node_hooks hooks; /* of this role, in order */
@@ -161,8 +163,6 @@ struct node_lost {
 
 /* Whether the node's Kubernetes is at least this version. */
 bool node_k8s_at_least(const struct node *n, int major, int minor);
-/* Whether kubelet ends where there is swap space: from 1.8 on, unless it is told to start all the same. */
-bool node_refuses_swap(const struct node *n);
 /* Whether a text of n bytes has kubelet start on a host with swap: it ends the swap, or says fail-swap-on false as a flag or as
  * a key of kubelet's configuration. */
 bool node_takes_swap(const char *text, size_t n);

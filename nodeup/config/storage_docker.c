@@ -151,7 +151,7 @@ int storage_kube_up(const struct storage_docker *s)
 		   (!str_eq(disks, "ebs") || stays_on_store(s)) && has_instance_store(s);
 	if (on_store && span_disks(s, &k) < 0)
 		return err_code(s->err);
-	s->node->docker.storage = k->driver;
+	s->node->docker_storage = k->driver;
 	if (on_store)
 		add_volume(s, k);
 	return 0;
@@ -272,13 +272,13 @@ static const char *replace_aufs(const struct storage_docker *s, const char *driv
 
 int storage_driver(const struct storage_docker *s)
 {
-	struct docker_spec *d = &s->node->docker;
+	const char **driver = &s->node->docker_storage;
 	const char *chosen = NULL, *on = docker_filesystem(s);
 	struct strv drivers;
 
-	if (str_is_empty(d->storage))
+	if (str_is_empty(*driver))
 		return 0;
-	drivers = strv_split(s->arena, d->storage, ',');
+	drivers = strv_split(s->arena, *driver, ',');
 	for (size_t i = 0; i < drivers.n; i++)
 		drivers.v[i] = str_trim(s->arena, drivers.v[i]);
 	for (size_t i = 0; i < drivers.n && !chosen; i++)
@@ -291,7 +291,7 @@ int storage_driver(const struct storage_docker *s)
 			chosen = drivers.v[i];
 	if (!chosen)
 		return refuse_devicemapper(s);
-	d->storage = replace_misplaced(s, replace_aufs(s, chosen));
+	*driver = replace_misplaced(s, replace_aufs(s, chosen));
 	return 0;
 }
 

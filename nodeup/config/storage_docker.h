@@ -26,7 +26,7 @@ extern const char storage_kube_up_name[];
 /* Append the volume of kube-up's settings, and set the driver that they name. Volumes that the documents ask for by
  * themselves are there. */
 int storage_kube_up(const struct storage_docker *s) must_check;
-/* One driver out of node->docker.storage that this kernel and a docker of today have, and that works on the file system
+/* One driver out of node->docker_storage that this kernel and a docker of today have, and that works on the file system
  * of docker's directory: that of a volume of the node, all of which are to be there, or of the fact. Of a directory that is
  * not the usual one any driver is left as it is where the file system is not known. */
 int storage_driver(const struct storage_docker *s) must_check;

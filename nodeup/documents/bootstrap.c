@@ -596,17 +596,17 @@ static void warn_of_clock(struct loader *l)
 			  (long long)llabs(off), off > 0 ? "behind" : "ahead of");
 }
 
-/* kubelet asks the metadata service without a token until 1.18, which has the first aws-sdk-go with them
- * (1.25.38 and later; kubernetes/kubernetes#87253).  An instance that wants one answers 401, and kubelet dies
- * when all the rest is done.  Without an answer nothing is known, and nothing is refused. */
+/* kubelet asks for tokens from 1.18 on, which has the first aws-sdk-go with them (1.25.38 and later;
+ * kubernetes/kubernetes#87253). An instance that wants one answers 401, and kubelet dies when all the rest is done.
+ * Without an answer nothing is known, and nothing is refused. */
 static void ask_for_version1(struct loader *l)
 {
 	struct bootstrap *b = l->b;
 	struct err ignored;
 
 	/* facts that were given are of another machine */
-	if (!b->imds || l->req->facts_file || !str_eq(b->node.kubelet.cloud_provider, "aws") ||
-	    node_k8s_at_least(&b->node, 1, 18) || io_is_there(l->req->root_fd, version1_path))
+	if (!b->imds || l->req->facts_file || !b->node.asks_version1 ||
+	    io_is_there(l->req->root_fd, version1_path))
 		return;
 	switch (imds_has_version1(b->imds, &ignored)) {
 	case 0:

@@ -39,7 +39,7 @@ static bool is_package_for(const struct plan *p, const struct docker_package *pk
 	const char *name = release_name(plan_release(p));
 
 	return name && has_words(pkg->distributions, name) &&
-	       str_eq(pkg->version, p->req->node->docker.version);
+	       str_eq(pkg->version, p->req->node->docker_version);
 }
 
 /* Returns whether docker is ours to install: the release is one that kops 1.8 knew and has no other docker. */
@@ -91,7 +91,7 @@ static void fail_runtime(struct plan *p)
 			 "containerd alone: that takes Kubernetes 1.10 and a CNI network");
 	if (name && !found)
 		err_note(e, "ruled out", "installing docker %s: there is no package of it for %s",
-			 p->req->node->docker.version, name);
+			 p->req->node->docker_version, name);
 	err_note(e, "do",
 		 "install docker, or start from an image that has it: nothing in the "
 		 "documents installs it here");

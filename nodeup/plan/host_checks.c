@@ -31,7 +31,7 @@ static const char *swaps_of(const struct plan *p, const struct strv *all)
 {
 	const struct node *n = p->req->node;
 
-	return all->n && node_refuses_swap(n) && !p->req->facts->kubelet_takes_swap.v &&
+	return all->n && n->refuses_swap && !p->req->facts->kubelet_takes_swap.v &&
 			       !documents_take_swap(n)
 		       ? strv_join(p->arena, all, ", ")
 		       : NULL;

@@ -202,7 +202,7 @@ int kops_node(struct arena *a, const struct kops_boot *boot, struct kops_config 
 		.is_master = boot->role->is_control_plane,
 		.packages = config->packages,
 		.asked_type = asked_type(config, f),
-		.kubelet = { .fail_swap_on = config->kubelet.fail_swap_on },
+		.refuses_swap = !config->kubelet.fail_swap_on.set || config->kubelet.fail_swap_on.v,
 		.may_be_warmed = config->warm_pool_images.n > 0,
 	};
 	if (boot->config_server.servers.n)

@@ -16,7 +16,7 @@ static bool refuses_anonymous(const struct kubelet_spec *k)
 
 static void add_labels(struct kops18_build *b)
 {
-	struct strmap *labels = &b->node->kubelet.node_labels;
+	struct strmap *labels = &b->own->kubelet.node_labels;
 	const bool master = b->node->is_master;
 
 	strmap_set(b->arena, labels, master ? master_label : node_label, "");
@@ -31,7 +31,7 @@ static void add_labels(struct kops18_build *b)
 
 static void add_taints(struct kops18_build *b)
 {
-	const struct strv before = b->node->kubelet.taints;
+	const struct strv before = b->own->kubelet.taints;
 	struct strv taints = { 0 };
 
 	/* a copy: the document's list is not ours to grow */
@@ -39,13 +39,13 @@ static void add_taints(struct kops18_build *b)
 	strv_add_all(b->arena, &taints, &b->ig.taints);
 	if (taints.n == 0 && b->node->is_master)
 		strv_addf(b->arena, &taints, "%s=:NoSchedule", master_label);
-	b->node->kubelet.taints = taints;
+	b->own->kubelet.taints = taints;
 }
 
 static void merge_kubelet(struct kops18_build *b)
 {
 	const struct kops18_cluster *c = &b->cluster;
-	struct kubelet_spec *k = &b->node->kubelet;
+	struct kubelet_spec *k = &b->own->kubelet;
 	const bool master = b->node->is_master;
 
 	field_overlay(b->arena, &kubelet_schema, k, master ? &c->master_kubelet : &c->kubelet);
@@ -60,6 +60,10 @@ static void merge_kubelet(struct kops18_build *b)
 	add_taints(b);
 	/* taints decide since 1.6; a node that is not schedulable would ignore them */
 	k->register_schedulable = (struct opt_bool){ true, true };
+	/* from 1.8 on it ends there, unless it is told to start all the same */
+	b->node->refuses_swap = node_k8s_at_least(b->node, 1, 8) &&
+				(!k->fail_swap_on.set || k->fail_swap_on.v);
+	b->node->asks_version1 = str_eq(k->cloud_provider, "aws");
 }
 
 static bool is_host_name(struct kops18_build *b, const char *name)
@@ -94,19 +98,21 @@ int kops18_merge(struct kops18_build *b)
 	int r;
 
 	merge_kubelet(b);
-	n->docker = c->docker;
+	b->own->docker = c->docker;
+	n->docker_version = c->docker.version;
+	n->docker_storage = c->docker.storage;
 	b->own->kube_proxy = c->kube_proxy;
 	if (n->is_master) {
 		b->own->kube_apiserver = c->kube_apiserver;
 		b->own->kube_controller_manager = c->kube_controller_manager;
 		b->own->kube_scheduler = c->kube_scheduler;
 	}
-	n->takes_host_name = is_host_name(b, n->kubelet.hostname_override) ||
+	n->takes_host_name = is_host_name(b, b->own->kubelet.hostname_override) ||
 			     is_host_name(b, b->own->kube_proxy.hostname_override);
 	r = kops18_storage(b);
 	if (r == 0)
 		r = settle_hostname(b, n->is_master ? "masterKubelet" : "kubelet",
-				    &n->kubelet.hostname_override);
+				    &b->own->kubelet.hostname_override);
 	if (r == 0)
 		r = settle_hostname(b, "kubeProxy", &b->own->kube_proxy.hostname_override);
 	return r;

@@ -30,6 +30,8 @@ struct kops18_node {
 		cloud_config; /* cloudConfig's lines: "DisableSecurityGroupIngress" = "true" */
 	bool has_cloud_config;
 	struct kops18_etcds etcd_clusters;
+	struct docker_spec docker;   /* but for what is chosen on the host: node.docker_storage */
+	struct kubelet_spec kubelet; /* of this role, instance group and labels merged in */
 	struct kube_proxy_spec kube_proxy;
 	struct kube_apiserver_spec kube_apiserver; /* this and the next two: masters only */
 	struct kube_controller_manager_spec kube_controller_manager;

@@ -292,12 +292,12 @@ static int check_swap(struct kops18_build *b)
 {
 	const struct node_volumes *v = &b->node->volumes;
 
-	if (b->node->kubelet.fail_swap_on.set && !node_k8s_at_least(b->node, 1, 8))
+	if (b->own->kubelet.fail_swap_on.set && !node_k8s_at_least(b->node, 1, 8))
 		return err_config(b->err,
 				  "kubelet.failSwapOn: kubelet has it since 1.8, this is %d.%d",
 				  b->node->kubernetes.major, b->node->kubernetes.minor);
 	for (size_t i = 0; i < v->n; i++)
-		if (!v->v[i].path && node_refuses_swap(b->node))
+		if (!v->v[i].path && b->node->refuses_swap)
 			return err_config(b->err,
 					  "%s: %s: kubelet would not start with it; set "
 					  "kubelet.failSwapOn to false, or leave it out",

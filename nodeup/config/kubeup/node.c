@@ -108,7 +108,7 @@ static int find_host(struct build *b, struct kubeup_host *ret)
 	const char *name = b->facts->local_hostname ? str_trim(b->arena, b->facts->local_hostname)
 						    : "";
 
-	*ret = (struct kubeup_host){ .driver = b->node->docker.storage };
+	*ret = (struct kubeup_host){ .driver = b->node->docker_storage };
 	for (size_t i = 0; i < volumes->n; i++)
 		ret->on_store |= str_eq(volumes->v[i].path, storage_kube_up_name);
 	if (*name)
@@ -377,7 +377,7 @@ static void add_packages(struct build *b)
 	if (b->env->kubernetes.minor == 2 && b->env->is_master)
 		add_python(b);
 	/* source: cluster/aws/templates/format-disks.sh */
-	if (str_eq(b->node->docker.storage, "aufs"))
+	if (str_eq(b->node->docker_storage, "aufs"))
 		strv_add(b->arena, &b->node->packages, "aufs-tools");
 	if (str_eq(b->env->e2e_storage_test_environment, "true"))
 		dialect_warn(b->arena, b->opts,
@@ -434,14 +434,14 @@ static void set_names(struct build *b)
 		.auto_upgrades = str_eq(v->auto_upgrade, "true"),
 		.keeps_time = true,
 		.takes_host_name = true,
+		.asks_version1 = true,
+		/* the last one that kube-up installs */
+		.docker_version = v->kubernetes.minor == 2 ? "1.9.1" : "1.11.2",
 		.kubernetes = v->kubernetes,
 		/* source: cluster/aws/util.sh start-minions */
 		.replaces = { "/etc/rc.local", "#!/bin/sh -e\n/etc/kubernetes/bootstrap\n" },
 		.own = b->own,
 	};
-	/* the last docker that kube-up installs */
-	n->docker.version = v->kubernetes.minor == 2 ? "1.9.1" : "1.11.2";
-	n->kubelet.cloud_provider = "aws";
 }
 
 int kubeup_node(struct arena *a, const struct documents *d, const struct facts *f,

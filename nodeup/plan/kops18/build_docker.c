@@ -58,10 +58,10 @@ static void use_containerd(struct plan *p)
 
 static const char *docker_options(struct plan *p)
 {
-	struct docker_spec spec = p->req->node->docker;
+	struct docker_spec spec = kops18_of(p)->docker;
 	struct strv flags = { 0 };
 
-	spec.storage = plan_docker_driver(p, spec.storage);
+	spec.storage = plan_docker_driver(p, p->req->node->docker_storage);
 	field_flags(p->arena, &docker_schema, &spec, &flags);
 	return arena_printf(p->arena, "DOCKER_OPTS=%s\nDOCKER_NOFILE=1000000",
 			    strv_join(p->arena, &flags, " "));
@@ -88,7 +88,7 @@ static bool lacks_dockerd(const char *version)
 /* source: kops 1.8.1 nodeup/pkg/model/docker.go buildSystemdService */
 static const char *unit_text(struct plan *p, bool debian)
 {
-	const bool old = lacks_dockerd(p->req->node->docker.version), socket = debian || old;
+	const bool old = lacks_dockerd(p->req->node->docker_version), socket = debian || old;
 
 	return arena_printf(
 		p->arena,

@@ -35,7 +35,7 @@ static void add_late_flags(struct plan *p, struct strv *flags)
 
 static const char *environment(struct plan *p)
 {
-	struct kubelet_spec s = p->req->node->kubelet;
+	struct kubelet_spec s = kops18_of(p)->kubelet;
 	struct strv flags = { 0 };
 
 	if (!s.resolv_conf)

@@ -1,8 +1,7 @@
 #include "nodeup/plan/era.h"
 
-#include "nodeup/config/kops18/kops18.h"
 #include "nodeup/plan/docker.h"
-#include "nodeup/plan/kops18/builders.h"
+#include "nodeup/plan/kops18/kops18.h"
 #include "nodeup/plan/release.h"
 
 static const struct builder builders[] = { KOPS18_BUILDERS(PLAN_BUILDER) };
@@ -12,7 +11,7 @@ static bool uses_containerd(const struct plan *p)
 {
 	return str_eq(p->req->runtime.unit, plan_containerd_unit) &&
 	       node_k8s_at_least(p->req->node, 1, 10) &&
-	       str_eq(p->req->node->kubelet.network_plugin_name, "cni");
+	       str_eq(kops18_of(p)->kubelet.network_plugin_name, "cni");
 }
 
 const struct plan_era plan_kops18 = {

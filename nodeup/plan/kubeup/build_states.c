@@ -131,7 +131,7 @@ static void add_member(struct plan *p, const struct kubeup_member *m)
 /* A docker of today has another name for the option, and lacks drivers. */
 static const char *options_of_today(struct plan *p, const char *text)
 {
-	const char *driver = p->req->node->docker.storage, *have;
+	const char *driver = p->req->node->docker_storage, *have;
 
 	if (driver) {
 		have = plan_docker_driver(p, driver);

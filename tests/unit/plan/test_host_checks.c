@@ -161,7 +161,9 @@ static void all_that_a_host_lacks_is_told(void **state)
 		"start",
 	};
 	autoarena struct arena *a = arena_new_empty();
-	const struct node n = { .dialect = &kops18_dialect, .kubernetes = { 1, 8, 0, NULL } };
+	const struct node n = { .dialect = &kops18_dialect,
+				.refuses_swap = true,
+				.kubernetes = { 1, 8, 0, NULL } };
 	struct facts f = { .distribution = "debian" };
 	const struct plan_req req = { .node = &n,
 				      .facts = &f,
@@ -213,30 +215,23 @@ static void kubelet_that_swap_ends(void **state)
 	static const struct {
 		const struct dialect *dialect;
 		int minor;
-		struct opt_bool fail;
-		bool now, refused;
+		bool refuses, now, refused;
 		size_t warnings;
 		const char *hook;
 		bool is_adopted;
 	} rows[] = {
-		{ &kops_dialect,
-		  36,
-		  { 0 },
-		  true,
-		  false,
-		  0,
+		{ &kops_dialect, 36, true, true, false, 0,
 		  "[Service]\nExecStart=/sbin/swapoff -a\n" },
-		{ &kops18_dialect, 10, { 0 }, true, true, 0, "[Service]\nExecStart=/bin/true\n" },
-		{ &kops18_dialect, 8, { 0 }, true, true, 0 },
-		{ &kops18_dialect, 8, { true, true }, true, true, 0 },
-		{ &kops18_dialect, 8, { true, false }, true, false, 0 },
-		{ &kops18_dialect, 7, { 0 }, true, false, 0 },
-		{ &kubeup_dialect, 5, { 0 }, true, false, 0 },
-		{ &kops_dialect, 36, { 0 }, true, true, 0 },
-		{ &kops_dialect, 36, { true, false }, true, false, 0 },
-		{ &kops_dialect, 36, { 0 }, false, false, 1 },
-		{ &kops_dialect, 36, { true, false }, false, false, 0 },
-		{ &kops_dialect, 36, { 0 }, true, false, 0, .is_adopted = true },
+		{ &kops18_dialect, 10, true, true, true, 0, "[Service]\nExecStart=/bin/true\n" },
+		{ &kops18_dialect, 8, true, true, true, 0 },
+		{ &kops18_dialect, 8, false, true, false, 0 },
+		{ &kops18_dialect, 7, false, true, false, 0 },
+		{ &kubeup_dialect, 5, false, true, false, 0 },
+		{ &kops_dialect, 36, true, true, true, 0 },
+		{ &kops_dialect, 36, false, true, false, 0 },
+		{ &kops_dialect, 36, true, false, false, 1 },
+		{ &kops_dialect, 36, false, false, false, 0 },
+		{ &kops_dialect, 36, true, true, false, 0, .is_adopted = true },
 	};
 	autoarena struct arena *a = arena_new_empty();
 	const struct kops_config config = { .containerd = { .version = "2.1.9" } };
@@ -249,7 +244,7 @@ static void kubelet_that_swap_ends(void **state)
 					.is_adopted = rows[i].is_adopted,
 					.own = &own,
 					.hooks = { &hook, 1 },
-					.kubelet = { .fail_swap_on = rows[i].fail },
+					.refuses_swap = rows[i].refuses,
 					.kubernetes = { 1, rows[i].minor, 0, NULL } };
 		struct facts f = { .distribution = "debian" };
 		const struct plan_req req = { .node = &n, .facts = &f };
@@ -301,6 +296,7 @@ static void kubelet_that_takes_swap(void **state)
 			.len = strlen(text),
 		};
 		const struct node n = { .dialect = &kops18_dialect,
+					.refuses_swap = true,
 					.files = { &file, i % 2 ? 1 : 0 },
 					.kubernetes = { 1, 10, 0, NULL } };
 		/* of the host, where no document has it */

@@ -33,7 +33,7 @@ static struct host *signed_host(struct arena *a, const char *distribution, const
 	h->w.facts.distribution = distribution;
 	h->w.facts.version = version;
 	h->w.facts.arch = "amd64";
-	h->w.node.docker.version = "1.13.1";
+	h->w.node.docker_version = "1.13.1";
 	assets = &h->w.node.assets;
 	for (size_t i = 0; i < assets->n; i++)
 		assets->v[i].signature = signature;

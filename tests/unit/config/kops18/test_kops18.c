@@ -83,13 +83,15 @@ static void check_every_role(struct world *w, const char *kubelet)
 {
 	const struct node *n = &w->node;
 	const struct kops18_node *own = world_own(w);
+	struct docker_spec docker = own->docker;
 
-	assert_string_equal(flags_of(w->a, &kubelet_schema, &n->kubelet), kubelet);
-	assert_string_equal(flags_of(w->a, &docker_schema, &n->docker), DOCKER);
+	assert_string_equal(flags_of(w->a, &kubelet_schema, &own->kubelet), kubelet);
+	docker.storage = n->docker_storage;
+	assert_string_equal(flags_of(w->a, &docker_schema, &docker), DOCKER);
 	assert_string_equal(flags_of(w->a, &kube_proxy_schema, &own->kube_proxy), PROXY);
 	assert_string_equal(own->kube_proxy.image, "gcr.io/google_containers/kube-proxy:v1.8.7");
 	assert_string_equal(own->kube_proxy.cpu_request, "100m");
-	assert_string_equal(n->docker.version, "1.13.1");
+	assert_string_equal(n->docker_version, "1.13.1");
 	assert_string_equal(n->cluster_name, "abc.joshdurbin.net");
 	assert_string_equal(n->master_internal_name, "api.internal.abc.joshdurbin.net");
 	assert_string_equal(own->master_public_name, "api.abc.joshdurbin.net");
@@ -207,10 +209,11 @@ static void instance_group_lies_over_the_cluster(void **state)
 			    "kubelet: {maxPods: 20, nodeLabels: {b: 2}, featureGates: {F: true}}\n"
 			    "nodeLabels: {b: 3, kubernetes.io/role: special}\n"
 			    "taints: [z=:NoExecute]");
-	const struct kubelet_spec *k = &w.node.kubelet;
+	const struct kubelet_spec *k;
 
 	(void)state;
 	world_must_build(&w);
+	k = &world_own(&w)->kubelet;
 	assert_int_equal(k->max_pods.v, 20);
 	assert_string_equal(strv_join(a, &k->taints, " "), "x=y:NoSchedule z=:NoExecute");
 	assert_string_equal(strmap_get(&k->node_labels, "a"), "1");
@@ -232,10 +235,11 @@ static void a_masters_own_taints_replace_the_usual_one(void **state)
 	autoarena struct arena *a = arena_new_empty();
 	struct world w = world_small(a, MASTER_ENV, "masterKubelet: {maxPods: 1}",
 				     "taints: ['a=b:NoSchedule']\nkubelet: {anonymousAuth: false}");
-	const struct kubelet_spec *k = &w.node.kubelet;
+	const struct kubelet_spec *k;
 
 	(void)state;
 	world_must_build(&w);
+	k = &world_own(&w)->kubelet;
 	assert_string_equal(strv_join(a, &k->taints, " "), "a=b:NoSchedule");
 	assert_int_equal(k->max_pods.v, 1);
 	/* one group alone may refuse anonymous requests */
@@ -400,11 +404,11 @@ static void host_names(void **state)
 	assert_true(world_build(&w) < 0);
 	w.facts.local_hostname = " host\tx";
 	world_must_build(&w);
-	assert_string_equal(w.node.kubelet.hostname_override, "host");
+	assert_string_equal(world_own(&w)->kubelet.hostname_override, "host");
 	validate.facts.local_hostname = NULL;
 	validate.opts.no_host = true;
 	world_must_build(&validate);
-	assert_string_equal(validate.node.kubelet.hostname_override, "@aws");
+	assert_string_equal(world_own(&validate)->kubelet.hostname_override, "@aws");
 }
 
 static void storage_drivers(void **state)
@@ -427,7 +431,7 @@ static void storage_drivers(void **state)
 
 		w.facts.filesystems = strv_split(a, rows[i].have, ',');
 		world_must_build(&w);
-		assert_string_equal(w.node.docker.storage, rows[i].want);
+		assert_string_equal(w.node.docker_storage, rows[i].want);
 	}
 }
 

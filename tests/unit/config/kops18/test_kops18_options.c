@@ -176,10 +176,11 @@ static void options_change_the_defaults(void **state)
 		" {name: main, etcdMembers: [{name: a}, {name: b}, {name: c}]}]",
 		"");
 	const struct kube_apiserver_spec *s;
-	const struct kubelet_spec *k = &w.node.kubelet;
+	const struct kubelet_spec *k;
 
 	(void)state;
 	world_must_build(&w);
+	k = &world_own(&w)->kubelet;
 	s = &world_own(&w)->kube_apiserver;
 	assert_true(world_own(&w)->isolate_masters && world_own(&w)->kopeio_authentication);
 	assert_false(kops18_runs_kube_proxy(&w.node));
@@ -220,7 +221,7 @@ static void what_a_section_leaves_out(void **state)
 		struct world w = world_small(a, rows[i].env, rows[i].cluster, "");
 
 		world_must_build(&w);
-		assert_string_equal(w.node.docker.version, rows[i].docker);
+		assert_string_equal(w.node.docker_version, rows[i].docker);
 		assert_int_equal(w.node.keeps_time, rows[i].keeps_time);
 		assert_string_equal(w.node.cloud_provider, "aws");
 	}
@@ -234,7 +235,7 @@ static void classic_networking_has_no_bridge_of_its_own(void **state)
 
 	(void)state;
 	world_must_build(&w);
-	assert_string_equal(w.node.docker.bridge, "");
+	assert_string_equal(world_own(&w)->docker.bridge, "");
 }
 
 int main(void)

@@ -194,7 +194,7 @@ static void kube_up_is(const char *env, const char *driver, const char *filesyst
 	const struct node_volume *v;
 
 	world_must_build(&w);
-	assert_string_equal(w.node.docker.storage, driver);
+	assert_string_equal(w.node.docker_storage, driver);
 	assert_int_equal(w.node.volumes.n, filesystem != NULL);
 	if (!filesystem)
 		return;
@@ -237,7 +237,7 @@ static void what_is_on_the_store_stays(void **state)
 	world_must_build(&w);
 	assert_int_equal(w.node.volumes.n, 1);
 	assert_string_equal(w.node.volumes.v[0].name, "/mnt/ephemeral");
-	assert_string_equal(w.node.docker.storage, "btrfs");
+	assert_string_equal(w.node.docker_storage, "btrfs");
 	assert_int_equal(w.warnings.n, 1);
 	assert_non_null(strstr(
 		w.warnings.v[0],
@@ -264,7 +264,7 @@ static void an_instance_without_a_store_goes_on(void **state)
 	assert_string_equal(w.warnings.v[1],
 			    "env:5:17: docker's storage driver btrfs does not work where docker's "
 			    "directory is, on a file system that is not known: it is overlay2");
-	assert_string_equal(w.node.docker.storage, "overlay2");
+	assert_string_equal(w.node.docker_storage, "overlay2");
 	w.warnings.n = 0;
 	w.facts.docker_filesystem = "ext4";
 	world_must_build(&w);
@@ -288,7 +288,7 @@ static void spans(const char *env, int disks, bool raid, bool btrfs, const char 
 		return;
 	}
 	world_must_build(&w);
-	assert_string_equal(w.node.docker.storage, driver);
+	assert_string_equal(w.node.docker_storage, driver);
 	assert_string_equal(w.node.volumes.v[0].filesystem, filesystem);
 }
 
@@ -320,7 +320,7 @@ static void aufs_becomes_overlay2_with_one_line(void **state)
 
 	(void)state;
 	world_must_build(&w);
-	assert_string_equal(w.node.docker.storage, "overlay2");
+	assert_string_equal(w.node.docker_storage, "overlay2");
 	assert_int_equal(w.warnings.n, 1);
 	assert_string_equal(w.warnings.v[0],
 			    "cluster:1:19: this kernel has no aufs: docker's storage driver is "
@@ -328,7 +328,7 @@ static void aufs_becomes_overlay2_with_one_line(void **state)
 	w = world_small(a, "", "docker: {storage: aufs}\n", "");
 	strv_add(a, &w.facts.filesystems, "aufs");
 	world_must_build(&w);
-	assert_string_equal(w.node.docker.storage, "aufs");
+	assert_string_equal(w.node.docker_storage, "aufs");
 	assert_int_equal(w.warnings.n, 0);
 }
 
@@ -347,7 +347,7 @@ static void of_a_list_the_first_that_the_kernel_has(void **state)
 			a, "", arena_printf(a, "docker: {storage: '%s'}\n", cases[i][0]), "");
 
 		world_must_build(&w);
-		assert_string_equal(w.node.docker.storage, cases[i][1]);
+		assert_string_equal(w.node.docker_storage, cases[i][1]);
 	}
 }
 
@@ -385,9 +385,9 @@ static void a_driver_only_where_its_file_system_is(void **state)
 		w.facts.filesystems = strv_split(a, rows[i].kernel, ',');
 		w.facts.docker_filesystem = rows[i].on;
 		world_must_build(&w);
-		if (strcmp(w.node.docker.storage, rows[i].driver) != 0 ||
+		if (strcmp(w.node.docker_storage, rows[i].driver) != 0 ||
 		    w.warnings.n != (strstr(rows[i].storage, rows[i].driver) == NULL))
-			fail_msg("row %zu: %s, %zu warnings", i, w.node.docker.storage,
+			fail_msg("row %zu: %s, %zu warnings", i, w.node.docker_storage,
 				 w.warnings.n);
 		/* what this machine has says nothing of a node where documents alone are looked at */
 		w.opts.no_host = true;
@@ -432,8 +432,8 @@ static void docker_is_elsewhere(void **state)
 		w.facts.docker_root = rows[i].root;
 		w.facts.docker_filesystem = rows[i].on;
 		world_must_build(&w);
-		if (strcmp(w.node.docker.storage, rows[i].driver) != 0)
-			fail_msg("row %zu: %s", i, w.node.docker.storage);
+		if (strcmp(w.node.docker_storage, rows[i].driver) != 0)
+			fail_msg("row %zu: %s", i, w.node.docker_storage);
 	}
 }
 
@@ -460,7 +460,7 @@ static void of_docker_the_volume_counts(void **state)
 		w.cluster = world_text(&w, "cluster", "docker: {storage: btrfs}\n");
 		w.facts.docker_filesystem = strcmp(rows[i].driver, "btrfs") == 0 ? "ext4" : NULL;
 		world_must_build(&w);
-		assert_string_equal(w.node.docker.storage, rows[i].driver);
+		assert_string_equal(w.node.docker_storage, rows[i].driver);
 	}
 }
 

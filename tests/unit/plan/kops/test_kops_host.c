@@ -243,6 +243,20 @@ static void other_releases_are_refused(void **state)
 	}
 }
 
+static void kubelet_says_whether_it_refuses_swap(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct kops_worker w = { 0 };
+
+	(void)state;
+	(void)plan_of(a, &w, "12", "");
+	assert_true(w.node.refuses_swap);
+	(void)plan_of(a, &w, "12", "KubeletConfig: {failSwapOn: true}\n");
+	assert_true(w.node.refuses_swap);
+	(void)plan_of(a, &w, "12", "KubeletConfig: {failSwapOn: false}\n");
+	assert_false(w.node.refuses_swap);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -255,6 +269,7 @@ int main(void)
 		cmocka_unit_test(the_kernel_is_told_of_ports_in_its_own_form),
 		cmocka_unit_test(documents_alone_are_planned_for_what_is_known),
 		cmocka_unit_test(other_releases_are_refused),
+		cmocka_unit_test(kubelet_says_whether_it_refuses_swap),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,7 +27,7 @@ static struct host *host(struct arena *a, const char *distribution, const char *
 	h->w.facts.distribution = distribution;
 	h->w.facts.version = version;
 	h->w.facts.arch = "amd64";
-	h->w.node.docker.version = "1.13.1";
+	h->w.node.docker_version = "1.13.1";
 	h->req = seed_request(&h->w);
 	h->req.runtime = (struct runtime){ .unit = runtime };
 	return h;
@@ -148,7 +148,7 @@ static void every_docker_of_kops_is_known(void **state)
 		struct plan p;
 		struct err e;
 
-		h->w.node.docker.version = rows[v].version;
+		h->w.node.docker_version = rows[v].version;
 		if (rows[v].packages[d] == 0) {
 			assert_true(plan_build(a, &h->req, &p, &e) < 0);
 			assert_int_equal(e.kind, ERR_CONFIG);
@@ -239,7 +239,7 @@ static void docker_of_today_has_overlay2_only(void **state)
 		struct plan p;
 
 		h->req.runtime.version = cases[i].version;
-		h->w.node.docker.storage = cases[i].asked;
+		h->w.node.docker_storage = cases[i].asked;
 		p = seed_plan(a, &h->req);
 		assert_true(has_text(&p, "/etc/sysconfig/docker",
 				     arena_printf(a, "--storage-driver=%s ", cases[i].given)) ||
@@ -282,7 +282,7 @@ static void what_cannot_be_installed_is_told(void **state)
 	struct err e;
 
 	(void)state;
-	h->w.node.docker.version = "1.9.9";
+	h->w.node.docker_version = "1.9.9";
 	assert_true(plan_build(a, &h->req, &p, &e) < 0);
 	assert_int_equal(e.kind, ERR_CONFIG);
 	assert_string_equal(e.notes[2].text,
@@ -410,7 +410,7 @@ static struct host *with_containerd(struct arena *a)
 
 	h->w.node.kubernetes = (struct version){ 1, 10, 3 };
 	h->w.node.networking = "calico";
-	h->w.node.kubelet.network_plugin_name = "cni";
+	world_own(&h->w)->kubelet.network_plugin_name = "cni";
 	return h;
 }
 
@@ -466,7 +466,7 @@ static void containerd_alone_is_not_enough_for_others(void **state)
 	assert_string_equal(e.notes[2].text,
 			    "containerd alone: that takes Kubernetes 1.10 and a CNI network");
 	h = with_containerd(a);
-	h->w.node.kubelet.network_plugin_name = "kubenet";
+	world_own(&h->w)->kubelet.network_plugin_name = "kubenet";
 	assert_true(plan_build(a, &h->req, &p, &e) < 0);
 	h = with_containerd(a);
 	h->w.node.master_internal_name = "api.internal.x.k8s.local";
