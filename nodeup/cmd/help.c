@@ -9,19 +9,18 @@
 #include "nodeup/config/facts.h"
 #include "nodeup/documents/dialects.h"
 #include "nodeup/run/explain.h"
-#include "nodeup/config/specs.h"
 
 enum { HELP_MAX = 256 << 10 };
 
-static const struct schema *const schemas[] = {
-	&kubelet_schema,
-	&docker_schema,
-	&kube_proxy_schema,
-	&kube_apiserver_schema,
-	&kube_controller_manager_schema,
-	&kube_scheduler_schema,
-	&facts_schema,
-};
+/* The n-th part of `help config`: programs, and the facts at the end; NULL: there are no more. */
+static const struct schema *config_part_at(size_t n)
+{
+	const struct dialect_program *program = dialects_program(n);
+
+	if (program)
+		return program->schema;
+	return n == 0 || dialects_program(n - 1) ? &facts_schema : NULL;
+}
 
 /* What a schema has, under its name. */
 static void help_schema(const struct schema *s, struct buf *b)
@@ -48,21 +47,24 @@ static void help_schemas(size_t offset, struct buf *b)
 
 static void help_config(struct buf *b)
 {
-	for (size_t i = 0; i < ARRAY_LEN(schemas); i++)
-		help_schema(schemas[i], b);
+	const struct schema *s;
+
+	for (size_t i = 0; (s = config_part_at(i)); i++)
+		help_schema(s, b);
 	help_schemas(offsetof(struct dialect, document), b);
 }
 
 /* One of the schemas alone, by the beginning of its name. */
 static int config_part(struct arena *a, const char *name, struct buf *b, struct err *e)
 {
+	const struct schema *s;
 	struct strv names = { 0 };
 
-	for (size_t i = 0; i < ARRAY_LEN(schemas); i++) {
-		strv_add(a, &names, schemas[i]->name);
-		if (strncasecmp(schemas[i]->name, name, strlen(name)) != 0)
+	for (size_t i = 0; (s = config_part_at(i)); i++) {
+		strv_add(a, &names, s->name);
+		if (strncasecmp(s->name, name, strlen(name)) != 0)
 			continue;
-		(void)field_docs(schemas[i], 1, b);
+		(void)field_docs(s, 1, b);
 		return 0;
 	}
 	return err_fail(e, ERR_USAGE, 0, "no part '%s' in help config: %s", name,

@@ -2,21 +2,31 @@
 
 #include <ctype.h>
 #include <string.h>
-#include "nodeup/config/specs.h"
+#include "nodeup/documents/dialects.h"
 
 enum { MANY_FLAGS = 3 }; /* on one line: it is a line of flags, and not a command with an option */
 
-/* How long a flag of docker is at text whose value may hold a password; 0: there is none. */
-static size_t secret_flag(const char *text)
+static size_t secret_of(const struct schema *s, const char *text)
 {
-	for (size_t i = 0; i < docker_schema.n; i++) {
-		const struct field *f = &docker_schema.fields[i];
+	for (size_t i = 0; i < s->n; i++) {
+		const struct field *f = &s->fields[i];
 		autofree char *flag = f->secret && f->flag ? xasprintf("--%s=", f->flag) : NULL;
 
 		if (flag && str_has_prefix(text, flag))
 			return strlen(flag);
 	}
 	return 0;
+}
+
+/* How long a flag of a program is at text whose value may hold a password; 0: there is none. */
+static size_t secret_flag(const char *text)
+{
+	const struct dialect_program *program;
+	size_t n = 0;
+
+	for (size_t i = 0; n == 0 && (program = dialects_program(i)); i++)
+		n = secret_of(program->schema, text);
+	return n;
 }
 
 /* A value goes to the next flag or the end of its line: it may have spaces in it. */

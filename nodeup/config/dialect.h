@@ -1,9 +1,9 @@
 /* dialect.h - a format of documents, and what it says before there is a model
- * Each format that nodeup reads is a folder and a row of dialects[]. The row reads the document of
- * --conf, says where the others are, and turns all of them into the node model. Before the model,
- * code asks the row alone; behind it, the planner alone asks for it, once (plan/era.h).
- * Invariant: pure; no file, network or clock. Owner: the arena. Errors: CONFIG, with file:line:column
- * where the document has one. Threads: all functions. */
+ * Each format that nodeup reads is a folder and a row of dialects[]. The row reads the document of --conf, says where the
+ * others are, and turns all of them into the node model. Before the model, code asks the row alone; behind it, the planner
+ * alone asks for it, once (plan/era.h).
+ * Invariant: pure; no file, network or clock. Owner: the arena. Errors: CONFIG, with file:line:column where the document
+ * has one. Threads: all functions. */
 #pragma once
 
 #include "nodeup/base/errs.h"
@@ -18,8 +18,7 @@ struct dialect_opts {
 	struct strv *accepted;     /* those of them that are there are appended; NULL: not asked */
 	bool any_value;            /* what programs take of values is not looked at */
 	const struct strv *accept_values; /* keys whose values no program refuses; NULL: none */
-	struct strv
-		*tolerated; /* refused values that it goes on with are appended; NULL: not asked */
+	struct strv *tolerated; /* refused values that it goes on with are appended; or NULL */
 	struct strv
 		*warnings; /* "file:line:column: unknown key 'x'" are appended; NULL: not wanted */
 	struct field_unknowns
@@ -28,8 +27,7 @@ struct dialect_opts {
 		errors; /* what is wrong is kept there, and the rest is read; NULL: the first ends it */
 	bool checks_alone; /* nothing is made of them: a dialect that can only be checked is fine */
 	bool no_host;      /* documents only (validate, userdata): '@aws' stays as it stands */
-	/* Whether mkfs can make what a volume wants, over so many disks (0: not known); NULL: not asked. The
-	 * room that makes file systems has the only tables of this. */
+	/* Whether mkfs, whose room has the tables, can make a volume over so many disks (0: not known); NULL: not asked. */
 	int (*volume_fits)(const struct node_volume *v, size_t n_disks, struct err *e);
 	const struct tree *vintage; /* what the machine's settings say of it; NULL: nothing */
 	const char *script;         /* user data that brought the document of --conf; NULL: none */
@@ -139,8 +137,7 @@ struct documents {
 		struct documents_file *v;
 		size_t n;
 	} files;
-	/* The volume made of the instance store, and the key that wants it: the disks must be known before
-	 * the model. NULL: not wanted. */
+	/* The volume made of the instance store, whose disks must be known before the model, and its key; NULL: none. */
 	const char *instance_store, *instance_store_key;
 	const char *docker_root; /* docker's directory, an absolute path; NULL: they do not say */
 };
@@ -151,7 +148,6 @@ struct dialect_example {
 	const char *document, *cluster, *group;
 };
 
-struct field_rules;
 struct dialect {
 	const char *name;
 	const char *title;                     /* what people call its documents */
@@ -165,6 +161,10 @@ struct dialect {
 	const char *const *signs;  /* keys of the document of --conf that no other dialect has */
 	const struct schema *document;        /* the document of --conf, for `nodeup help config` */
 	const struct schema *cluster, *group; /* the two others, or NULL */
+	const struct dialect_program {
+		const char *name; /* "kube-apiserver"; NULL: no more of them */
+		const struct schema *schema;
+	} * programs; /* their keys, and the flags that these become; or NULL */
 	const struct field_rules *const
 		*rules; /* of several keys, for `nodeup help KEY`; NULL-terminated, or NULL */
 	const struct schema *hook, *file_asset; /* an item of their lists, or NULL */

@@ -6,7 +6,6 @@
 #pragma once
 
 #include "nodeup/config/settings.h"
-#include "nodeup/config/specs.h"
 #include "nodeup/config/volume.h"
 
 /* A text of a document with the place it stands at, for messages of what parses it further. */

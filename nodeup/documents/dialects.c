@@ -13,6 +13,15 @@ const struct dialect *const dialects[] = { &kubeup_dialect, &kops_dialect, &kops
  * most usual dialect: its errors name the key that is missing. */
 static const struct dialect *const usual = &kops18_dialect;
 
+const struct dialect_program *dialects_program(size_t n)
+{
+	for (const struct dialect *const *d = dialects; *d; d++)
+		for (const struct dialect_program *p = (*d)->programs; p && p->name; p++)
+			if (n-- == 0)
+				return p;
+	return NULL;
+}
+
 static bool has_key(const struct dialect *d, const char *key)
 {
 	for (size_t i = 0; i < d->document->n; i++)

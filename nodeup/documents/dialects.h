@@ -6,6 +6,8 @@
 
 /* The rows, NULL-terminated. A document is of the one whose keys it has. */
 extern const struct dialect *const dialects[];
+/* The n-th program of theirs; NULL: there are no more. */
+const struct dialect_program *dialects_program(size_t n);
 
 /* Read the document of --conf in its dialect. One of another kind, of a kops that is not spoken, or with keys of
  * two dialects is an error. */

@@ -1,5 +1,7 @@
 #include "nodeup/plan/era.h"
 
+#include <string.h>
+
 #define ERA_ROW(era) &(era),
 static const struct plan_era *const eras[] = { PLAN_ERAS(ERA_ROW) };
 
@@ -12,6 +14,16 @@ const struct plan_era *plan_era(const struct node *n)
 		if (eras[i]->dialect == n->dialect && eras[i]->is_adopted == n->is_adopted)
 			return eras[i];
 	return &no_documents;
+}
+
+const struct schema *plan_program(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(eras); i++)
+		for (const struct dialect_program *p = eras[i]->dialect->programs; p && p->name;
+		     p++)
+			if (strcmp(p->name, name) == 0)
+				return p->schema;
+	return NULL;
 }
 
 static bool is_made_on(const struct plan_era *era, const struct facts *f)

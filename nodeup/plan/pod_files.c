@@ -2,16 +2,8 @@
 
 #include <string.h>
 #include "nodeup/base/yaml.h"
+#include "nodeup/plan/era.h"
 #include "nodeup/plan/tasklist.h"
-
-/* Programs that run in pods of others, and the flags that we know of them. */
-static const struct {
-	const char *name;
-	const struct schema *schema;
-} programs[] = {
-	{ "kube-apiserver", &kube_apiserver_schema },
-	{ "kube-controller-manager", &kube_controller_manager_schema },
-};
 
 /* A pod whose flags are gone through. */
 struct reader {
@@ -138,11 +130,11 @@ static struct strv words_of(struct arena *a, const struct tree *container)
 /* NULL: none that is known. */
 static const struct schema *program_of(const struct strv *words)
 {
-	for (size_t i = 0; i < words->n; i++)
-		for (size_t k = 0; k < ARRAY_LEN(programs); k++)
-			if (str_eq(str_basename(words->v[i]), programs[k].name))
-				return programs[k].schema;
-	return NULL;
+	const struct schema *s = NULL;
+
+	for (size_t i = 0; i < words->n && !s; i++)
+		s = plan_program(str_basename(words->v[i]));
+	return s;
 }
 
 /* Returns a pod with the mounts of one container of a manifest. */

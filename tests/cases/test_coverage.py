@@ -7,7 +7,7 @@ import pytest
 import overlay
 import test_cases as cases
 
-CONFIG = cases.ROOT / "nodeup/config"
+CONFIG = cases.ROOT / "nodeup/config/kops18"
 MANIFEST = "etc/kubernetes/manifests/%s.manifest"
 # list -> (section of the cluster spec, where its flags go)
 SECTIONS = {
@@ -32,16 +32,16 @@ def bare(text):
     return re.sub(r"#define .*?[^\\]\n", "", text, flags=re.S)
 
 
-def lists(folder=CONFIG):
-    """The rows of each list of a spec, as they would stand in a table."""
-    text = "".join(p.read_text() for p in sorted(folder.glob("list_*.h")))
+def lists(of_programs=True):
+    """The rows of each list of a program, or of each other one, as they would stand in a table."""
+    text = "".join(p.read_text() for p in sorted(CONFIG.glob("list_*.h")))
     found = re.findall(r"#define (\w+)\(X.*?\) \\\n(.*?[^\\]\n)", text, re.S)
-    return {name: body.replace(" \\\n", "\n") for name, body in found}
+    return {name: body.replace(" \\\n", "\n") for name, body in found if name.startswith("KOPS18_") != of_programs}
 
 
 def documents():
-    """The rows of all other tables of kops 1.8."""
-    return "\n" + "\n".join(lists(CONFIG / "kops18").values()) + (CONFIG / "kops18/spec.c").read_text()
+    """The rows of all tables but those of programs."""
+    return "\n" + "\n".join(lists(of_programs=False).values()) + (CONFIG / "spec.c").read_text()
 
 
 def rows(text):

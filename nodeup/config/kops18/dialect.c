@@ -40,6 +40,16 @@ static int read_conf(struct arena *a, const struct tree *conf, const struct dial
 	return 0;
 }
 
+static const struct dialect_program programs[] = {
+	{ "kubelet", &kubelet_schema },
+	{ "dockerd", &docker_schema },
+	{ "kube-proxy", &kube_proxy_schema },
+	{ "kube-apiserver", &kube_apiserver_schema },
+	{ "kube-controller-manager", &kube_controller_manager_schema },
+	{ "kube-scheduler", &kube_scheduler_schema },
+	{ NULL },
+};
+
 static const struct field_rules *const rules[] = { &kubelet_rules, &taint_rules, &rules_apiserver,
 						   &rules_kcm, NULL };
 
@@ -54,6 +64,7 @@ const struct dialect kops18_dialect = {
 	.places = places,
 	.signs = signs,
 	.document = &kops18_env_schema,
+	.programs = programs,
 	.rules = rules,
 	.cluster = &kops18_cluster_schema,
 	.group = &kops18_ig_schema,

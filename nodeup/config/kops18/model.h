@@ -3,6 +3,7 @@
  * Source: kops 1.8.1 pkg/apis/nodeup, pkg/apis/kops. */
 #pragma once
 
+#include "nodeup/config/kops18/programs.h"
 #include "nodeup/config/node.h"
 
 struct kops18_etcd {

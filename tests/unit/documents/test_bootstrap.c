@@ -35,13 +35,6 @@ struct fixture {
 	int waits;
 };
 
-static const char *host_name_of(const struct fixture *fx)
-{
-	const struct kops18_node *own = fx->b.node.own;
-
-	return own->kubelet.hostname_override;
-}
-
 static void on_wait(void *arg, const struct wait *w)
 {
 	struct fixture *fx = arg;
@@ -190,7 +183,7 @@ static void test_worker(void **state)
 	assert_null(node_keypair(&fx->b.node, "ca")->key);
 	assert_non_null(strstr(node_keypair(&fx->b.node, "kubelet")->key, "PRIVATE KEY"));
 	assert_string_equal(fx->b.facts.local_hostname, "ip-10-0-0-7.us-west-2.compute.internal");
-	assert_string_equal(host_name_of(fx), fx->b.facts.local_hostname);
+	assert_string_equal(world_host_name(&fx->b.node), fx->b.facts.local_hostname);
 	assert_string_equal(fx->b.facts.distribution, "debian");
 	assert_string_equal(fx->b.runtime.unit, "docker.service");
 	assert_false(fx->b.replayed);
@@ -254,7 +247,7 @@ static void test_facts_file_leaves_nothing_to_ask(void **state)
 	fx->req.facts_file = below(fx, "facts.yaml");
 	fx->req.may_replay = true;
 	must_load(fx);
-	assert_string_equal(host_name_of(fx), "ip-1");
+	assert_string_equal(world_host_name(&fx->b.node), "ip-1");
 	assert_string_equal(fx->b.facts.version, "11");
 	assert_string_equal(fx->b.facts.distribution, "debian");
 	/* but who signs: a token, and the role */
@@ -309,7 +302,7 @@ static void test_beside(void **state)
 	run((const char *const[]){ "cp", "-r", below(fx, BASE "/pki"), below(fx, "b/pki"), NULL });
 	fx->req.conf = below(fx, "b/kube_env.yaml");
 	must_load(fx);
-	assert_string_equal(host_name_of(fx), "fixed");
+	assert_string_equal(world_host_name(&fx->b.node), "fixed");
 	assert_string_equal(names_of(fx), "ca kube-proxy kubelet");
 	assert_int_equal(asked(fx, NULL), 0);
 	assert_int_equal(cloud_count(fx->c, CLOUD_S3, NULL), 0);
@@ -584,7 +577,7 @@ static void test_offline_in_the_same_boot(void **state)
 	fx->req.offline = true;
 	cloud_tell(fx->c, CLOUD_IMDS, "/__reset");
 	must_load(fx);
-	assert_non_null(strstr(host_name_of(fx), "ip-10-0-0-7."));
+	assert_non_null(strstr(world_host_name(&fx->b.node), "ip-10-0-0-7."));
 	assert_int_equal(asked(fx, NULL), 1); /* whether it answers kubelet, which has no token */
 	/* a disk that another instance may have booted from */
 	scratch_write(&fx->root, boot_id, "boot-2\n");
@@ -788,7 +781,7 @@ static void test_documents_only(void **state)
 	assert_int_equal(unlink(below(fx, ISSUED SERIAL ".crt")), 0);
 	must_load(fx);
 	assert_int_equal(fx->b.node.keypairs.n, 0);
-	assert_string_equal(host_name_of(fx), "@aws");
+	assert_string_equal(world_host_name(&fx->b.node), "@aws");
 	assert_int_equal(asked(fx, NULL), 0);
 	fx->req.no_secrets = false;
 	assert_true(load(fx) < 0);

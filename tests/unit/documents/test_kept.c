@@ -12,10 +12,10 @@
 #include "nodeup/base/paths.h"
 #include "nodeup/base/proc.h"
 #include "nodeup/base/record.h"
-#include "nodeup/config/kops18/model.h"
 #include "nodeup/documents/bootstrap.h"
 #include "nodeup/documents/kept.h"
 #include "tests/unit/lib/cloud.h"
+#include "tests/unit/lib/kops18_world.h"
 #include "tests/unit/lib/scratch.h"
 
 #define STATE "tests/data/seed-cluster/state/jdurbin-kops/abc.joshdurbin.net"
@@ -38,13 +38,6 @@ struct fixture {
 	struct err e;
 	int64_t runs;
 };
-
-static const char *host_name_of(const struct fixture *fx)
-{
-	const struct kops18_node *own = fx->b.node.own;
-
-	return own->kubelet.hostname_override;
-}
 
 static char *at(struct fixture *fx, const char *name)
 {
@@ -224,7 +217,7 @@ static void a_damaged_document_is_put_back(void **state)
 		assert_int_equal(fx->b.n_lost, 1);
 		assert_string_equal(fx->b.lost[0].path, at(fx, names[i]));
 		assert_non_null(warned(fx, " holds NUL bytes; "));
-		assert_string_equal(host_name_of(fx), "fixed");
+		assert_string_equal(world_host_name(&fx->b.node), "fixed");
 	}
 }
 
@@ -335,7 +328,7 @@ static void an_edit_that_does_not_parse_is_served_at_boot(void **state)
 	scratch_write(&fx->docs, "/cluster_spec.yaml", "a: [\n");
 	must_load(fx);
 	assert_string_equal(fx->b.set, "kept:2");
-	assert_string_equal(host_name_of(fx), "fixed");
+	assert_string_equal(world_host_name(&fx->b.node), "fixed");
 	/* what is damaged beside an edit is put back */
 	assert_int_equal(truncate(fx->req.conf, 0), 0);
 	must_load(fx);
@@ -381,7 +374,7 @@ static void a_lost_folder_is_served_at_boot(void **state)
 		fx->req.at_boot = true;
 		must_load(fx);
 		assert_string_equal(fx->b.set, "kept:1");
-		assert_string_equal(host_name_of(fx), "fixed");
+		assert_string_equal(world_host_name(&fx->b.node), "fixed");
 		assert_int_equal(fx->b.n_lost, 0);
 	}
 	assert_int_equal(mkdir(fx->docs.path, 0700), 0);

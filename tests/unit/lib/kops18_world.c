@@ -56,6 +56,11 @@ struct kops18_node *world_own(struct world *w)
 	return (struct kops18_node *)w->node.own;
 }
 
+const char *world_host_name(const struct node *n)
+{
+	return ((const struct kops18_node *)n->own)->kubelet.hostname_override;
+}
+
 int world_build(struct world *w)
 {
 	const struct documents d = {

@@ -36,6 +36,8 @@ struct world world_small(struct arena *a, const char *env_tail, const char *clus
 			 const char *ig);
 /* What its node has as one of kops 1.8, to be changed before it is planned. */
 struct kops18_node *world_own(struct world *w);
+/* The name that kubelet is told of such a node. */
+const char *world_host_name(const struct node *n);
 /* Make the node; the second fails the test when it cannot be made. */
 int world_build(struct world *w) must_check;
 void world_must_build(struct world *w);

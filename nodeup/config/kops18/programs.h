@@ -1,5 +1,5 @@
-/* specs.h - the component specs of kops 1.8: what a document says about each program of a node
- * One list a spec, in list_*.h: C type, member, document key, flag and doc of each field; specs.c makes the rows of the
+/* programs.h - the component specs of kops 1.8: what a document says about each program of a node
+ * One list a spec, in list_*.h: C type, member, document key, flag and doc of each field; programs.c makes the rows of the
  * same lists. `const char *` is Go's string and *string (NULL: absent), struct opt_* its pointers, a plain
  * int64_t its plain int.
  * Owner: the arena they were read into. Errors: none; data only.
@@ -7,9 +7,9 @@
 #pragma once
 
 #include "nodeup/base/field_list.h"
-#include "nodeup/config/list_apiserver.h"
-#include "nodeup/config/list_kubelet.h"
-#include "nodeup/config/list_others.h"
+#include "nodeup/config/kops18/list_apiserver.h"
+#include "nodeup/config/kops18/list_kubelet.h"
+#include "nodeup/config/kops18/list_others.h"
 
 struct docker_spec {
 	DOCKER_SPEC(FIELD_MEMBER)

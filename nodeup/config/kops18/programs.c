@@ -1,4 +1,4 @@
-#include "nodeup/config/specs.h"
+#include "nodeup/config/kops18/programs.h"
 
 #include <stddef.h>
 #include "nodeup/config/accepts_apiserver.h"
