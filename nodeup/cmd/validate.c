@@ -55,7 +55,7 @@ static void add_host(struct arena *a, struct hosts *hosts, const struct node *no
 		h.facts.instance_id = any_instance;
 	arena_push(a, hosts->v, hosts->n, h);
 	/* kube-up installs a docker of a release of its time, and nodes of today have none */
-	if (!release_name(plan_release(&p)) || str_eq(f->arch, "arm64") ||
+	if (!plan_release(&p)->old.name || str_eq(f->arch, "arm64") ||
 	    !plan_era(node)->installs_docker)
 		return;
 	h.name = arena_printf(a, "%s without docker", name);

@@ -67,19 +67,19 @@ void build_packages(struct plan *p)
 
 const char *plan_needs_upgrades(struct plan *p)
 {
-	return p->req->node->auto_upgrades ? plan_release(p)->upgrades : NULL;
+	return p->req->node->auto_upgrades ? plan_release(p)->old.upgrades : NULL;
 }
 
 const char *plan_needs_ntp(struct plan *p)
 {
-	return p->req->node->keeps_time ? plan_release(p)->ntp : NULL;
+	return p->req->node->keeps_time ? plan_release(p)->old.ntp : NULL;
 }
 
 /* A vendor's unit, which an image that lacks the package lacks as well. */
 void build_ntp(struct plan *p)
 {
-	const struct release *d = plan_release(p);
+	const char *unit = plan_release(p)->old.ntp_unit;
 
-	if (p->req->node->keeps_time && d->ntp_unit)
-		plan_unit(p, d->ntp_unit, !p->req->image_mode);
+	if (p->req->node->keeps_time && unit)
+		plan_unit(p, unit, !p->req->image_mode);
 }

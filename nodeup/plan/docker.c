@@ -36,7 +36,7 @@ static bool has_words(const char *list, const char *word)
 
 static bool is_package_for(const struct plan *p, const struct docker_package *pkg)
 {
-	const char *name = release_name(plan_release(p));
+	const char *name = plan_release(p)->old.name;
 
 	return name && has_words(pkg->distributions, name) &&
 	       str_eq(pkg->version, p->req->node->docker_version);
@@ -71,7 +71,7 @@ static void fail_runtime(struct plan *p)
 	const struct version *v = &p->req->node->kubernetes;
 	const bool is_masked = str_eq(p->req->runtime.masked, plan_docker_unit);
 	const char *found = p->req->runtime.unit;
-	const char *name = release_name(plan_release(p));
+	const char *name = plan_release(p)->old.name;
 	struct err *e = plan_error(p);
 
 	(void)err_config(

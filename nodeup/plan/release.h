@@ -1,30 +1,75 @@
-/* release.h - the packages that kops 1.8 installed on each release of a distribution
- * The releases that kops 1.8 knew get what it installed there. Images of today bring their programs
- * themselves: nothing is installed on them but what the documents name.
+/* release.h - the releases of distributions that nodes are made on, and what each is given
+ * A row has a part for each era that knows the release. kops 1.8 and kube-up also take releases that have none: images of
+ * today bring their programs themselves, and nothing is installed on them but what the documents name.
+ * Invariant: code asks the row, and never compares a name.
  * Owner: static tables. Errors: none. Threads: all functions.
- * Source: kops 1.8.1 nodeup/pkg/distros, nodeup/pkg/model/{logrotate,packages}.go,
- * upup/models/nodeup. */
+ * Source: kops 1.8.1 nodeup/pkg/distros, nodeup/pkg/model/{logrotate,packages}.go, upup/models/nodeup; kops 1.37
+ * util/pkg/distributions, nodeup/pkg/model/{packages,ntp,update_service}.go, nodeup/pkg/model/networking. */
 #pragma once
 
 #include "nodeup/plan/plan.h"
 
-struct release {
-	const char *distribution;
-	const char *version;  /* "8" is also 8.11; NULL: any */
-	const char *codename; /* of that version, where a host tells no number */
-	const char *packages; /* blank-separated; NULL: kops 1.8 did not know this release */
+/* Guards that keep the host from changing a network that is not its own. Networks ask for them, and a release gets
+ * those that it needs. */
+enum release_guard {
+	GUARD_ROUTES =
+		1 << 0, /* systemd-networkd leaves routes and rules alone that it did not make */
+	GUARD_ADDRESSES = 1 << 1, /* it gives no interface another MAC */
+	GUARD_OTHERS = 1 << 2,    /* it leaves all interfaces alone but the first */
+	GUARD_HOTPLUG = 1 << 3,   /* cloud-init does nothing when an interface is attached */
+	GUARD_POLICY = 1 << 4,    /* Amazon's tools add no addresses of pods to the host */
+	GUARD_TABLES = 1 << 5,    /* names of routing tables are where newer releases have them */
+	GUARD_RELEASE = 1 << 6,   /* GUARD_ROUTES by a file of another name */
+	GUARD_OTHERS_BY_NAME = 1 << 7, /* GUARD_OTHERS by what interfaces are called */
+	GUARD_OTHERS_OF_VPC = 1 << 8,  /* the same in a file of another name */
+};
+
+/* Why only some versions of today's kops give a release a guard. */
+enum release_when {
+	GUARDED_LATE,       /* kops knew the release for long without it */
+	GUARDED_NOT_ALWAYS, /* some versions between took it for needless */
+	GUARDED_BY_RELEASE, /* an older file of the same guard came late */
+};
+
+/* Of kops 1.8 and kube-up. */
+struct release_old {
+	const char *name;     /* "jessie", "centos7": as docker's packages have it */
+	const char *packages; /* blank-separated; NULL: the release was not known */
 	const char *upgrades; /* package that installs updates by itself; NULL: none */
 	const char *ntp;      /* package that keeps the time; NULL: the image does */
 	const char *ntp_unit;
 };
 
-/* The n-th release or distribution of the tables, as facts; false: there are no more. */
-bool release_nth(size_t n, struct facts *ret);
-/* Returns whether the facts are of this release: the version begins so ("8" fits 8.11). A host without a version is
- * known by the code name (NULL: it has none). */
-bool release_is(const char *distribution, const char *version, const char *codename,
-		const struct facts *f);
-/* The row of this host; one without anything for a release that kops 1.8 did not know. */
+/* Of today's kops. */
+struct release_today {
+	const char *packages; /* blank-separated; NULL: no node is made on it */
+	const char *old_tools,
+		*older_tools;  /* packages that kops to 1.34, and to 1.33, gives as well */
+	const char *upgrades;  /* as above */
+	const char *wireguard; /* NULL: the kernel's is enough */
+	const char *chrony_conf, *chrony_unit;
+	const char *users;   /* of its images: the first one that is there gets a kubeconfig */
+	unsigned int guards; /* of enum release_guard */
+	struct {
+		unsigned int guards; /* those of them that not every kops gives */
+		enum release_when when;
+	} with[2];
+};
+
+struct release {
+	const char *distribution; /* NULL: every other */
+	const char *version;      /* "8" is also 8.11 */
+	const char *codename;     /* of that version, where a host tells no number; or NULL */
+	struct release_old old;
+	struct release_today today;
+	const char *btrfs; /* package of mkfs.btrfs; NULL: as everywhere else */
+};
+
+/* The row of every other release is the last. */
+extern const struct release releases[];
+
+/* The n-th release that an era knows, as facts; false: there are no more. Behind those of old are the distributions. */
+bool release_nth_old(size_t n, struct facts *ret);
+bool release_nth_today(size_t n, struct facts *ret);
+/* The row of this host. */
 const struct release *plan_release(const struct plan *p);
-/* "jessie", "centos7": how tables call it; NULL for a release kops 1.8 did not know. */
-const char *release_name(const struct release *d);

@@ -19,13 +19,9 @@ static bool is_over_several(const struct plan *p, const struct node_volume *v)
 	return v->disks == NODE_DISKS_INSTANCE_STORE && v->nth < 0 && store->set && store->v > 1;
 }
 
-/* Returns the package's name; Debian 8 and Ubuntu 16.04 had another. */
-static const char *package_of(const struct release *d, const struct mkfs_kind *kind)
+static const char *package_of(const struct release *r, const struct mkfs_kind *kind)
 {
-	if (strcmp(kind->fs, "btrfs") == 0 &&
-	    (str_eq(d->codename, "jessie") || str_eq(d->codename, "xenial")))
-		return "btrfs-tools";
-	return kind->package;
+	return r->btrfs && strcmp(kind->fs, "btrfs") == 0 ? r->btrfs : kind->package;
 }
 
 static void add_package(struct plan *p, const char *package, const char *program,

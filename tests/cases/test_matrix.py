@@ -19,9 +19,9 @@ def source(name):
 
 
 def releases(text):
-    """(distribution, version, codename) of each row, None for NULL; behind them each distribution by itself, and none."""
+    """(distribution, version, codename) of each row of old, None for NULL; behind them each distribution by itself, and none."""
     table = text[text.index("releases[] = {"):]
-    rows = re.findall(r"^\t\{ ([^,]+,[^,]+,[^,]+),", table[:table.index("};")], re.M)
+    rows = re.findall(r"^\t\{ ([^,]+,[^,]+,[^,]+), +\.old = ", table[:table.index("};")], re.M)
     named = first_columns(source("config/distro.c"), "distros[] = {")
     return [tuple(None if f.strip() == "NULL" else f.strip().strip('"') for f in row.split(",")) for row in rows] + [
         (name, None, None) for name in sorted(named)] + [(None, None, None)]
@@ -102,7 +102,7 @@ def test_every_tag_is_there_and_absent(found):
 
 
 def test_what_is_no_case_is_found(found):
-    text = source("plan/release.c").replace("releases[] = {", 'releases[] = {\n\t{ "debian", "7", "wheezy", DEBIAN,', 1)
+    text = source("plan/release.c").replace("releases[] = {", 'releases[] = {\n\t{ "debian", "7", "wheezy", .old = { DEBIAN } },', 1)
     new = set(releases(text)) - known()["distribution"] - {(None, None, None)}
     assert lacking("distribution", new, found) == [(("debian", "7", "wheezy"), role) for role in ROLES]
     assert lacking("network", {"cilium", "weave"}, found) == [("cilium", role) for role in ROLES]

@@ -27,7 +27,7 @@ static const char others[] = "\n"
 
 /* Guards that are a file. */
 static const struct {
-	enum kops_guard guard;
+	enum release_guard guard;
 	bool is_read_by_networkd;
 	const char *path, *text;
 } guard_files[] = {

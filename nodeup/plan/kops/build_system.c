@@ -110,7 +110,7 @@ void build_kops_system(struct plan *p)
 const char *needs_kops_system(struct plan *p)
 {
 	const struct kops_config *c = kops_of(p)->config;
-	const struct kops_release *r = kops_release(p);
+	const struct release_today *r = kops_release(p);
 	struct strv names = { 0 };
 	const bool nftables = kops_has(p, KOPS_NFTABLES_PACKAGE) && c->has_kube_proxy &&
 			      c->kube_proxy.enabled.v &&

@@ -162,7 +162,7 @@ const char *needs_kops_upgrades(struct plan *p)
 /* The package's own service, with the clock of the VPC. */
 void build_kops_ntp(struct plan *p)
 {
-	const struct kops_release *r = kops_release(p);
+	const struct release_today *r = kops_release(p);
 	struct task *unit;
 
 	if (kops_of(p)->config->ntp_unmanaged)

@@ -3,7 +3,6 @@
 #include "nodeup/plan/kops/builders.h"
 #include "nodeup/plan/kops/host_checks.h"
 #include "nodeup/plan/kops/kops.h"
-#include "nodeup/plan/kops/release.h"
 #include "nodeup/plan/release.h"
 
 static const struct builder builders[] = { KOPS_BUILDERS(PLAN_BUILDER) };
@@ -20,7 +19,7 @@ const struct plan_era plan_kops = {
 	.builders = builders,
 	.n_builders = ARRAY_LEN(builders),
 	.checks = kops_host_checks,
-	.nth_host = kops_nth_host,
+	.nth_host = release_nth_today,
 	.uses_containerd = uses_containerd,
 };
 
@@ -29,5 +28,5 @@ const struct plan_era plan_kops_adopted = {
 	.is_adopted = true,
 	.builders = adopted_builders,
 	.n_builders = ARRAY_LEN(adopted_builders),
-	.nth_host = release_nth,
+	.nth_host = release_nth_old,
 };

@@ -1,71 +1,48 @@
 #include "nodeup/plan/kops/release.h"
 
 #include "nodeup/plan/kops/kops.h"
-#include "nodeup/plan/release.h"
 
-#define DEB "iptables libapparmor1 libseccomp2 util-linux", "bridge-utils conntrack libltdl7 pigz"
-#define DEB_CGROUPS "cgroupfs-mount ebtables ethtool socat"
-#define RPM "libseccomp util-linux container-selinux", "conntrack-tools libtool-ltdl pigz"
-#define RPM_CGROUPS "ebtables ethtool libcgroup socat"
-#define DEB_CHRONY "/etc/chrony/chrony.conf", "chrony.service"
-#define RPM_CHRONY "/etc/chrony.conf", "chronyd.service"
-#define NETWORKD (GUARD_ROUTES | GUARD_ADDRESSES)
-
-/* clang-format off */
-static const struct kops_release releases[] = {
-	{ "debian", "12", "bookworm", DEB, DEB_CGROUPS, "unattended-upgrades", NULL, DEB_CHRONY, "admin root",
-	  NETWORKD | GUARD_OTHERS | GUARD_HOTPLUG | GUARD_TABLES,
-	  { { NETWORKD | GUARD_OTHERS | GUARD_HOTPLUG, KOPS_DEBIAN_GUARDS } } },
-	{ "ubuntu", "24.04", "noble", DEB, DEB_CGROUPS, "unattended-upgrades", "wireguard", DEB_CHRONY, "ubuntu root",
-	  NETWORKD | GUARD_HOTPLUG | GUARD_TABLES | GUARD_RELEASE,
-	  { { GUARD_ADDRESSES, KOPS_DEFAULT_LINK_UBUNTU }, { GUARD_RELEASE, KOPS_RELEASE_CONF_UBUNTU } } },
-	{ "amazonlinux", "2023", NULL, "iptables-nft " RPM, RPM_CGROUPS, NULL, NULL, RPM_CHRONY, "ec2-user",
-	  NETWORKD | GUARD_OTHERS | GUARD_POLICY | GUARD_RELEASE | GUARD_OTHERS_BY_NAME | GUARD_OTHERS_OF_VPC, { { 0 } } },
+/* The versions of kops that give a release its late guards. */
+static const enum kops_change changes[] = {
+	[GUARDED_LATE] = KOPS_DEBIAN_GUARDS,
+	[GUARDED_NOT_ALWAYS] = KOPS_DEFAULT_LINK_UBUNTU,
+	[GUARDED_BY_RELEASE] = KOPS_RELEASE_CONF_UBUNTU,
 };
-/* clang-format on */
 
 /* Documents that are looked at alone may be for a distribution without a version. */
-static bool is_release(const struct plan *p, const struct kops_release *r)
+static bool is_any_release(const struct plan *p)
 {
-	const struct facts *f = p->req->facts;
-	const bool any = p->req->no_keys && !f->version && !f->codename;
-
-	return any ? str_eq(r->distribution, f->distribution)
-		   : release_is(r->distribution, r->version, r->codename, f);
+	return p->req->no_keys && !p->req->facts->version && !p->req->facts->codename;
 }
 
-static const struct kops_release *find_release(const struct plan *p)
+/* NULL: nodes are not made on this host. */
+static const struct release_today *find_release(const struct plan *p)
 {
-	for (size_t i = 0; i < ARRAY_LEN(releases); i++)
-		if (is_release(p, &releases[i]))
-			return &releases[i];
-	return NULL;
+	const struct release *row = plan_release(p);
+
+	for (const struct release *r = releases; is_any_release(p) && r->distribution; r++)
+		if (r->today.packages && str_eq(r->distribution, p->req->facts->distribution))
+			return &r->today;
+	return row->today.packages ? &row->today : NULL;
 }
 
-bool kops_nth_host(size_t n, struct facts *ret)
+const struct release_today *kops_release(const struct plan *p)
 {
-	if (n >= ARRAY_LEN(releases))
-		return false;
-	ret->distribution = releases[n].distribution;
-	ret->version = releases[n].version;
-	ret->codename = releases[n].codename;
-	return true;
-}
+	const struct release_today *found = find_release(p);
+	const struct release *r = releases;
 
-const struct kops_release *kops_release(const struct plan *p)
-{
-	const struct kops_release *r = find_release(p);
-
-	return r ? r : releases;
+	while (!found && !r->today.packages)
+		r++;
+	return found ? found : &r->today;
 }
 
 unsigned int kops_guards(const struct plan *p, unsigned int guards)
 {
-	const struct kops_release *r = kops_release(p);
+	const struct release_today *r = kops_release(p);
 
 	guards &= r->guards;
 	for (size_t i = 0; i < ARRAY_LEN(r->with); i++)
-		if (!kops_has(p, r->with[i].when))
+		if (r->with[i].guards && !kops_has(p, changes[r->with[i].when]))
 			guards &= ~r->with[i].guards;
 	return guards;
 }
@@ -77,8 +54,9 @@ void build_kops_release(struct plan *p)
 
 	if (find_release(p))
 		return;
-	for (size_t i = 0; i < ARRAY_LEN(releases); i++)
-		strv_addf(p->arena, &known, "%s %s", releases[i].distribution, releases[i].version);
+	for (const struct release *r = releases; r->distribution; r++)
+		if (r->today.packages)
+			strv_addf(p->arena, &known, "%s %s", r->distribution, r->version);
 	plan_refuse(p, "this is %s %s, and nodes of these documents are made on %s",
 		    f->distribution ? f->distribution : "another distribution",
 		    f->version ? f->version : "of unknown version",

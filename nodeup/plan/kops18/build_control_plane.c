@@ -217,7 +217,7 @@ static void add_admin_kubeconfig(struct plan *p)
 {
 	static const char folder[] = "/home/admin/.kube", file[] = "/home/admin/.kube/config";
 
-	if (!release_name(plan_release(p)) || !plan_distro(p)->has_admin)
+	if (!plan_release(p)->old.name || !plan_distro(p)->has_admin)
 		return;
 	plan_dir(p, folder, 0700)->dir.owner = "admin";
 	kops18_kubeconfig(p, file, "kubecfg")->file.owner = "admin";

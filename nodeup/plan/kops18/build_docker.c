@@ -163,7 +163,7 @@ void build_docker(struct plan *p)
 	docker.unit = unit_text(p, debian);
 	plan_docker(p, &docker);
 	/* docker of today has no need of being restarted by others */
-	if (plan_release(p)->packages && debian)
+	if (plan_release(p)->old.packages && debian)
 		add_healthcheck(p);
 	add_images(p);
 }

@@ -61,7 +61,7 @@ void build_firewall(struct plan *p)
 
 const char *needs_packages(struct plan *p)
 {
-	return plan_release(p)->packages;
+	return plan_release(p)->old.packages;
 }
 
 void build_upgrades(struct plan *p)

@@ -19,7 +19,7 @@ const struct plan_era plan_kops18 = {
 	.builders = builders,
 	.n_builders = ARRAY_LEN(builders),
 	.checks = host_checks_of_docker,
-	.nth_host = release_nth,
+	.nth_host = release_nth_old,
 	.uses_containerd = uses_containerd,
 	.installs_docker = true,
 };

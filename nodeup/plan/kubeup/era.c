@@ -12,7 +12,7 @@ const struct plan_era plan_kubeup = {
 	.builders = builders,
 	.n_builders = ARRAY_LEN(builders),
 	.checks = host_checks_of_docker,
-	.nth_host = release_nth,
+	.nth_host = release_nth_old,
 	.made_on = "kube-up made nodes of Debian and Ubuntu",
 	.family = PACKAGE_DEB,
 };

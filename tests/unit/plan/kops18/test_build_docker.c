@@ -336,9 +336,9 @@ static void releases_are_told_apart(void **state)
 
 		assert_int_equal(facts_os_release(a, rows[i].os_release, &f, &e), 0);
 		if (rows[i].name)
-			assert_string_equal(release_name(plan_release(&p)), rows[i].name);
+			assert_string_equal(plan_release(&p)->old.name, rows[i].name);
 		else
-			assert_null(release_name(plan_release(&p)));
+			assert_null(plan_release(&p)->old.name);
 		assert_int_equal(plan_distro(&p)->family, rows[i].family);
 	}
 }
