@@ -7,11 +7,9 @@
 #include "nodeup/config/kubeup/kubeup.h"
 #include "nodeup/documents/kinds.h"
 
+/* A row stands before that of an older format with which it shares keys. What no row recognises is of the last one: its
+ * errors name the key that is missing. */
 const struct dialect *const dialects[] = { &kubeup_dialect, &kops_dialect, &kops18_dialect, NULL };
-
-/* A row stands before that of an older format with which it shares keys. What no row recognises is of the
- * most usual dialect: its errors name the key that is missing. */
-static const struct dialect *const usual = &kops18_dialect;
 
 const struct dialect_program *dialects_program(size_t n)
 {
@@ -49,7 +47,7 @@ static int recognise(struct arena *a, const struct tree *conf, const struct dial
 {
 	const struct tree_item *first = NULL;
 
-	*ret = usual;
+	*ret = dialects[ARRAY_LEN(dialects) - 2];
 	for (const struct dialect *const *d = dialects; *d; d++) {
 		const struct tree_item *sign = sign_of(*d, first ? *ret : NULL, conf);
 
