@@ -1,6 +1,6 @@
 /* distro.h - all that differs by distribution: one row each
- * Code asks the row of the host, and never compares a distribution's name. What differs by release,
- * as kops 1.8 knew them, is the planner's (plan/release.h).
+ * Code asks the row of the host, and never compares a distribution's name. What differs by release is the planner's
+ * (plan/release.h).
  * Owner: static tables. Errors: none. Threads: all functions.
  * Source: kops 1.8.1 nodeup/pkg/distros, nodeup/pkg/model, upup/models/nodeup. */
 #pragma once
