@@ -5,6 +5,7 @@
 Manifests are compared as parsed YAML, everything else byte by byte. UPDATE=1 writes the files anew: read the difference
 before you commit it.
 """
+import contextlib
 import os
 import re
 import sys
@@ -18,6 +19,7 @@ from test_kubeup import Lines, is_parsed, look
 sys.path.insert(0, str(cases.ROOT / "tests/system"))
 import kops  # noqa: E402
 from older_kops import render  # noqa: E402
+from test_kops_versions import user_data  # noqa: E402
 
 HERE = cases.HERE / "kops"
 # CASE: (kops, Kubernetes, release, keys beside)
@@ -28,6 +30,19 @@ CASES = {
         "DNSZone": "Z1AFAKE1ZON3YO", "usesNoneDNS": False}),
     "1.35-control-plane": ("1.35.2", "1.35.1", kops.AMAZON, {
         "Networking": {**kops.CONFIG["Networking"], "cilium": {"ipam": "eni"}}, "usesNoneDNS": True}),
+    "1.30-worker": ("1.30.4", "1.26.3", kops.DEBIAN, {
+        "KubeletConfig": {**kops.CONFIG["KubeletConfig"], "featureGates": {"InPlacePodVerticalScaling": "true"}, "imageMaximumGCAge": "168h",
+                          "kubeReserved": {"memory": "1Gi", "cpu": "100m"}, "kubeReservedCgroup": "/kube", "runtimeRequestTimeout": "20m",
+                          "resolvConf": "", "taints": ["dedicated=db:NoSchedule", "gone:NoExecute"]},
+        "containerdConfig": {**kops.CONFIG["containerdConfig"], "version": "1.7.16", "registryMirrors": {
+            "docker.io": ["https://mirror.example", "https://other.example"], "*": ["https://all.example"]}}}),
+    "1.34-worker": ("1.34.3", "1.32.4", kops.UBUNTU, {
+        "KubeletConfig": {**kops.CONFIG["KubeletConfig"], "maxParallelImagePulls": 5, "serializeImagePulls": False, "imageMinimumGCAge": "5m",
+                          "kubeletCgroups": "/kubelet", "runtimeCgroups": "/runtime"},
+        "Networking": {**kops.CONFIG["Networking"], "amazonVPC": {}}}),
+    "1.35-worker": ("1.35.2", "1.35.1", kops.AMAZON, {
+        "KubeletConfig": {**kops.CONFIG["KubeletConfig"], "crashLoopBackOffMaxContainerRestartPeriod": "2m"}, "UsesKubenet": True,
+        "containerdConfig": {**kops.CONFIG["containerdConfig"], "selinuxEnabled": True, "nri": {"enabled": True, "pluginRequestTimeout": "5s"}}}),
 }
 # what is another at each run, and how it is called in a kept file
 NAMES = [(r"-----BEGIN ([A-Z ]+)-----\n.*?-----END \1-----\n", r"@\1@\n"), (r"(-data: )\S+", r"\1PEM"), (r"http://127.0.0.1:\d+/", "@STORE@/"),
@@ -44,11 +59,14 @@ def named(text):
 def case(request, tmp_path):
     """Its name and its node, which is applied."""
     version, kubernetes, release, more = CASES[request.param]
-    node = kops.ControlPlane(tmp_path / "node", **more)
+    is_worker = request.param.endswith("-worker")
+    node = (kops.Worker if is_worker else kops.ControlPlane)(tmp_path / "node", **more)
     node.facts = {**release, **kops.FACTS}
     render(node, version, kubernetes).write()
-    done = node.apply(AWS_REGION="us-test-1")
-    node.close()
+    with node.controller() if is_worker else contextlib.closing(node):
+        if is_worker:
+            (node.folder / "documents/kube_env.yaml").write_text(user_data(version, yaml.safe_dump(node.boot())))
+        done = node.apply(AWS_REGION="us-test-1")
     assert done.returncode == 0 and done.stdout.splitlines()[-1] == "success", done.stdout + done.stderr
     return request.param, node
 
