@@ -7,6 +7,8 @@ import yaml
 
 import kops
 import upstream
+from older_kops import render
+from test_kops_versions import user_data
 from world import OK
 
 MINORS = range(32, 38)
@@ -53,6 +55,23 @@ def test_a_worker(minor, tmp_path):
         done = worker.apply()
     assert done.returncode == OK, done.stderr
     assert judge(worker, minor) == {"kubelet", "kube-proxy"}
+
+
+@pytest.mark.parametrize("version, minor", [("1.30.4", 25), ("1.30.4", 26), ("1.31.0", 27), ("1.32.4", 31), ("1.33.2", 33), ("1.34.3", 32),
+                                            ("1.35.2", 30), ("1.35.2", 35)])
+def test_a_worker_of_an_older_kops(version, minor, tmp_path):
+    """Keys of kubelet.conf that its kubelet does not know it passes over, with a warning: kops writes those of its own library."""
+    worker = kops.Worker(tmp_path)
+    worker.config = set_version(worker.config, minor)
+    render(worker, version, f"1.{minor}.1")
+    with worker.controller():
+        (worker.folder / "documents/kube_env.yaml").write_text(user_data(version, yaml.safe_dump(worker.boot())))
+        done = worker.apply()
+    assert done.returncode == OK, done.stderr
+    lines = {program: words for program, _, words in command_lines(worker)}
+    for program, words in lines.items():
+        assert words and not upstream.unknown(program, minor, words), f"{program} 1.{minor}"
+    assert "--tls-cert-file=/srv/kubernetes/kubelet-server.crt" in lines["kubelet"] and "kube-proxy" in lines
 
 
 @pytest.mark.parametrize("minor", MINORS)
