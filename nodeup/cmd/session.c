@@ -117,6 +117,7 @@ static int load_documents(struct session *s, const struct session_req *req, stru
 		.strict = cli->strict,
 		.no_secrets = req->bake,
 		.only_looks = !req->for_apply,
+		.trusts_nothing = cli->verify,
 		.no_machine = is_of_no_machine(s, req),
 		.may_replay = !req->bake && !req->documents_only,
 		.may_mend = !cli->conf || str_eq(s->own_unit, boot_unit),

@@ -54,6 +54,7 @@ struct node_keypair {
 		why; /* of one that was, or would be, made in this run: for what reason; else NULL */
 	bool unmade;          /* it would be: cert and key are "" */
 	const char *renewals; /* how often this node issued it anew; NULL: never */
+	const char *checked;  /* what a check found, for the next run; NULL: nothing */
 	const char *pod; /* the static pod that is to start again for each of these; NULL: none */
 	int64_t until;   /* of one that was issued: when it ends, in seconds since 1970 */
 };

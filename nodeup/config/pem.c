@@ -406,26 +406,6 @@ static int check_subject(const X509 *cert, const struct pem_wanted *want, struct
 	return err_code(e);
 }
 
-static int64_t seconds_between(const ASN1_TIME *from, const ASN1_TIME *to)
-{
-	int days, seconds;
-
-	if (ASN1_TIME_diff(&days, &seconds, from, to) != 1)
-		return 0;
-	return days * INT64_C(86400) + seconds;
-}
-
-/* More than a third of it is still to come. */
-static bool is_fresh(const X509 *cert, int64_t time)
-{
-	ASN1_TIME *now = ASN1_TIME_set(NULL, (time_t)time);
-	const ASN1_TIME *from = X509_get0_notBefore(cert), *until = X509_get0_notAfter(cert);
-	const bool fresh = now && seconds_between(now, until) * 3 > seconds_between(from, until);
-
-	ASN1_TIME_free(now);
-	return fresh;
-}
-
 /* What it may be used for; NULL: what is wanted of it, and nothing else. */
 static const char *fault_of_usage(X509 *cert, bool serves)
 {
@@ -452,6 +432,29 @@ static int64_t unix_of(const ASN1_TIME *time)
 	return ASN1_TIME_to_tm(time, &tm) == 1 ? timegm(&tm) : 0;
 }
 
+static struct pem_life life_of(const X509 *cert, const X509 *issuer)
+{
+	return (struct pem_life){ .from = unix_of(X509_get0_notBefore(cert)),
+				  .until = unix_of(X509_get0_notAfter(cert)),
+				  .ca_from = unix_of(X509_get0_notBefore(issuer)),
+				  .ca_until = unix_of(X509_get0_notAfter(issuer)) };
+}
+
+/* More than a third of it is still to come. */
+static bool is_fresh(const struct pem_life *life, int64_t time)
+{
+	return (life->until - time) * 3 > life->until - life->from;
+}
+
+/* OpenSSL takes no certificate in its last second. */
+bool pem_still_holds(const struct pem_life *life, const struct pem_wanted *want)
+{
+	const int64_t now = want->time;
+
+	return !now || (now >= life->from && now < life->until && now >= life->ca_from &&
+			now < life->ca_until && (!want->fresh || is_fresh(life, now)));
+}
+
 bool pem_is_in_time(const char *text, const char *id, int64_t time, int64_t *ret_from,
 		    int64_t *ret_until)
 {
@@ -472,18 +475,19 @@ bool pem_is_in_time(const char *text, const char *id, int64_t time, int64_t *ret
 	return is_valid || !is_there;
 }
 
-static int check_made(X509 *cert, const struct pem_wanted *want, struct err *e)
+static int check_made(X509 *cert, const struct pem_life *life, const struct pem_wanted *want,
+		      struct err *e)
 {
 	const char *fault = fault_of_usage(cert, want->serves);
 	int r = fault ? err_config(e, "the certificate does not hold: %s", fault)
 		      : check_subject(cert, want, e);
 
-	if (r == 0 && want->fresh && !is_fresh(cert, want->time))
+	if (r == 0 && want->fresh && !is_fresh(life, want->time))
 		r = err_config(e, "less than a third of the certificate's life is left");
 	return r < 0 ? r : check_hosts(cert, want, e);
 }
 
-int pem_check_issued(const char *text, const struct pem_wanted *want, int64_t *ret_until,
+int pem_check_issued(const char *text, const struct pem_wanted *want, struct pem_life *ret,
 		     struct err *e)
 {
 	autocert *cert = read_first(text);
@@ -492,8 +496,11 @@ int pem_check_issued(const char *text, const struct pem_wanted *want, int64_t *r
 	const bool ours = key && cert && X509_check_private_key(cert, key) == 1;
 	const bool is_signed = issuer && cert && (!want->issuer_id || is_signed_by(cert, issuer));
 	const char *fault = is_signed ? fault_of_chain(cert, issuer, want) : NULL;
+	struct pem_life life = { 0 };
 	int r = 0;
 
+	if (is_signed)
+		life = life_of(cert, issuer);
 	if (!cert)
 		r = err_config(e, "no certificate");
 	else if (!ours)
@@ -505,9 +512,9 @@ int pem_check_issued(const char *text, const struct pem_wanted *want, int64_t *r
 	else if (fault)
 		r = err_config(e, "the certificate does not hold: %s", fault);
 	else
-		r = check_made(cert, want, e);
+		r = check_made(cert, &life, want, e);
 	if (r == 0)
-		*ret_until = unix_of(X509_get0_notAfter(cert));
+		*ret = life;
 	ERR_clear_error();
 	return r;
 }

@@ -40,10 +40,17 @@ struct pem_wanted {
 	bool fresh;   /* more than a third of its life is left */
 };
 
-/* Whether the first certificate of a text is such a one; *ret_until is when it ends, in seconds since 1970. CONFIG, with
- * EADDRNOTAVAIL where nothing but a name beyond others is wrong. */
-int pem_check_issued(const char *text, const struct pem_wanted *want, int64_t *ret_until,
+/* From when until when a certificate holds, and the CA's that has signed it, in seconds since 1970. */
+struct pem_life {
+	int64_t from, until, ca_from, ca_until;
+};
+
+/* Whether the first certificate of a text is such a one. CONFIG, with EADDRNOTAVAIL where nothing but a name beyond others is
+ * wrong. */
+int pem_check_issued(const char *text, const struct pem_wanted *want, struct pem_life *ret,
 		     struct err *e) must_check;
+/* Whether what passed that check would pass it for `want`, of which only the time, and whether it is to be fresh, is another. */
+bool pem_still_holds(const struct pem_life *life, const struct pem_wanted *want);
 /* Whether a certificate of a text, or the one of that serial number, is valid at a time, in seconds since 1970. If not, say between
  * which times the last one of them is. What is not there is not out of its time. */
 bool pem_is_in_time(const char *text, const char *id, int64_t time, int64_t *ret_from,

@@ -18,11 +18,12 @@ struct bootstrap_req {
 	bool offline;     /* no server of documents is asked */
 	bool no_metadata; /* nor this instance's metadata service */
 	bool assets_alone; /* of documents that cannot be had none is wanted, where others name the assets */
-	bool checks_alone; /* of the documents: nothing is made of them */
-	bool only_looks;   /* no certificate is asked for */
-	bool no_secrets;   /* validate, userdata: documents only */
-	bool no_machine;   /* diff: nothing of this machine counts, nor is it asked */
-	bool may_replay;   /* persisted documents may stand in when the store cannot be reached */
+	bool checks_alone;   /* of the documents: nothing is made of them */
+	bool only_looks;     /* no certificate is asked for */
+	bool trusts_nothing; /* what an earlier run has checked is checked again */
+	bool no_secrets;     /* validate, userdata: documents only */
+	bool no_machine;     /* diff: nothing of this machine counts, nor is it asked */
+	bool may_replay;     /* persisted documents may stand in when the store cannot be reached */
 	bool may_mend; /* documents are at their usual place: what is damaged there is put back */
 	bool at_boot;  /* nobody is there to correct a document that does not parse */
 	const struct settings *settings; /* of the machine; NULL: none */

@@ -29,9 +29,9 @@ static int64_t life(const struct strv *addresses)
 	return LIFE + hash_of(addresses) % LIFE_SPREAD_HOURS * HOUR;
 }
 
-/* any_time: the clock is wrong, so dates say nothing. */
+/* any_time: the clock is wrong, so dates say nothing. was_kept: what was found before will do. */
 static int check(struct loader *l, const struct node_issue *want, const struct node_keypair *signer,
-		 bool any_time, struct node_keypair *pair, struct err *e)
+		 bool any_time, bool was_kept, struct node_keypair *pair, struct err *e)
 {
 	const struct pem_wanted wanted = { .key = pair->key,
 					   .pool = signer->cert,
@@ -42,7 +42,17 @@ static int check(struct loader *l, const struct node_issue *want, const struct n
 					   .serves = want->serves,
 					   .fresh = !any_time,
 					   .time = any_time ? 0 : dur_wall() / DUR_SEC };
-	return pem_check_issued(pair->cert, &wanted, &pair->until, e);
+	struct pem_life life;
+	int r;
+
+	if (was_kept && loader_was_checked(l, want, &wanted,
+					   loader_kept_issue(l, want->name, LOADER_CHECKED), pair))
+		return 0;
+	pair->cert = loader_first(l, pair->cert);
+	r = pem_check_issued(pair->cert, &wanted, &life, e);
+	if (r == 0)
+		loader_note_check(l, want, &wanted, &life, pair);
+	return r;
 }
 
 /* How often it was issued anew, this time too. */
@@ -73,9 +83,7 @@ static bool find_pair(struct loader *l, const struct node_issue *want,
 			break;
 		if (!pair.cert || !pair.key)
 			continue;
-		if (check(l, want, signer, any_time, &pair, &e) == 0) {
-			/* one that a server shows may have its CA behind it */
-			pair.cert = pem_first(l->arena, pair.cert);
+		if (check(l, want, signer, any_time, tries == 0, &pair, &e) == 0) {
 			pair.name = want->name;
 			pair.renewals = loader_kept_issue(l, want->name, LOADER_RENEWALS);
 			*ret = pair;
@@ -101,6 +109,7 @@ static int issue(struct loader *l, const struct node_issue *want, const struct n
 				   .serves = want->serves,
 				   .from = now - PAST,
 				   .until = now + life(&l->b->facts.addresses) };
+	struct err ignored;
 	const char *public;
 	int r = join_keys_take(l->b->keys, l->arena, &ret->key, &public, e);
 
@@ -108,7 +117,11 @@ static int issue(struct loader *l, const struct node_issue *want, const struct n
 	ret->until = order.until;
 	if (r == 0)
 		r = pem_issue(l->arena, &order, &ret->cert, e);
-	return r < 0 ? err_wrap(e, "certificate %s", want->name) : 0;
+	if (r < 0)
+		return err_wrap(e, "certificate %s", want->name);
+	/* what its CA may not sign is issued anew by the next run */
+	(void)!check(l, want, signer, false, false, ret, &ignored);
+	return 0;
 }
 
 int loader_begin_issues(struct loader *l, const struct node_wants *w, struct err *e)

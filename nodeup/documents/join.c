@@ -64,6 +64,13 @@ const char *loader_kept_text(struct loader *l, const char *location)
 	return NULL;
 }
 
+const char *loader_first(struct loader *l, const char *text)
+{
+	const char *first = text ? pem_first(l->arena, text) : NULL;
+
+	return first ? first : text;
+}
+
 const char *loader_kept_issue(struct loader *l, const char *name, const char *half)
 {
 	return loader_kept_text(l, place_of_issue(l, name, half));
@@ -203,7 +210,8 @@ static struct loader_ca ca_of(const struct node_issue *want)
 				   .id = want->signer_id };
 }
 
-/* The pair gets its name, and when it ends. others NULL: it may have any name beside those that are wanted. */
+/* The pair gets its name, and when it ends. others NULL: it may have any name beside those that are wanted, and what was found
+ * before will do. */
 static int check_pair(struct loader *l, const struct node_issue *want, const struct strv *others,
 		      bool any_time, struct node_keypair *pair, struct err *e)
 {
@@ -216,10 +224,18 @@ static int check_pair(struct loader *l, const struct node_issue *want, const str
 					   .others = others ? loader_list(l, others) : NULL,
 					   .serves = want->serves,
 					   .time = any_time ? 0 : dur_wall() / DUR_SEC };
-	int r = pem_check_issued(pair->cert, &wanted, &pair->until, e);
+	struct pem_life life;
+	int r;
 
 	pair->name = want->name;
-	return r < 0 ? err_wrap(e, "certificate %s", want->name) : 0;
+	if (!others && loader_was_checked(l, want, &wanted,
+					  loader_kept_issue(l, want->name, LOADER_CHECKED), pair))
+		return 0;
+	r = pem_check_issued(pair->cert, &wanted, &life, e);
+	if (r < 0)
+		return err_wrap(e, "certificate %s", want->name);
+	loader_note_check(l, want, &wanted, &life, pair);
+	return 0;
 }
 
 /* Of a pair that is new here. The instance may have names that no document asks for: whether one is its own, the metadata
@@ -260,6 +276,8 @@ void loader_take_issue(struct loader *l, const struct node_keypair *pair)
 	remember_issue(l, pair->name, "key", pair->key);
 	if (pair->renewals)
 		remember_issue(l, pair->name, LOADER_RENEWALS, pair->renewals);
+	if (pair->checked)
+		remember_issue(l, pair->name, LOADER_CHECKED, pair->checked);
 	note_expiry(l->b, pair->name, pair->until);
 	arena_push(l->arena, all->v, all->n, *pair);
 }
@@ -308,15 +326,13 @@ static int take_answer(struct loader *l, const struct node_wants *w, const struc
 		const struct node_issue *want = &w->issues[i];
 
 		pairs[i] = (struct node_keypair){
-			.cert = strmap_get(&answer->certificates, want->name),
+			.cert = loader_first(l, strmap_get(&answer->certificates, want->name)),
 			.key = strmap_get(keys, want->name),
 		};
 		r = pairs[i].cert ? check_new(l, want, &pairs[i], e)
 				  : err_fail(e, ERR_INTEGRITY, EBADMSG,
 					     "kops-controller's answer has no certificate %s",
 					     want->name);
-		if (r == 0)
-			pairs[i].cert = pem_first(l->arena, pairs[i].cert);
 	}
 	l->b->is_given = r == 0;
 	for (size_t i = 0; i < w->n_issues && r == 0; i++)

@@ -1,10 +1,11 @@
 /* loader.h - the steps of bootstrap_load that have files of their own
  * Facts and keys, each step reading through the store and leaving its result in the bootstrap. A
  * step can be run again after the store was told to replay what is kept.
- * Bodies: adopt.c, applied.c, archive.c, clock.c, facts.c, issue.c, join.c, keys.c, mend.c, read.c, vintage.c.
+ * Bodies: adopt.c, applied.c, archive.c, checked.c, clock.c, facts.c, issue.c, join.c, keys.c, mend.c, read.c, vintage.c.
  * Owner: the arena. Errors: as bootstrap.h. Threads: one. */
 #pragma once
 
+#include "nodeup/config/pem.h"
 #include "nodeup/documents/bootstrap.h"
 #include "nodeup/documents/user_data.h"
 
@@ -95,12 +96,22 @@ void loader_tell_clock(struct loader *l, const struct err *off);
 int loader_begin_keys(struct loader *l, size_t n, struct err *e) must_check;
 /* Nothing is asked for or issued; that each of them would be is known. */
 void loader_leave_issues(struct loader *l, const struct node_wants *w);
-/* How often it was issued anew; what else is kept of a certificate are its halves, "crt" and "key". */
+/* How often it was issued anew, and what a check found; what else is kept of a certificate are its halves, "crt" and "key". */
 #define LOADER_RENEWALS "renewals"
+#define LOADER_CHECKED "checked"
+/* Whether that pair is what is wanted, by what is kept of it as LOADER_CHECKED, or NULL. To parse it, and to verify its signature,
+ * takes longer than all else that is done with it. Its dates are looked at anew. The pair is told until when it holds. */
+bool loader_was_checked(const struct loader *l, const struct node_issue *want,
+			const struct pem_wanted *w, const char *kept, struct node_keypair *pair);
+/* Note for later runs that the check found it right. The same, and dates that were not looked at are no check. */
+void loader_note_check(struct loader *l, const struct node_issue *want, const struct pem_wanted *w,
+		       const struct pem_life *life, struct node_keypair *pair);
 /* The text that an earlier run read at that location, and kept; NULL: none. */
 const char *loader_kept_text(struct loader *l, const char *location);
 /* What an earlier run was given, or made, and kept by that name; NULL: nothing. */
 const char *loader_kept_issue(struct loader *l, const char *name, const char *half);
+/* The first certificate of a text, as it is kept: one that a server shows may have its CA behind it. What is none, as it is. */
+const char *loader_first(struct loader *l, const char *text);
 /* Texts as a list that ends in NULL. */
 const char *const *loader_list(struct loader *l, const struct strv *texts);
 /* Have the node use such a pair, and keep it for the next run. */

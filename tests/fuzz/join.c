@@ -23,10 +23,10 @@ static void check_certificate(const char *text)
 					 .hosts = hosts,
 					 .serves = true,
 					 .time = 1800000000 };
-	int64_t until;
+	struct pem_life life;
 	struct err e = { 0 };
 
-	fuzz_expect(pem_check_issued(text, &want, &until, &e) >= 0 || *e.msg,
+	fuzz_expect(pem_check_issued(text, &want, &life, &e) >= 0 || *e.msg,
 		    "an error without a text, of a certificate");
 	e = (struct err){ 0 };
 	fuzz_expect(pem_check_certificate(text, &e) >= 0 || *e.msg,

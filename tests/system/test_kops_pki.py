@@ -1,6 +1,8 @@
 """A control plane of today's kops reads its state store by name, issues its own certificates, and keeps those that are still right."""
 import base64
 import contextlib
+import hashlib
+import json
 import os
 import pathlib
 import re
@@ -13,7 +15,7 @@ import pytest
 import yaml
 
 from kops import AMAZON, CLUSTERS, DEBIAN, UBUNTU, ControlPlane, openssl
-from world import BUSY, CONFIG, NET, OK, PENDING, REFUSED, SYSTEM
+from world import BUSY, CONFIG, NET, OK, PENDING, PROGRAM, REFUSED, SYSTEM
 
 API, KCM, SCHEDULER = (f"/srv/kubernetes/kube-{name}" for name in ("apiserver", "controller-manager", "scheduler"))
 CONTROLLER, CHECK = "/etc/kubernetes/kops-controller", "/etc/kubernetes/kube-apiserver-healthcheck/secrets"
@@ -285,6 +287,35 @@ def test_what_lies_there_is_kept_where_nothing_is_remembered(master):
     subprocess.run(["rm", "-rf", master.root / "var/lib/nodeup"], check=True)
     done = apply(master)
     assert done.returncode == OK and master.tree() == before, done.stderr
+
+
+def forge(master, name, key):
+    """Another private key among what is kept of a certificate, and what a check would have noted of it."""
+    path = master.root / "var/lib/nodeup/documents.json"
+    saved = json.loads(path.read_text())
+    at, = (at for at in saved["documents"] if at.endswith(f"/issued/{name}.checked"))
+    version = subprocess.run([PROGRAM, "version"], capture_output=True, text=True, check=True).stdout.split()[2]
+    kept = {end: base64.b64decode(saved["documents"][at[:-len("checked")] + end]).decode() for end in ("crt", "checked")}
+    ca = master.generations["kubernetes-ca"][-1][1]
+    texts = [f"check 1 of nodeup {version}", kept["crt"], key, ca, name, master.config["KeypairIDs"]["kubernetes-ca"], name, None,
+             "client", None, None]
+    taken = b"".join(b"-" if text is None else b"+" + text.encode() + b"\0" for text in texts)
+    digest, dates = hashlib.sha256(taken).hexdigest(), kept["checked"].split(" ", 1)[1]
+    saved["documents"].update({at: base64.b64encode(f"{digest} {dates}".encode()).decode(),
+                               at[:-len("checked")] + "key": base64.b64encode(key.encode()).decode()})
+    path.write_text(json.dumps(saved))
+
+
+def test_what_was_checked_is_known_by_its_digest_and_repair_checks_it_again(master):
+    """That it is not looked at is seen only by one that is wrong."""
+    assert apply(master).returncode == OK
+    right, path = master.read(f"{API}/kubelet-api.key"), f"file {API}/kubelet-api.key"
+    forge(master, "kubelet-api", master.read(f"{API}/etcd-client.key"))
+    plan, verified = master.run("plan"), master.run("plan", "--verify")
+    assert path in plan.stdout and path not in verified.stdout, plan.stdout + verified.stdout
+    done = master.run("repair", "--deadline=2m")
+    assert done.returncode == OK and master.read(f"{API}/kubelet-api.key") == right, done.stderr
+    assert "No changes" in master.run("plan").stdout
 
 
 def test_a_rotated_ca_issues_anew_what_it_signs_and_nothing_else(master):

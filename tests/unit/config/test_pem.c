@@ -175,9 +175,9 @@ static const char *judge(struct world *w, const struct wish *wish, int ca, bool 
 		.time = NOW,
 	};
 	struct err e = { 0 };
-	int64_t until;
+	struct pem_life life;
 
-	(void)!pem_check_issued(pem_of(w->arena, cert), &want, &until, &e);
+	(void)!pem_check_issued(pem_of(w->arena, cert), &want, &life, &e);
 	X509_free(cert);
 	return arena_str(w->arena, e.msg);
 }
@@ -316,12 +316,52 @@ static void it_says_until_when_it_holds(void **state)
 	const struct pem_wanted want = {
 		.key = w->key, .pool = w->pool, .issuer_id = "101", .name = "i-0", .time = NOW
 	};
-	int64_t until = 0;
+	struct pem_life life = { 0 };
 	struct err e;
 
-	assert_int_equal(pem_check_issued(pem_of(w->arena, cert), &want, &until, &e), 0);
-	assert_int_equal(until, NOW + DAY);
+	assert_int_equal(pem_check_issued(pem_of(w->arena, cert), &want, &life, &e), 0);
+	assert_int_equal(life.until, NOW + DAY);
 	X509_free(cert);
+}
+
+/* To the second, of the certificate and of its CA, which has the longer or the shorter life. */
+static void what_holds_by_its_dates_is_what_the_check_takes(void **state)
+{
+	struct world *w = *state;
+	const struct wish lives[] = {
+		{ "i-0", "clientAuth", NULL, 7, NOW - DAY / 2, NOW + DAY / 2 },
+		{ "i-0", "clientAuth", NULL, 7, NOW - 2 * DAY, NOW + 2 * DAY },
+	};
+	size_t n_held = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(lives); i++) {
+		X509 *cert = make(&lives[i], w->ours, w->cas[1], w->ca_keys[1]);
+		const char *text = pem_of(w->arena, cert);
+		struct pem_wanted want = { .key = w->key,
+					   .pool = w->pool,
+					   .issuer_id = "101",
+					   .name = "i-0",
+					   .time = NOW };
+		struct pem_life life, ignored;
+		struct err e;
+
+		X509_free(cert);
+		assert_int_equal(pem_check_issued(text, &want, &life, &e), 0);
+		for (int64_t at = NOW - 2 * DAY; at <= NOW + 2 * DAY; at += DAY / 12)
+			for (int off = -1; off < 2; off++)
+				for (int fresh = 0; fresh < 2; fresh++) {
+					bool held;
+
+					want.time = at + off;
+					want.fresh = fresh;
+					held = pem_check_issued(text, &want, &ignored, &e) == 0;
+					assert_int_equal(pem_still_holds(&life, &want), held);
+					n_held += held;
+				}
+		want.time = 0;
+		assert_true(pem_still_holds(&life, &want));
+	}
+	assert_true(n_held > 50);
 }
 
 static const char *key_text(struct world *w, EVP_PKEY *key, bool by_algorithm)
@@ -436,10 +476,10 @@ static void a_text_that_is_none(void **state)
 	const struct pem_wanted want = {
 		.key = w->key, .pool = w->pool, .issuer_id = "101", .time = NOW
 	};
-	int64_t until;
+	struct pem_life life;
 	struct err e;
 
-	assert_true(pem_check_issued("", &want, &until, &e) < 0);
+	assert_true(pem_check_issued("", &want, &life, &e) < 0);
 	assert_non_null(strstr(e.msg, "no certificate"));
 }
 
@@ -584,9 +624,9 @@ static const char *judge_issued(struct world *w, const char *cert, const char *o
 					 .fresh = true,
 					 .time = NOW };
 	struct err e = { 0 };
-	int64_t until;
+	struct pem_life life;
 
-	(void)!pem_check_issued(cert, &want, &until, &e);
+	(void)!pem_check_issued(cert, &want, &life, &e);
 	return arena_str(w->arena, e.msg);
 }
 
@@ -645,6 +685,7 @@ int main(void)
 		cmocka_unit_test(what_is_not_wanted_of_it_is_refused),
 		cmocka_unit_test(what_stands_around_it_is_not_taken),
 		cmocka_unit_test(it_says_until_when_it_holds),
+		cmocka_unit_test(what_holds_by_its_dates_is_what_the_check_takes),
 		cmocka_unit_test(each_form_of_a_key_is_read),
 		cmocka_unit_test(a_key_of_other_numbers_is_damaged),
 		cmocka_unit_test(a_certificate_is_parsed_once),
