@@ -19,16 +19,16 @@ static const struct field_accepts short_given_name = SHORT(.keys = true, .names 
 static const struct field_accepts short_pair = SHORT(.commas = true);
 static const struct field_accepts short_taint = SHORT();
 static const struct field_accepts names = {
-	.wanted = NAME_WANTED, .pattern = "^" LABEL_NAME "$", .keys = true, .next = &short_name
+	.wanted = NAME_WANTED, .is_valid = label_is_name, .keys = true, .next = &short_name
 };
 static const struct field_accepts given_names = {
-	.wanted = NAME_WANTED, .pattern = "^" LABEL_NAME "$", .keys = true, .names = true, .next = &short_given_name
+	.wanted = NAME_WANTED, .is_valid = label_is_name, .keys = true, .names = true, .next = &short_given_name
 };
 const struct field_accepts accepts_node_labels = {
-	.wanted = VALUE_WANTED, .pattern = "^" LABEL_VALUE "$", .next = &names
+	.wanted = VALUE_WANTED, .is_valid = label_is_value, .next = &names
 };
 const struct field_accepts accepts_given_labels = {
-	.wanted = VALUE_WANTED, .pattern = "^" LABEL_VALUE "$", .names = true, .next = &given_names
+	.wanted = VALUE_WANTED, .is_valid = label_is_value, .names = true, .next = &given_names
 };
 const struct field_accepts accepts_label_pairs = {
 	.wanted = "labels such as example.com/team=blue, of " LETTERS,

@@ -68,7 +68,9 @@ static void words_are_those_of_the_api_server(void **state)
 
 		if (is("^" LABEL_NAME "$", s) != words[i].name ||
 		    is("^" LABEL_VALUE "$", s) != words[i].value ||
-		    is("^(" LABEL_PAIR ")?$", s) != words[i].pair)
+		    is("^(" LABEL_PAIR ")?$", s) != words[i].pair ||
+		    label_is_name(s) != accepts_matches("^" LABEL_NAME "$", s) ||
+		    label_is_value(s) != words[i].value)
 			fail_msg("'%s'", s);
 	}
 }
