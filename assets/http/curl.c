@@ -22,7 +22,7 @@ enum {
 struct http_curl {
 	CURLM *multi;
 	CURLSH *share;            /* TLS sessions: each handle would begin without any */
-	struct http_trust *trust; /* NULL: of bundle and folder no request was made */
+	struct http_trust *trust; /* NULL: no request was made that is verified by ours */
 	size_t handles;           /* that transfers have */
 };
 
@@ -196,13 +196,14 @@ static CURLcode on_tls(CURL *easy, void *ssl_ctx, void *trust)
 
 static void set_tls(struct http_curl *c, struct transfer *t, const struct http_ca *ca)
 {
-	const bool ours = ca->bundle && ca->folder;
+	const bool ours = ca->roots || (ca->bundle && ca->folder);
 	const char *file = ours ? NULL : ca->bundle;
 	const char *dir = ours ? NULL : ca->folder;
 
-	/* both were found on this machine, and what was found stays */
+	/* what was given, or found on this machine, stays */
 	if (ours && !c->trust)
-		c->trust = http_trust_new(ca->bundle, ca->folder);
+		c->trust = ca->roots ? http_trust_of(ca->roots)
+				     : http_trust_new(ca->bundle, ca->folder);
 	SET(t->easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
 	SET(t->easy, CURLOPT_PROXY_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
 	SET(t->easy, CURLOPT_SSL_CTX_FUNCTION, on_tls);

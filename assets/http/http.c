@@ -199,13 +199,18 @@ static bool take_from_scheme(struct http *h, struct transfer *t, int *ret_r)
 
 /* Requests */
 
+static bool has_roots(const struct http_ca *ca)
+{
+	return ca->bundle || ca->folder || ca->roots;
+}
+
 /* Certificates may be installed, or another file be named, while this runs. */
 static struct http_ca find_ca(struct http *h)
 {
 	struct http_ca ca;
 
 	lock_engine(h);
-	if (!h->ca.bundle && !h->ca.folder)
+	if (!has_roots(&h->ca))
 		h->ca = http_find_ca(h->arena, h->opts.root_fd);
 	ca = h->ca;
 	unlock_engine(h);
@@ -260,7 +265,7 @@ static int start_request(struct http *h, struct transfer *t)
 	route.proxy = is_direct(t) ? "" : proxy_of(h, t)->url;
 	/* curl alone knows which hosts go without the proxy */
 	needs_roots = is_https(t->url) || (is_https(route.proxy) && !*route.no_proxy);
-	if (needs_roots && !route.ca.bundle && !route.ca.folder)
+	if (needs_roots && !has_roots(&route.ca))
 		return transfer_fail(t, ENOENT,
 				     "no CA certificates on this machine: "
 				     "install ca-certificates or set SSL_CERT_FILE");
@@ -535,8 +540,9 @@ static void copy_opts(struct http *h, const struct http_opts *opts)
 	if (h->opts.stall_timeout_ns <= 0)
 		h->opts.stall_timeout_ns = STALL_TIMEOUT_S * DUR_SEC;
 	h->proxies = proxy_load(a);
-	h->ca = h->opts.ca_file ? (struct http_ca){ .bundle = h->opts.ca_file }
-				: http_find_ca(a, opts->root_fd);
+	h->ca = (struct http_ca){ .bundle = h->opts.ca_file, .roots = opts->roots };
+	if (!has_roots(&h->ca))
+		h->ca = http_find_ca(a, opts->root_fd);
 }
 
 static void release_engine(struct http *h)

@@ -20,6 +20,7 @@
 #include "nodeup/base/str.h"
 
 struct http;
+struct x509_store_st;
 
 enum {
 	/* a server that wants to be left alone for longer is asked again all the same */
@@ -34,8 +35,10 @@ enum {
 };
 
 struct http_opts {
-	const char *ca_file;  /* NULL: searched, see http_find_ca */
-	int root_fd;          /* the root of resolv.conf, hosts and CA bundles: the host's "/" */
+	const char *ca_file; /* NULL: searched, see http_find_ca */
+	struct x509_store_st
+		*roots; /* in the place of any file, for as long as the engine is there; or NULL */
+	int root_fd;    /* the root of resolv.conf, hosts and CA bundles: the host's "/" */
 	struct strv rewrites; /* "FROM=TO" URL prefixes, first match wins */
 	/* 0: 20 s, 30 s, 30 s */
 	int64_t connect_timeout_ns, header_timeout_ns, stall_timeout_ns;
@@ -151,8 +154,9 @@ const char *http_header(const char *const *headers, const char *name);
 /* The roots that a server is verified by. If both are known, the folder is asked for one root, and the bundle of
  * all is read only when the folder has it not. */
 struct http_ca {
-	const char *bundle; /* a file; NULL none */
-	const char *folder; /* of files that are named by a hash; NULL none */
+	const char *bundle;          /* a file; NULL none */
+	const char *folder;          /* of files that are named by a hash; NULL none */
+	struct x509_store_st *roots; /* themselves, in the place of both; NULL none */
 };
 
 /* Those of this machine: SSL_CERT_FILE, AWS_CA_BUNDLE, then the places of Debian, RHEL and Amazon Linux, Flatcar, SUSE, Alpine

@@ -8,7 +8,8 @@
 #include "nodeup/base/mem.h"
 
 struct http_trust {
-	X509_STORE *folder; /* OpenSSL looks into it, one root at a time */
+	X509_STORE
+	*folder; /* OpenSSL looks into it, one root at a time; NULL: the bundle has all */
 	X509_STORE *bundle; /* empty until a server is not known by the folder */
 	const char *bundle_path;
 	bool has_bundle; /* it was read */
@@ -97,14 +98,22 @@ static int verify_chain(X509_STORE_CTX *chain, void *arg)
 	return known;
 }
 
-static X509_STORE *new_store(void)
+/* As curl does with its own: a chain may end in any certificate that is trusted. */
+static X509_STORE *set_up(X509_STORE *s)
 {
-	X509_STORE *s = X509_STORE_new();
-
-	/* as curl sets it for its own: a chain may end in any certificate that is trusted */
 	if (!s || !X509_STORE_set_flags(s, X509_V_FLAG_TRUSTED_FIRST | X509_V_FLAG_PARTIAL_CHAIN))
 		abort();
 	return s;
+}
+
+struct http_trust *http_trust_of(X509_STORE *roots)
+{
+	struct http_trust *t = xcalloc(1, sizeof(*t));
+
+	t->bundle = set_up(roots);
+	if (!X509_STORE_up_ref(roots))
+		abort();
+	return t;
 }
 
 struct http_trust *http_trust_new(const char *bundle, const char *folder)
@@ -112,8 +121,8 @@ struct http_trust *http_trust_new(const char *bundle, const char *folder)
 	struct http_trust *t = xcalloc(1, sizeof(*t));
 
 	t->bundle_path = bundle;
-	t->bundle = new_store();
-	t->folder = new_store();
+	t->bundle = set_up(X509_STORE_new());
+	t->folder = set_up(X509_STORE_new());
 	if (!X509_STORE_load_path(t->folder, folder))
 		abort();
 	return t;
@@ -134,5 +143,6 @@ void http_tls_arm(void *ssl_ctx, struct http_trust *t)
 	if (!t)
 		return;
 	SSL_CTX_set1_cert_store(ssl_ctx, t->bundle);
-	SSL_CTX_set_cert_verify_callback(ssl_ctx, verify_chain, t);
+	if (t->folder)
+		SSL_CTX_set_cert_verify_callback(ssl_ctx, verify_chain, t);
 }

@@ -15,7 +15,10 @@ enum {
 };
 
 struct http_trust;
+struct x509_store_st;
 
+/* Roots that are at hand; it has a reference of its own. */
+struct http_trust *http_trust_of(struct x509_store_st *roots);
 /* The roots of a bundle and of a folder. The strings must stay. */
 struct http_trust *http_trust_new(const char *bundle, const char *folder);
 void http_trust_free(struct http_trust *t);

@@ -92,6 +92,26 @@ int pem_check_certificate(const char *text, struct err *e)
 	return read_certificates(text, &first, e);
 }
 
+X509_STORE *pem_roots(const char *text)
+{
+	autobio *bio = pem_open(text);
+	X509_STORE *roots = X509_STORE_new();
+	X509 *cert;
+
+	while ((cert = next_certificate(bio))) {
+		if (!roots || X509_STORE_add_cert(roots, cert) != 1)
+			abort();
+		X509_free(cert);
+	}
+	ERR_clear_error();
+	return roots;
+}
+
+void pem_free_roots(X509_STORE *roots)
+{
+	X509_STORE_free(roots);
+}
+
 /* Looks for the form that kops writes first: each that is looked for in vain takes OpenSSL 3 long.
  * source: client-go util/keyutil ParsePublicKeysPEM, which reads each block in each way, whatever it is called */
 static bool has_public_key(const struct pem_block *b)

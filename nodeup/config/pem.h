@@ -11,8 +11,13 @@
 #include "nodeup/base/err.h"
 #include "nodeup/base/mem.h"
 
+struct x509_store_st;
+
 /* Whether text holds X.509 certificates, and each block of it that is to be one, is. When they end is not asked. */
 int pem_check_certificate(const char *text, struct err *e) must_check;
+/* Returns the certificates of a text that was checked, for servers to be verified by. Each is the one that the check has parsed. */
+struct x509_store_st *pem_roots(const char *text);
+void pem_free_roots(struct x509_store_st *roots);
 /* Whether text holds public keys as kube-apiserver takes them: in whatever form, private keys and certificates among
  * them. */
 int pem_check_public_keys(const char *text, struct err *e) must_check;

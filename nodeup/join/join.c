@@ -2,13 +2,10 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 #include "assets/http/http.h"
 #include "nodeup/aws/sts.h"
 #include "nodeup/base/dur.h"
-#include "nodeup/base/io.h"
-#include "nodeup/base/print.h"
+#include "nodeup/config/pem.h"
 #include "nodeup/join/turns.h"
 
 enum { ANSWER_MAX = 4 << 20, CLOCK_TOLERANCE_S = 60 };
@@ -24,25 +21,19 @@ struct join {
 	struct join_turns turns;
 	struct http *http;
 	struct creds *creds;
-	int ca_fd; /* a file in memory: libcurl takes no text for a whole engine */
+	struct x509_store_st *roots;
 };
 
 int join_new(const struct join_req *req, struct join **ret, struct err *e)
 {
 	struct join *j = xcalloc(1, sizeof(*j));
-	char path[64];
-	int r = 0;
+	int r;
 
-	*j = (struct join){ .req = *req, .turns = { .n = req->servers->n } };
-	j->ca_fd = memfd_create("kops-controller-ca", MFD_CLOEXEC);
-	if (j->ca_fd < 0)
-		r = err_sys(e, "memfd_create");
-	if (r == 0)
-		r = io_write_fd(j->ca_fd, "kops-controller-ca", req->ca, strlen(req->ca), e);
-	(void)print_to(path, sizeof(path), "/proc/self/fd/%d", j->ca_fd);
-	if (r == 0)
-		r = http_new(&(struct http_opts){ .root_fd = req->root_fd, .ca_file = path },
-			     &j->http, e);
+	*j = (struct join){ .req = *req,
+			    .turns = { .n = req->servers->n },
+			    .roots = pem_roots(req->ca) };
+	r = http_new(&(struct http_opts){ .root_fd = req->root_fd, .roots = j->roots }, &j->http,
+		     e);
 	j->creds = creds_new_aws(req->imds);
 	if (r < 0)
 		join_free(j);
@@ -57,7 +48,7 @@ void join_free(struct join *j)
 		return;
 	http_free(j->http);
 	creds_free(j->creds);
-	cleanup_closep(&j->ca_fd);
+	pem_free_roots(j->roots);
 	free(j);
 }
 
