@@ -80,6 +80,48 @@ static struct fetch_job *add_job(struct fetcher *f, const struct asset *as)
 	return j;
 }
 
+static void tell_nobody(void *arg, int r, const struct err *e)
+{
+	(void)arg;
+	(void)r;
+	(void)e;
+}
+
+/* Whoever starts it has it from now on. The lock is held. */
+static void hand_over(struct fetch_job *j)
+{
+	struct fetch_waiter **p = &j->waiters;
+
+	j->begun_ns = 0;
+	while (*p) {
+		struct fetch_waiter *w = *p;
+
+		if (w->done != tell_nobody) {
+			p = &w->next;
+			continue;
+		}
+		*p = w->next;
+		free(w);
+	}
+}
+
+void fetch_begin(struct fetcher *f, const struct asset *as)
+{
+	fetch_start(f, as, tell_nobody, NULL);
+}
+
+int64_t fetch_begun(struct fetcher *f, const struct asset *as)
+{
+	const struct fetch_job *j;
+	int64_t begun_ns;
+
+	fetch_lock(f);
+	j = find_job(f, &as->digest);
+	begun_ns = j ? j->begun_ns : 0;
+	fetch_unlock(f);
+	return begun_ns;
+}
+
 void fetch_start(struct fetcher *f, const struct asset *as, fetch_done_fn *done, void *arg)
 {
 	struct fetch_waiter *w = xcalloc(1, sizeof(*w));
@@ -92,6 +134,10 @@ void fetch_start(struct fetcher *f, const struct asset *as, fetch_done_fn *done,
 	j = find_job(f, &as->digest);
 	if (!j)
 		j = add_job(f, as);
+	if (done == tell_nobody)
+		j->begun_ns = dur_now();
+	else
+		hand_over(j);
 	w->next = j->waiters;
 	j->waiters = w;
 	fetch_job_want_members(j, as);

@@ -66,6 +66,10 @@ void fetch_set_sink(struct fetcher *f, const struct fetch_sink *sink);
 void fetch_free(struct fetcher *f);
 /* Start one asset (kept by reference until done). A job for the same digest is shared. */
 void fetch_start(struct fetcher *f, const struct asset *as, fetch_done_fn *done, void *arg);
+/* Start one asset for whoever starts it with a `done` later. If nobody does, it goes on until fetch_free. */
+void fetch_begin(struct fetcher *f, const struct asset *as);
+/* Since when an asset is fetched, or was, that nobody has started so far, monotonic; 0: it is not. */
+int64_t fetch_begun(struct fetcher *f, const struct asset *as);
 /* Stop one asset; done is called with -ECANCELED unless it already was. */
 void fetch_cancel(struct fetcher *f, const struct asset *as);
 /* Returns whether this verified archive was unpacked while it arrived and refused for its content; then *e says

@@ -105,6 +105,7 @@ struct fetch_job {
 	int64_t bytes, total;      /* that are here; total -1 unknown */
 	int64_t best, best_before; /* most bytes so far, and before this round */
 	int64_t next_try_ns;
+	int64_t begun_ns;            /* for nobody so far: fetch_begin; 0 it was not */
 	int64_t waited_ns;           /* between rounds, in all */
 	struct arena *archive_arena; /* of archive; NULL with it */
 	struct asset *archive;       /* ours: what is unpacked on the way; NULL nothing */

@@ -5,6 +5,7 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -227,6 +228,33 @@ static void test_one_transfer_for_one_digest(void **state)
 	assert_int_equal(v.r, 0);
 	assert_int_equal(box_count_of(x, "/shared/a"), 1);
 	assert_int_equal(box_count_of(x, "/shared/b"), 0);
+}
+
+/* It moves for nobody until somebody starts it, and then for nobody else. */
+static void test_begun_for_who_comes(void **state)
+{
+	struct box *x = *state;
+	struct asset first = box_asset_at(x, "/begun/a?stall=1000", NULL), second = first;
+	struct asset good = box_asset_at(x, "/begun/b", NULL);
+	struct verdict v = VERDICT_INIT;
+
+	assert_int_equal(fetch_begun(x->f, &first), 0);
+	fetch_begin(x->f, &first);
+	box_wait_moving(x, &first);
+	assert_in_range(fetch_begun(x->f, &second), 1, dur_now());
+	fetch_start(x->f, &second, box_on_done, &v);
+	assert_int_equal(fetch_begun(x->f, &first), 0);
+	assert_int_equal(box_count_of(x, "/begun/a"), 1);
+	fetch_cancel(x->f, &second);
+	box_wait_calls(&v, 1);
+	assert_int_equal(v.r, -ECANCELED);
+	box_open_fetcher(x, x->http);
+	fetch_begin(x->f, &good);
+	while (!cache_has(x->cache, &good.digest))
+		(void)poll(NULL, 0, 1);
+	assert_int_not_equal(fetch_begun(x->f, &good), 0);
+	box_must_succeed(x, &good);
+	assert_int_equal(box_count_of(x, "/begun/b"), 1);
 }
 
 static void test_offline(void **state)
@@ -530,6 +558,7 @@ int main(void)
 		TEST(test_retry_after_is_kept),
 		TEST(test_all_at_once_and_a_file),
 		TEST(test_one_transfer_for_one_digest),
+		TEST(test_begun_for_who_comes),
 		TEST(test_offline),
 		TEST(test_cancel),
 		TEST(test_free_while_waiting),
