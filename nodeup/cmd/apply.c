@@ -17,6 +17,7 @@
 #include "nodeup/documents/kept.h"
 #include "nodeup/documents/location.h"
 #include "nodeup/host/names.h"
+#include "nodeup/join/keys.h"
 #include "nodeup/cmd/identity.h"
 #include "nodeup/cmd/last_good.h"
 #include "nodeup/cmd/offline.h"
@@ -70,8 +71,9 @@ struct apply {
 	bool age_told;     /* of its age, too */
 	int silence_told; /* the worst that was said of its status: 1 not in /run, below 0 nowhere */
 	bool kept_told;   /* that documents are kept, for when the store cannot be reached */
-	struct round_end end; /* of the run under way, from its beginning on */
-	bool refused;         /* it may not change this machine */
+	struct round_end end;   /* of the run under way, from its beginning on */
+	struct join_keys *keys; /* begun by a run that came to none of them */
+	bool refused;           /* it may not change this machine */
 };
 
 /* A run that has the age which the settings name is told of once. */
@@ -407,6 +409,7 @@ static int converge(struct apply *ap, struct err *e)
 		.deadline_ns = volumes_deadline(ap),
 		.end_ns = ap->end.deadline_ns,
 		.wait_arg = ap,
+		.keys = &ap->keys,
 	};
 	struct run_report *rep;
 	struct run_req run;
@@ -731,6 +734,7 @@ static int apply(struct cli *cli, const char *own_unit, const struct saved_plan 
 	waits_free(ap.waits);
 	arena_free(ap.before);
 	arena_free(ap.word);
+	join_keys_free(ap.keys);
 	cleanup_closep(&ap.lock_fd);
 	if (r < 0) {
 		notify_status("failed: %s", e->msg);

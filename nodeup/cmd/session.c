@@ -131,6 +131,7 @@ static int load_documents(struct session *s, const struct session_req *req, stru
 		/* which would change what a saved plan has seen of the cache */
 		.meanwhile = req->for_apply && !cli->plan_file ? read_cache_ahead : NULL,
 		.meanwhile_arg = &ahead,
+		.keys = req->keys,
 		.others = &s->others,
 	};
 

@@ -65,6 +65,7 @@ struct session_req {
 	int64_t deadline_ns;     /* of waiting for it; 0: none */
 	int64_t end_ns;          /* of the whole run; 0: none */
 	void *wait_arg;
+	struct join_keys **keys; /* see bootstrap.h */
 };
 
 /* Load documents, make the plan, open what it takes to check (and apply) it. */

@@ -643,7 +643,7 @@ static bool find_others(struct loader *l)
 int bootstrap_load(struct arena *a, const struct bootstrap_req *req, struct bootstrap *ret,
 		   struct err *e)
 {
-	struct bootstrap b = { 0 };
+	struct bootstrap b = { .keys = req->keys ? TAKE(*req->keys) : NULL };
 	struct loader l = { .arena = a, .req = req, .b = &b };
 	struct err why = { 0 };
 	int r;
@@ -663,6 +663,8 @@ int bootstrap_load(struct arena *a, const struct bootstrap_req *req, struct boot
 				probe_runtime(a, req->root_fd, !req->image_mode, &b.node.files);
 	}
 	if (r < 0) {
+		if (req->keys)
+			*req->keys = TAKE(b.keys);
 		bootstrap_done(&b);
 		ret->texts = b.texts;
 		ret->n_texts = b.n_texts;

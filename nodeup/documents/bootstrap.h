@@ -36,6 +36,8 @@ struct bootstrap_req {
 	void (*meanwhile)(
 		void *arg); /* called when a server is asked that takes its time; NULL is fine */
 	void *meanwhile_arg;
+	struct join_keys **
+		keys; /* those of an earlier try that failed, and then of this one; NULL: none are kept */
 	struct errs *
 		errors; /* what is wrong in documents, where all of it is told; NULL: the first ends it */
 	/* where, after an error that ended it, all that is wrong in the documents that can be read is kept; NULL: nowhere */

@@ -128,7 +128,7 @@ int loader_begin_issues(struct loader *l, const struct node_wants *w, struct err
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < w->n_issues && !l->b->keys && !l->req->only_looks; i++) {
+	for (size_t i = 0; i < w->n_issues && !l->req->only_looks; i++) {
 		const struct node_issue *want = &w->issues[i];
 		struct node_keypair there;
 		struct err ignored;
@@ -142,7 +142,7 @@ int loader_begin_issues(struct loader *l, const struct node_wants *w, struct err
 static int issue_all(struct loader *l, const struct node_wants *w, struct node_keypair *pairs,
 		     size_t n_new, struct err *e)
 {
-	int r = n_new && !l->b->keys ? loader_begin_keys(l, n_new, e) : 0;
+	int r = loader_begin_keys(l, n_new, e);
 
 	for (size_t i = 0; i < w->n_issues && r == 0; i++)
 		if (pairs[i].unmade) {
@@ -224,7 +224,7 @@ int loader_issue_here(struct loader *l, const struct node_wants *w, struct err *
 	}
 	if (n_new && l->req->only_looks)
 		l->b->no_keys = true;
-	else
+	else if (n_new)
 		r = issue_all(l, w, pairs, n_new, e);
 	for (size_t i = 0; i < w->n_issues && r == 0; i++)
 		if (pairs[i].unmade)

@@ -112,7 +112,11 @@ int loader_begin_keys(struct loader *l, size_t n, struct err *e)
 					     .fn = l->req->on_wait,
 					     .arg = l->req->wait_arg };
 
-	return join_keys_new(n, &told, &l->b->keys, e);
+	const int r = l->b->keys ? 0 : join_keys_new(&told, &l->b->keys, e);
+
+	if (r == 0)
+		join_keys_begin(l->b->keys, n);
+	return r;
 }
 
 /* Most nodes want so many. */
@@ -121,7 +125,7 @@ enum { KEYS = 3 };
 /* The answer takes as long as the keys. Where certificates are kept they will do, most often. */
 static int begin_keys(struct loader *l, struct err *e)
 {
-	if (l->b->keys || l->req->only_looks || loader_kept_issue(l, "kubelet", "key"))
+	if (l->req->only_looks || loader_kept_issue(l, "kubelet", "key"))
 		return 0;
 	return loader_begin_keys(l, KEYS, e);
 }
@@ -363,7 +367,7 @@ static int ask_for_certificates(struct loader *l, const struct node_wants *w, st
 
 		r = loader_await_clock(l, &ca, LOADER_CLOCK_PATIENCE_NS, e);
 	}
-	if (r == 0 && !l->b->keys)
+	if (r == 0)
 		r = loader_begin_keys(l, w->n_issues, e);
 	for (size_t i = 0; i < w->n_issues && r == 0; i++) {
 		const struct node_issue *want = &w->issues[i];

@@ -92,7 +92,7 @@ int loader_await_clock(struct loader *l, const struct loader_ca *ca, int64_t pat
 		       struct err *e) must_check;
 /* Say once that certificates stay because the clock is off. */
 void loader_tell_clock(struct loader *l, const struct err *off);
-/* Begin to make so many keys, for join_keys_take. Who waits for documents is told of them after ten seconds. */
+/* Begin to make as many keys as are missing of so many, for join_keys_take. Who waits for documents is told of them after ten seconds. */
 int loader_begin_keys(struct loader *l, size_t n, struct err *e) must_check;
 /* Nothing is asked for or issued; that each of them would be is known. */
 void loader_leave_issues(struct loader *l, const struct node_wants *w);

@@ -27,8 +27,8 @@ struct join_keys {
 	pthread_cond_t changed;
 	struct join_keys_told told;
 	int64_t since_ns; /* they are waited for; 0: not yet */
+	struct made **v;
 	size_t n, taken;
-	struct made v[];
 };
 
 static void make_one(void *arg)
@@ -43,10 +43,9 @@ static void make_one(void *arg)
 	(void)pthread_mutex_unlock(&m->keys->lock);
 }
 
-int join_keys_new(size_t n, const struct join_keys_told *told, struct join_keys **ret,
-		  struct err *e)
+int join_keys_new(const struct join_keys_told *told, struct join_keys **ret, struct err *e)
 {
-	struct join_keys *k = xcalloc(1, sizeof(*k) + n * sizeof(k->v[0]));
+	struct join_keys *k = xcalloc(1, sizeof(*k));
 	pthread_condattr_t monotonic;
 	int r = pool_new(1, THREADS_MAX, &k->pool, e);
 
@@ -60,13 +59,25 @@ int join_keys_new(size_t n, const struct join_keys_told *told, struct join_keys 
 	(void)pthread_cond_init(&k->changed, &monotonic);
 	(void)pthread_condattr_destroy(&monotonic);
 	k->told = *told;
-	k->n = n;
-	for (size_t i = 0; i < n; i++) {
-		k->v[i] = (struct made){ .keys = k, .arena = arena_new_empty() };
-		pool_send(k->pool, make_one, &k->v[i]);
-	}
 	*ret = k;
 	return 0;
+}
+
+void join_keys_begin(struct join_keys *k, size_t n)
+{
+	const size_t all = k->taken + n;
+
+	k->since_ns = 0;
+	if (all <= k->n)
+		return;
+	k->v = xrealloc(k->v, all * sizeof(struct made *));
+	for (; k->n < all; k->n++) {
+		struct made *m = xcalloc(1, sizeof(*m));
+
+		*m = (struct made){ .keys = k, .arena = arena_new_empty() };
+		k->v[k->n] = m;
+		pool_send(k->pool, make_one, m);
+	}
 }
 
 /* Under the lock, which is given away while it is told. */
@@ -86,7 +97,7 @@ static void tell(struct join_keys *k)
 	if (!k->told.fn || now - k->since_ns < k->told.after_ns)
 		return;
 	for (size_t i = 0; i < k->n; i++)
-		made += k->v[i].done;
+		made += k->v[i]->done;
 	(void)print_to(reason, sizeof(reason), "%zu of %zu are made", made, k->n);
 	(void)pthread_mutex_unlock(&k->lock);
 	k->told.fn(k->told.arg, &w);
@@ -113,7 +124,7 @@ static void await(struct join_keys *k, const struct made *m)
 int join_keys_take(struct join_keys *k, struct arena *a, const char **ret_private,
 		   const char **ret_public, struct err *e)
 {
-	struct made *m = k->taken < k->n ? &k->v[k->taken++] : NULL;
+	struct made *m = k->taken < k->n ? k->v[k->taken++] : NULL;
 
 	if (!m)
 		return pem_new_key(a, ret_private, ret_public, e);
@@ -132,8 +143,11 @@ void join_keys_free(struct join_keys *k)
 	if (!k)
 		return;
 	pool_free(k->pool);
-	for (size_t i = 0; i < k->n; i++)
-		arena_free(k->v[i].arena);
+	for (size_t i = 0; i < k->n; i++) {
+		arena_free(k->v[i]->arena);
+		free(k->v[i]);
+	}
+	free(k->v);
 	(void)pthread_cond_destroy(&k->changed);
 	(void)pthread_mutex_destroy(&k->lock);
 	free(k);

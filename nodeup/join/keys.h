@@ -17,10 +17,11 @@ struct join_keys_told {
 	void *arg;
 };
 
-/* Begin to make n keys. */
-int join_keys_new(size_t n, const struct join_keys_told *told, struct join_keys **ret,
+int join_keys_new(const struct join_keys_told *told, struct join_keys **ret,
 		  struct err *e) must_check;
-/* The next one, when it is made; beyond n it is made now. See pem_new_key. */
+/* Begin to make as many keys as are missing of n that nobody has taken. */
+void join_keys_begin(struct join_keys *k, size_t n);
+/* The next one, when it is made; beyond those that were begun it is made now. See pem_new_key. */
 int join_keys_take(struct join_keys *k, struct arena *a, const char **ret_private,
 		   const char **ret_public, struct err *e) must_check;
 /* Release; waits for keys that are being made. NULL is fine. */

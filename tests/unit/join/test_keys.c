@@ -35,7 +35,11 @@ static struct heard make(int64_t after_ns)
 	struct join_keys *k;
 	struct err e;
 
-	assert_int_equal(join_keys_new(N, &told, &k, &e), 0);
+	assert_int_equal(join_keys_new(&told, &k, &e), 0);
+	join_keys_begin(k, 3);
+	join_keys_begin(k, N);
+	/* of an earlier try */
+	join_keys_begin(k, 1);
 	for (int i = 0; i < N; i++) {
 		const char *private, *public;
 
