@@ -382,6 +382,14 @@ static int before_change(void *arg, const struct run_report *rep, struct err *e)
 	return r;
 }
 
+/* What that finds ends no run: the run itself asks again. */
+static int may_begin(void *arg, struct err *e)
+{
+	struct apply *ap = arg;
+
+	return check_before_change(ap->cli, &ap->session, NULL, e);
+}
+
 /* Room for the next run, when this one found none. */
 static void trim_cache(struct apply *ap, int r, const struct err *e)
 {
@@ -406,6 +414,7 @@ static int converge(struct apply *ap, struct err *e)
 		.patience_ns = ap->patience_ns,
 		.on_wait = on_store_wait,
 		.on_volume_wait = on_wait,
+		.may_begin = may_begin,
 		.deadline_ns = volumes_deadline(ap),
 		.end_ns = ap->end.deadline_ns,
 		.wait_arg = ap,

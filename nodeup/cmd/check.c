@@ -342,12 +342,13 @@ int check_before_change(const struct cli *cli, struct session *s, const struct r
 
 	look.arena = a;
 	session_look(&look, false, &c.rep);
-	add_found(&c.rep, rep);
+	if (rep)
+		add_found(&c.rep, rep);
 	for (size_t i = 0; r >= 0 && i < ARRAY_LEN(checks); i++) {
 		struct err why = { 0 };
 
-		if (checks[i].in_apply == NOT_MADE || strv_has(&ignored, checks[i].name) ||
-		    checks[i].look(&c, &why) >= 0)
+		if (checks[i].in_apply == NOT_MADE || (!rep && checks[i].in_apply == WARNS) ||
+		    strv_has(&ignored, checks[i].name) || checks[i].look(&c, &why) >= 0)
 			continue;
 		if (checks[i].in_apply == WARNS) {
 			/* what to do is the last that they note */

@@ -35,7 +35,7 @@ struct checking {
 /* What --ignore names, of all checks or of those that apply makes before a change. USAGE for another name. */
 int check_ignored(const struct cli *cli, bool all, struct strv *ret, struct err *e) must_check;
 /* The checks of this machine that apply makes when something is to change, and before it is changed: the error of the
- * first that fails and is not ignored. Others are warnings, as their cause may be gone in time. `rep` is of the run. */
+ * first that fails and is not ignored. Others are warnings, as their cause may be gone in time. `rep` is of the run; NULL: before it, and nobody is warned. */
 int check_before_change(const struct cli *cli, struct session *s, const struct run_report *rep,
 			struct err *e) must_check;
 /* The result of a check, and what it has to tell of it. */

@@ -101,6 +101,8 @@ static bool is_of_no_machine(const struct session *s, const struct session_req *
 	return req->documents_only && !s->image_mode;
 }
 
+static void foresee(void *arg, const struct bootstrap *b);
+
 static int load_documents(struct session *s, const struct session_req *req, struct err *e)
 {
 	const struct cli *cli = req->cli;
@@ -130,6 +132,7 @@ static int load_documents(struct session *s, const struct session_req *req, stru
 		.wait_arg = req->wait_arg,
 		/* which would change what a saved plan has seen of the cache */
 		.meanwhile = req->for_apply && !cli->plan_file ? read_cache_ahead : NULL,
+		.foresee = foresee,
 		.meanwhile_arg = &ahead,
 		.keys = req->keys,
 		.others = &s->others,
@@ -201,6 +204,11 @@ static int note_others(struct session *s, const struct session_req *req, bool ha
 	return err_code(e);
 }
 
+static int open_state(struct session *s, struct err *e)
+{
+	return s->ctx.state ? 0 : state_open(s->root_fd, &s->ctx.state, e);
+}
+
 static int make_plan(struct session *s, const struct session_req *req, struct err *e)
 {
 	struct plan_req *plan = request_plan(s, req);
@@ -216,7 +224,7 @@ static int make_plan(struct session *s, const struct session_req *req, struct er
 	s->stage = SESSION_VOLUMES;
 	r = session_disks(s, req, plan, e);
 	if (r == 0)
-		r = state_open(s->root_fd, &s->ctx.state, e);
+		r = open_state(s, e);
 	if (r < 0)
 		return r;
 	if (!req->only && !req->bake) {
@@ -268,6 +276,8 @@ static int open_s3(struct session *s, struct err *e)
 	struct http_scheme scheme;
 	int r;
 
+	if (s->s3)
+		return 0;
 	if (s->boot.imds)
 		s->imds = imds_new(s->http);
 	r = session_s3(s, s->imds, &s->s3, e);
@@ -284,6 +294,9 @@ static int open_effects(struct session *s, const struct session_req *req, struct
 	const struct cli *cli = req->cli;
 	int r;
 
+	/* they are at work already */
+	if (s->ctx.fetcher)
+		return 0;
 	s->ctx.root_fd = s->root_fd;
 	s->ctx.image_mode = s->image_mode;
 	s->ctx.verify = cli->verify;
@@ -318,6 +331,101 @@ static int open_effects(struct session *s, const struct session_req *req, struct
 	sink = members_sink(s->ctx.members);
 	fetch_set_sink(s->ctx.fetcher, &sink);
 	return 0;
+}
+
+/* The fetcher's last callbacks wake the workers' owner, so it goes first; workers use http. */
+static void close_effects(struct session *s)
+{
+	fetch_free(TAKE(s->ctx.fetcher));
+	flush_free(TAKE(s->ctx.flush));
+	workers_free(TAKE(s->workers));
+	images_free(TAKE(s->ctx.images));
+	members_free(TAKE(s->ctx.members));
+}
+
+/* Neither a saved plan, which would see that the cache is another, nor what is to be read anew is done in part before the rest.
+ * A volume may come to lie over the cache. */
+static bool may_begin(const struct session *s, const struct session_req *req,
+		      const struct bootstrap *b)
+{
+	return req->may_begin && !req->cli->plan_file && !req->cli->offline && !req->cli->verify &&
+	       b->node.volumes.n == 0 && !s->foreseen.n;
+}
+
+static bool is_to_begin(struct session *s, const struct task *t)
+{
+	struct task_diff diff;
+	struct err ignored;
+
+	return t->ops->begin && t->ops->check(t, &s->ctx, &diff, &ignored) == TASK_DIFFERS;
+}
+
+/* Begin what this run will fetch, unless the caller is against it. */
+static int begin_tasks(struct session *s, const struct session_req *req, struct err *e)
+{
+	bool *begins = arena_alloc(s->arena, s->plan.n + 1);
+	bool any = false;
+	int r;
+
+	for (size_t i = 0; i < s->plan.n; i++)
+		any |= begins[i] = is_to_begin(s, s->plan.tasks[i]);
+	r = any ? req->may_begin(req->wait_arg, e) : 0;
+	for (size_t i = 0; i < s->plan.n && r == 0; i++)
+		if (begins[i])
+			s->plan.tasks[i]->ops->begin(s->plan.tasks[i], &s->ctx);
+	return r;
+}
+
+/* The network is not idle while certificates are made and asked for. Whatever fails here fails again, and is told then. */
+static void foresee(void *arg, const struct bootstrap *b)
+{
+	const struct ahead_arg *a = arg;
+	struct session *s = a->session;
+	const struct session before = *s;
+	struct err ignored;
+
+	if (!may_begin(s, a->req, b))
+		return;
+	/* what lies in the cache unread is most of what is wanted */
+	session_read_ahead(s, a->req);
+	if (s->ahead)
+		return;
+	s->boot = *b;
+	if (take_settings(s, NULL, &ignored) == 0 && open_state(s, &ignored) == 0 &&
+	    plan_build(s->arena, request_plan(s, a->req), &s->plan, &ignored) == 0 &&
+	    open_effects(s, a->req, &ignored) == 0)
+		(void)!begin_tasks(s, a->req, &ignored);
+	s->foreseen = s->plan;
+	s->boot = before.boot;
+	s->settings = before.settings;
+	s->stage = before.stage;
+	s->plan = before.plan;
+}
+
+/* What the plan brings, and for which files: a text to be compared. */
+static const char *brought_by(const struct session *s, const struct plan *p)
+{
+	struct strv all = { 0 };
+	char hex[DIGEST_TEXT_MAX];
+
+	for (size_t i = 0; i < p->n; i++) {
+		const struct task *t = p->tasks[i];
+
+		if (t->kind != TASK_ASSET && t->kind != TASK_UNPACK)
+			continue;
+		strv_add(s->arena, &all,
+			 arena_str(s->arena, digest_hex(&t->asset.asset->digest, hex)));
+		for (size_t k = 0; k < t->n_serves; k++)
+			strv_add(s->arena, &all, t->serves[k]->name);
+	}
+	return strv_join(s->arena, &all, "\n");
+}
+
+/* Goes on with what was begun, if it is this plan's. */
+static void take_begun(struct session *s)
+{
+	if (!s->foreseen.n || !str_eq(brought_by(s, &s->foreseen), brought_by(s, &s->plan)))
+		close_effects(s);
 }
 
 static void log_warnings(const struct strv *warnings)
@@ -381,7 +489,7 @@ static void warn_sha1(const struct session *s, const struct session_req *req)
 		(void)!record_write(s->root_fd, OWN_SHA1_TOLD, 0644, "", &ignored);
 }
 
-int session_open(struct session *s, const struct session_req *req, struct err *e)
+static int open_all(struct session *s, const struct session_req *req, struct err *e)
 {
 	bool is_read;
 	int r;
@@ -433,6 +541,7 @@ int session_open(struct session *s, const struct session_req *req, struct err *e
 		return 0;
 	warn_sha1(s, req);
 	s->stage = SESSION_CACHE;
+	take_begun(s);
 	r = open_effects(s, req, e);
 	if (r >= 0) {
 		s->stage = SESSION_OPEN;
@@ -444,22 +553,26 @@ int session_open(struct session *s, const struct session_req *req, struct err *e
 	return r;
 }
 
+int session_open(struct session *s, const struct session_req *req, struct err *e)
+{
+	const int r = open_all(s, req, e);
+
+	if (r < 0)
+		close_effects(s);
+	return r;
+}
+
 void session_close(struct session *s)
 {
 	if (!s->arena)
 		return;
 	session_end_ahead(s);
-	/* the fetcher's last callbacks wake the workers' owner, so it goes first; workers use http */
-	fetch_free(s->ctx.fetcher);
-	flush_free(s->ctx.flush);
-	workers_free(s->workers);
+	close_effects(s);
 	bootstrap_done(&s->boot);
 	http_free(s->http);
 	s3_session_free(s->s3);
 	imds_free(s->imds);
 	bus_close(s->ctx.bus);
-	images_free(s->ctx.images);
-	members_free(s->ctx.members);
 	cache_free(s->ctx.cache);
 	state_close(s->ctx.state);
 	cleanup_closep(&s->root_fd);

@@ -43,6 +43,8 @@ struct session {
 	struct bootstrap boot;
 	struct errs others; /* what else is wrong, after an error of the documents */
 	struct plan plan;
+	struct plan
+		foreseen; /* by which was fetched while certificates were waited for; n is 0: nothing was */
 	struct strv foreign; /* lines: what others put or changed here, and what no run restarts */
 	struct task_ctx ctx;
 	struct volume_guard guard; /* of ctx */
@@ -64,7 +66,9 @@ struct session_req {
 	wait_fn *on_volume_wait; /* for what EC2 says of volumes */
 	int64_t deadline_ns;     /* of waiting for it; 0: none */
 	int64_t end_ns;          /* of the whole run; 0: none */
-	void *wait_arg;
+	/* asked once before anything is fetched for a plan that lacks certificates alone; NULL: nothing is */
+	int (*may_begin)(void *arg, struct err *e);
+	void *wait_arg;          /* of all */
 	struct join_keys **keys; /* see bootstrap.h */
 };
 

@@ -10,6 +10,8 @@
 #include "nodeup/host/probe.h"
 #include "nodeup/documents/store.h"
 
+struct bootstrap;
+
 struct bootstrap_req {
 	const char *conf; /* path or URL; NULL: last applied, then the usual places */
 	const char *facts_file;
@@ -35,7 +37,9 @@ struct bootstrap_req {
 	void *wait_arg;
 	void (*meanwhile)(
 		void *arg); /* called when a server is asked that takes its time; NULL is fine */
-	void *meanwhile_arg;
+	/* called once all is known but certificates, before they are made or asked for; they are unmade in it. NULL is fine */
+	void (*foresee)(void *arg, const struct bootstrap *b);
+	void *meanwhile_arg; /* of both */
 	struct join_keys **
 		keys; /* those of an earlier try that failed, and then of this one; NULL: none are kept */
 	struct errs *

@@ -144,6 +144,8 @@ static int issue_all(struct loader *l, const struct node_wants *w, struct node_k
 {
 	int r = loader_begin_keys(l, n_new, e);
 
+	if (r == 0)
+		loader_foresee(l, w);
 	for (size_t i = 0; i < w->n_issues && r == 0; i++)
 		if (pairs[i].unmade) {
 			r = issue(l, &w->issues[i], node_keypair(&l->b->node, w->issues[i].signer),

@@ -369,6 +369,8 @@ static int ask_for_certificates(struct loader *l, const struct node_wants *w, st
 	}
 	if (r == 0)
 		r = loader_begin_keys(l, w->n_issues, e);
+	if (r == 0)
+		loader_foresee(l, w);
 	for (size_t i = 0; i < w->n_issues && r == 0; i++) {
 		const struct node_issue *want = &w->issues[i];
 		const char *mine, *theirs;
@@ -466,11 +468,8 @@ static int take_adopted(struct loader *l, const struct node_wants *w, struct err
 	return w->otherwise && take_there(l, w->otherwise, &ignored) == 0 ? 0 : take_there(l, w, e);
 }
 
-void loader_leave_issues(struct loader *l, const struct node_wants *w)
+static void add_unmade(struct loader *l, const struct node_wants *w, struct node_keypairs *all)
 {
-	struct node_keypairs *all = &l->b->node.keypairs;
-
-	l->b->no_keys = true;
 	for (size_t i = 0; i < w->n_issues; i++) {
 		const struct node_keypair pair = {
 			.name = w->issues[i].name, .cert = "", .key = "", .unmade = true
@@ -478,6 +477,28 @@ void loader_leave_issues(struct loader *l, const struct node_wants *w)
 
 		arena_push(l->arena, all->v, all->n, pair);
 	}
+}
+
+void loader_leave_issues(struct loader *l, const struct node_wants *w)
+{
+	l->b->no_keys = true;
+	add_unmade(l, w, &l->b->node.keypairs);
+}
+
+void loader_foresee(struct loader *l, const struct node_wants *w)
+{
+	const struct node_keypairs *here = &l->b->node.keypairs;
+	struct bootstrap seen = *l->b;
+
+	if (!l->req->foresee)
+		return;
+	seen.node.keypairs = (struct node_keypairs){ 0 };
+	for (size_t i = 0; i < here->n; i++)
+		arena_push(l->arena, seen.node.keypairs.v, seen.node.keypairs.n, here->v[i]);
+	add_unmade(l, w, &seen.node.keypairs);
+	seen.runtime =
+		probe_runtime(l->arena, l->req->root_fd, !l->req->image_mode, &seen.node.files);
+	l->req->foresee(l->req->meanwhile_arg, &seen);
 }
 
 int loader_issues(struct loader *l, const struct node_wants *w, struct err *e)

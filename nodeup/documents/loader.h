@@ -96,6 +96,8 @@ void loader_tell_clock(struct loader *l, const struct err *off);
 int loader_begin_keys(struct loader *l, size_t n, struct err *e) must_check;
 /* Nothing is asked for or issued; that each of them would be is known. */
 void loader_leave_issues(struct loader *l, const struct node_wants *w);
+/* Show the request's foresee() the model before certificates are made or asked for, all of which are unmade there. */
+void loader_foresee(struct loader *l, const struct node_wants *w);
 /* How often it was issued anew, and what a check found; what else is kept of a certificate are its halves, "crt" and "key". */
 #define LOADER_RENEWALS "renewals"
 #define LOADER_CHECKED "checked"

@@ -17,6 +17,7 @@ struct join_keys_told {
 	void *arg;
 };
 
+/* None is begun yet. */
 int join_keys_new(const struct join_keys_told *told, struct join_keys **ret,
 		  struct err *e) must_check;
 /* Begin to make as many keys as are missing of n that nobody has taken. */

@@ -26,7 +26,9 @@ static bool is_given_away(const struct task *t, struct task_ctx *ctx)
 static int asset_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
 		       struct err *e)
 {
-	const bool here = cache_has(ctx->cache, &t->asset.asset->digest);
+	/* what this run has begun to fetch was not here before it */
+	const bool here = cache_has(ctx->cache, &t->asset.asset->digest) &&
+			  !(ctx->fetcher && fetch_begun(ctx->fetcher, t->asset.asset));
 
 	(void)e;
 	/* whether a task needs it is known later */
@@ -130,6 +132,15 @@ static bool copy_installed(const struct task *t, struct task_ctx *ctx)
 	return fd >= 0 && cache_copy_in(ctx->cache, &as->digest, fd, as->name, &ignored) >= 0;
 }
 
+static void asset_begin(const struct task *t, struct task_ctx *ctx)
+{
+	autoclose int fd = state_open_copy(ctx->state, &t->asset.asset->digest);
+
+	/* what is installed is copied */
+	if (fd < 0)
+		fetch_begin(ctx->fetcher, t->asset.asset);
+}
+
 /* Stages: 0 not started, 1 under way, 2 finished (set on the net thread). */
 static int asset_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
 		       struct err *e)
@@ -155,7 +166,11 @@ static int asset_apply(const struct task *t, struct task_ctx *ctx, struct task_r
 	}
 	if (stage == 0) {
 		struct pending *p = xcalloc(1, sizeof(*p));
+		const int64_t begun_ns = fetch_begun(ctx->fetcher, t->asset.asset);
 
+		if (begun_ns)
+			(void)print_to(run->remark, sizeof(run->remark), "begun %.3f s before",
+				       (double)(dur_now() - begun_ns) / DUR_SEC);
 		*p = (struct pending){ ctx, run };
 		run->stage = 1;
 		fetch_start(ctx->fetcher, t->asset.asset, fetched, p);
@@ -190,6 +205,7 @@ const struct task_ops task_asset_ops = {
 	.brief = true,
 	.check = asset_check,
 	.compare = asset_compare,
+	.begin = asset_begin,
 	.apply = asset_apply,
 	.cancel = asset_cancel,
 	.in_passing = asset_in_passing,

@@ -399,11 +399,11 @@ bool members_lack_folder(struct task_ctx *ctx, const struct task *unpack)
 	return false;
 }
 
-/* Where its stage is, of the archive; NULL: it is for another. */
+/* Where its stage is, of the archive; NULL: it is for another. The plan may have been made again meanwhile. */
 static struct io_stage *stage_of(const struct archive *ar, const struct task *install)
 {
 	for (size_t i = 0; i < ar->unpack->n_serves; i++)
-		if (ar->unpack->serves[i] == install)
+		if (str_eq(ar->unpack->serves[i]->name, install->name))
 			return &ar->stages[i];
 	return NULL;
 }

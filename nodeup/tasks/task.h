@@ -1,10 +1,9 @@
 /* task.h - one piece of desired state, and the table of what can be done with each kind
- * A task is data: the plan builds it, printing, diffing and executing are walks over it. check
- * compares the effect with the wish and changes nothing; apply makes it so and is called only after
- * check said "differs". Both may be killed at any point: a re-run converges.
- * Owner: tasks live in the plan's arena and are const after planning; what changes during a run is
- * in struct task_run. Errors: by kind. Threads: kinds marked `on_main` run on the scheduler's thread
- * (they use the bus), all others on workers, several at once. Source: kops upup/pkg/fi/nodeup/nodetasks. */
+ * A task is data: the plan builds it, printing, diffing and executing are walks over it. check compares the effect with the
+ * wish and changes nothing; apply makes it so, only after check said "differs". Both may be killed at any point: a re-run converges.
+ * Owner: tasks live in the plan's arena and are const after planning; what changes during a run is in struct task_run.
+ * Errors: by kind. Threads: kinds marked `on_main` run on the scheduler's (they use the bus), others on workers.
+ * Source: kops upup/pkg/fi/nodeup/nodetasks. */
 #pragma once
 
 #include "assets/cache/cache.h"
@@ -110,8 +109,7 @@ struct task_diff {
 	bool removes;  /* what is there would go, now or with --prune */
 	bool left; /* it, or some of it, is not what it should be, but a person's own: why says so */
 	const char *how; /* equal: in what way, where not plain; a constant. NULL: as wanted */
-	/* differs: nothing is known to be wrong. apply fetches what it takes to compare, and changes
-	 * only what it then finds wrong. */
+	/* differs: nothing is known to be wrong. apply fetches what it takes to compare, and changes only what it then finds wrong. */
 	bool unsure;
 };
 
@@ -151,6 +149,8 @@ struct task_ops {
 	int (*check)(const struct task *, struct task_ctx *, struct task_diff *, struct err *);
 	/* TASK_DONE, or TASK_WAIT with run->waiting; called again after each wake-up. */
 	int (*apply)(const struct task *, struct task_ctx *, struct task_run *, struct err *);
+	/* Begin, before the run, what takes long and changes only the cache; called if check differs. May be NULL. */
+	void (*begin)(const struct task *, struct task_ctx *);
 	/* Asked of each need of a unit when the unit is to start: an error if it must not any more. May be NULL. */
 	int (*may_start)(const struct task *, const struct task *unit, struct task_ctx *,
 			 struct err *);

@@ -7,7 +7,7 @@ DIR holds tls.crt and tls.key (its own), ca.crt and ca.key (kubernetes-ca, whose
 and control.json: {"region", "keys": {id: [secret, token]}, "node": name, "hosts": [...], "secrets": {name: base64},
 "faults": [status or "not-json" or "huge" (100 MB) or "deep" (a million brackets) or "other-key" or "drop" or {...}, which is
 its nodeConfig ...], of which each answer
-takes one, "delay": seconds before each answer, "after": [files that there have to be before the first answer is given], "clock": seconds that its clock is ahead}.  Prints its port once it listens.  What the
+takes one, "delay": seconds before each answer, "after": [files that there have to be before the first answer is given], "before_certificates": [the same for an answer with certificates], "clock": seconds that its clock is ahead}.  Prints its port once it listens.  What the
 real one refuses is refused: a header map that is not Go's to the byte, another host of STS, a signature of nobody, a proof for
 another body or of another hour, a public key that is not PKIX under PKCS#1's name, an id of another CA.  requests.log has a line for each request: its status, and the names that were asked for.
 """
@@ -188,6 +188,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         fault, names, status, self.clock = self.take_fault(control), [], 200, control.get("clock", 0)
         time.sleep(control.get("delay", 0))
         self.wait_for_files(control.get("after", []))
+        if json.loads(body).get("certs"):
+            self.wait_for_files(control.get("before_certificates", []))
         if fault == "drop":
             with (self.folder / "requests.log").open("a") as log:
                 log.write("dropped\n")

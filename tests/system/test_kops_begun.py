@@ -1,0 +1,143 @@
+"""Assets are fetched while keys are made and certificates asked for, once nothing speaks against the run."""
+import contextlib
+import hashlib
+import http.server
+import re
+import subprocess
+import threading
+
+import pytest
+
+from kops import ASSETS, ControlPlane, Store, Worker
+from world import CONFIG, OK, PENDING, SYSTEM
+
+
+class Mirror:
+    """Has all assets. What the controller had answered by then is in `seen`, by asset; a held one is never sent to its end."""
+
+    def __init__(self, node, held=()):
+        self.node, self.held, self.seen, self.over = node, held, {}, threading.Event()
+        self.server = Store(("127.0.0.1", 0), self.handler())
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{self.server.server_address[1]}"
+        lines = [f"{hashlib.sha256(data).hexdigest()}@{url}/{name}" for name, data in ASSETS.items()]
+        node.config["Assets"] = {"amd64": lines, "arm64": lines}
+        self.sign = node.folder / "asked"
+
+    def handler(self):
+        mirror = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True
+
+            def do_GET(self):
+                name = self.path.lstrip("/")
+                mirror.seen.setdefault(name, mirror.node.requests())
+                mirror.sign.touch()
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(ASSETS[name])))
+                self.end_headers()
+                self.wfile.write(ASSETS[name][:-1])
+                self.wfile.flush()
+                if name in mirror.held:
+                    mirror.over.wait(60)
+                self.wfile.write(ASSETS[name][-1:])
+
+            def log_message(self, *_):
+                pass
+        return Handler
+
+    def close(self):
+        self.over.set()
+        self.server.shutdown()
+        self.server.server_close()
+
+
+@pytest.fixture
+def worker(tmp_path):
+    return Worker(tmp_path)
+
+
+def run(node, name="apply"):
+    argv = node.command(name, cache=node.folder / "empty")
+    return subprocess.run(argv, capture_output=True, text=True, timeout=60, env=node.environ(), stdin=subprocess.DEVNULL)
+
+
+def of_worker(node):
+    return node.controller() if type(node) is Worker else contextlib.closing(node)
+
+
+def test_a_worker_fetches_before_it_has_certificates(worker):
+    """The controller gives them only once an asset was asked for."""
+    mirror = Mirror(worker)
+    worker.control["before_certificates"] = [str(mirror.sign)]
+    with contextlib.closing(mirror), worker.controller():
+        done = run(worker)
+        assert done.returncode == OK, done.stderr
+        assert ["200 "] in mirror.seen.values() and set(mirror.seen) >= {"kubelet", "runc.amd64"}, mirror.seen
+        assert worker.requests() == ["200 ", "200 kube-proxy kubelet kubelet-server"]
+        mirror.seen.clear()
+        before = worker.tree()
+        again = run(worker)
+    assert again.returncode == OK and worker.tree() == before and not mirror.seen, again.stderr
+
+
+@pytest.mark.parametrize("kind", [Worker, ControlPlane])
+def test_what_was_begun_is_told_of_as_done_by_the_run(kind, tmp_path):
+    """By the time that it took before, too; in the same tree as without."""
+    node = kind(tmp_path)
+    mirror = Mirror(node)
+    with contextlib.closing(mirror), of_worker(node):
+        node.write()
+        done = run(node)
+    assert done.returncode == OK, done.stderr
+    for name in ("kubelet", "runc.amd64", "cni-plugins-linux-amd64-v1.8.0.tgz"):
+        assert re.search(rf"changed asset {re.escape(name)}: not in the cache \([^)]*; begun \d+\.\d{{3}} s before\)", done.stderr), done.stderr
+    assert node.read("/opt/cni/bin/bridge") == "bridge\n" and node.read("/usr/local/bin/kubelet") == ASSETS["kubelet"].decode()
+    assert not list(node.root.rglob(".nodeup-*"))
+
+
+@pytest.mark.parametrize("kind", [Worker, ControlPlane])
+def test_a_plan_fetches_nothing(kind, tmp_path):
+    node = kind(tmp_path)
+    mirror = Mirror(node)
+    with contextlib.closing(mirror), of_worker(node):
+        node.write()
+        done = run(node, "plan")
+    assert done.returncode in (OK, PENDING) and "kubelet" in done.stdout, done.stdout + done.stderr
+    assert not mirror.seen and "begun" not in done.stdout + done.stderr, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("kind", [Worker, ControlPlane])
+def test_what_the_plan_refuses_is_refused_before_anything_is_fetched(kind, tmp_path):
+    node = kind(tmp_path)
+    node.facts["version"] = "8"
+    mirror = Mirror(node)
+    with contextlib.closing(mirror), of_worker(node):
+        node.write()
+        done = run(node)
+    assert done.returncode == CONFIG and "nodes of these documents are made on" in done.stderr, done.stderr
+    assert not mirror.seen and set(node.tree()) <= {"/etc/passwd"}
+
+
+def test_what_a_check_of_before_a_change_refuses_is_refused_before_anything_is_fetched(worker, mounts):
+    (worker.root / "etc").mkdir()
+    mounts.run("mount", "--bind", worker.root / "etc", worker.root / "etc")
+    mounts.run("mount", "-o", "remount,bind,ro", worker.root / "etc")
+    mirror = Mirror(worker)
+    with contextlib.closing(mirror), worker.controller():
+        argv = [*mounts.enter, *worker.command("apply", cache=worker.folder / "empty")]
+        done = subprocess.run(list(map(str, argv)), capture_output=True, text=True, env=worker.environ(), stdin=subprocess.DEVNULL)
+    assert done.returncode == SYSTEM and done.stderr.count("the file system of '/etc' is read-only") == 1, done.stderr
+    assert not mirror.seen and worker.tree() == {}
+
+
+def test_a_refused_node_ends_what_was_begun(worker):
+    """As it ends without that: with the same error, and nothing of it on the node, though an asset would never have come to its end."""
+    mirror = Mirror(worker, held=["kubelet"])
+    worker.control.update(before_certificates=[str(mirror.sign)], faults=[None, 400])
+    with contextlib.closing(mirror), worker.controller():
+        done = run(worker)
+    assert done.returncode != OK and "as asked" in done.stderr, done.stderr
+    assert mirror.seen and worker.tree() == {} and not list(worker.root.rglob(".nodeup-*"))
