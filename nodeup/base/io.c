@@ -429,7 +429,8 @@ static int make_dir(const struct making *m, const char *path, mode_t mode, struc
 		/* a racing maker is welcome, a file in the way is not */
 		if (errno == EEXIST && is_dir(m->root_fd, path))
 			return 0;
-		return err_sys(e, "create directory '%s'", path);
+		(void)err_sys(e, "create directory '%s'", path);
+		return io_say_room(parent, 0, e);
 	}
 	/* whatever the umask is; below a user's directory the path may be a link by now */
 	fd = io_open_at(parent, name, O_DIRECTORY | O_NOFOLLOW);
@@ -557,7 +558,8 @@ int io_stage_open_in(int dir_fd, const char *path, struct io_stage *s, struct er
 			cleanup_closep(&stage.fd);
 	}
 	if (stage.fd < 0) {
-		r = err_sys(e, "stage a file beside '%s'", path);
+		(void)err_sys(e, "stage a file beside '%s'", path);
+		r = io_say_room(stage.dir_fd, 0, e);
 		cleanup_closep(&stage.dir_fd);
 		return r;
 	}
@@ -655,7 +657,7 @@ int io_stage_name(struct io_stage *s, const char *path, struct err *e)
 				e, "do",
 				"umount %s: it is a mount point, and no other file can take its place",
 				path);
-		return err_code(e);
+		return io_say_room(s->dir_fd, 0, e);
 	}
 	s->name[0] = '\0';
 	return 0;

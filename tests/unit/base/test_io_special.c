@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/sysmacros.h>
 #include <sys/un.h>
@@ -178,6 +179,36 @@ static void what_a_person_names_is_no_directory(void **state)
 	assert_string_equal(buf_str(&text), "text");
 }
 
+/* Returns whether the error is this, of a file system below the scratch that has no inode left. */
+static bool says_no_inode(const struct err *e, const char *what)
+{
+	autofree char *all = xasprintf("%s: No space left on device, no inode is free on %s/dir "
+				       "(see du -xd1 --inodes)",
+				       what, root.path),
+		      *cause = xasprintf("no inode is free on %s/dir", root.path);
+
+	return strcmp(e->msg, all) == 0 && strcmp(e->cause, cause) == 0;
+}
+
+static void a_name_that_has_no_inode_says_what_shows_it(void **state)
+{
+	const struct io_attr attr = { .mode = 0644 };
+	autofree char *dir = xasprintf("%s/dir", root.path);
+	int dir_r, file_r;
+	struct err d, f;
+
+	(void)state;
+	/* its root is the only one */
+	assert_int_equal(mount("tmpfs", dir, "tmpfs", 0, "nr_inodes=1"), 0);
+	dir_r = io_mkdirs(root.fd, "/dir/sub", 0755, &d);
+	file_r = io_replace(root.fd, "/dir/file", "text", 4, &attr, &f);
+	assert_int_equal(umount2(dir, MNT_DETACH), 0);
+	assert_int_equal(dir_r, -ENOSPC);
+	assert_true(says_no_inode(&d, "create directory '/dir/sub'"));
+	assert_int_equal(file_r, -ENOSPC);
+	assert_true(says_no_inode(&f, "stage a file beside '/dir/file'"));
+}
+
 #define in_scratch(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
@@ -190,6 +221,7 @@ int main(void)
 		in_scratch(a_pipe_without_an_end_has_its_time),
 		in_scratch(a_pipe_has_the_limit_of_a_file),
 		in_scratch(what_a_person_names_is_no_directory),
+		in_scratch(a_name_that_has_no_inode_says_what_shows_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
