@@ -123,7 +123,8 @@ static int fetch_token_here(struct imds *m, struct arena *a, struct err *e)
 	}
 	if (r < 0) {
 		if (e->errnum == ETIMEDOUT)
-			err_note(e, "check", "metadata is enabled; hop limit 2 in a container");
+			err_note(e, "do",
+				 "check that metadata is enabled; hop limit 2 in a container");
 		/* a status that means "not there" elsewhere means "no token" here */
 		e->errnum = e->errnum == ENOENT ? EPROTO : e->errnum;
 		return err_wrap(e, "ask for a token");

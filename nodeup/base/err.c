@@ -112,6 +112,14 @@ void err_note(struct err *e, const char *label, const char *fmt, ...)
 	va_end(ap);
 }
 
+const char *err_todo(const struct err *e)
+{
+	for (size_t i = 0; i < e->nnotes; i++)
+		if (strcmp(e->notes[i].label, "do") == 0)
+			return e->notes[i].text;
+	return NULL;
+}
+
 void err_cause(struct err *e, const char *fmt, ...)
 {
 	va_list ap;

@@ -210,7 +210,8 @@ static bool find_again(struct session *s, const struct cli *cli, bool damaged, s
 		*ret = record_of_documents(s, cli);
 	log_warning("'%s', the record of how nodeup is started at boot, is %s: %s",
 		    plan_boot_record, damaged ? "damaged" : "gone",
-		    unit ? "the unit stays as it is, and writes the record when it runs"
+		    unit ? "the unit stays as it is, and writes the record when it runs: at the "
+			   "next boot, or by systemctl start kops-configuration.service"
 			 : "the unit gets --conf of this run, and no other flag");
 	return true;
 }

@@ -469,6 +469,14 @@ static int adopt_node(struct loader *l, struct err *e)
 	return 0;
 }
 
+/* Says for what reason kept documents are used, and what to do about it. */
+static const char *reason_of(const struct loader *l, const struct err *why)
+{
+	const char *todo = err_todo(why);
+
+	return arena_printf(l->arena, "%s%s%s", why->msg, todo ? "; " : "", todo ? todo : "");
+}
+
 /* Go on with the documents of the last run on this instance, if the store cannot be reached. */
 static int replay_documents(struct loader *l, struct err *e)
 {
@@ -509,7 +517,7 @@ static int replay_documents(struct loader *l, struct err *e)
 	if (r < 0)
 		return err_wrap(e, "from the documents kept %s ago",
 				dur_human(l->arena, b->replay_age_ns));
-	b->replay_why = arena_str(l->arena, why.msg);
+	b->replay_why = reason_of(l, &why);
 	strv_addf(l->arena, &b->warnings, "documents kept %s ago are used: %s",
 		  dur_human(l->arena, b->replay_age_ns), b->replay_why);
 	return 0;
@@ -530,7 +538,7 @@ static int serve_set(struct loader *l, struct err *e)
 		err_note(e, "in place of", "%s", why.msg);
 		return r;
 	}
-	b->replay_why = arena_str(l->arena, why.msg);
+	b->replay_why = reason_of(l, &why);
 	return 0;
 }
 

@@ -207,9 +207,8 @@ static const char *advice(struct arena *a, const struct run_outcome *o)
 	};
 	const struct err *e = o->error;
 
-	for (size_t i = 0; i < e->nnotes; i++)
-		if (str_eq(e->notes[i].label, "do"))
-			return NULL;
+	if (err_todo(e))
+		return NULL;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		if (rows[i].errnum == e->errnum && task_path(o->task) && is_of_the_machine(e))
 			return arena_printf(a, "%s %s %s, then nodeup repair", rows[i].before,

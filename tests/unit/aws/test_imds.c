@@ -342,7 +342,7 @@ static void test_token_never_comes(void **state)
 	assert_true(err_is_transient(&g.e));
 	assert_true(str_has_prefix(g.e.msg, "instance metadata: ask for a token: PUT "));
 	assert_int_equal(g.e.nnotes, 1);
-	assert_string_equal(g.e.notes[0].label, "check");
+	assert_string_equal(g.e.notes[0].label, "do");
 	assert_non_null(strstr(g.e.notes[0].text, "hop limit"));
 	assert_int_equal(cloud_count(c, CLOUD_IMDS, id_path), 0);
 	/* and it may come the next time */
