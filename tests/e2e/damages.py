@@ -32,6 +32,7 @@ FILE = {
 }
 # What is done to the host around it: (what must be named, what a shell does, how it is undone).
 FLAGS, SETTINGS, BIN, NETWORKS = "/etc/sysconfig/kubelet", "/etc/nodeup/nodeup.d/99-broken.yaml", "/usr/local/bin", "/etc/cni/net.d"
+IMDS = "http://169.254.169.254"
 FILL = ("echo '# damaged' >>{flags}; cp -a {n} /root/full && mount -t tmpfs -o size=$(($(du -sk {n} | cut -f 1) + 64))k none {n} && "
         "cp -a /root/full/. {n} && ! cat /dev/zero >{n}/fill")
 HOST = {
@@ -47,6 +48,19 @@ HOST = {
     # the network's own, which a pod of it puts there, is not on every node of the lab
     "a network before ours": (NETWORKS + "/00-others.conf", "echo '{{\"name\": \"x\", \"type\": \"bridge\"}}' | tee {n} $(dirname {n})/00-own.conf",
                               "rm {n} $(dirname {n})/00-own.conf"),
+    "a metadata service that is silent": (IMDS + "/latest/api/token", f"iptables -I OUTPUT -d {IMDS[7:]} -j DROP", f"iptables -D OUTPUT -d {IMDS[7:]} -j DROP"),
+    "a resolver that is silent": ("/etc/resolv.conf", "cp /etc/hosts /root/hosts; cp -P {n} /root/resolv; sed '/amazonaws[.]com/d' /root/hosts >/etc/hosts; "
+                                  "echo nameserver 192.0.2.1 >{n}; iptables -I OUTPUT -d 192.0.2.1 -j DROP",
+                                  "iptables -D OUTPUT -d 192.0.2.1 -j DROP; cp -P /root/resolv {n}; cat /root/hosts >/etc/hosts"),
+    "a drop-in of this boot": ("/run/systemd/system/kubelet.service.d/10-x.conf",
+                               "mkdir -p $(dirname {n}); printf '[Service]\\nExecStart=\\nExecStart=/bin/false\\n' >{n}; systemctl daemon-reload; "
+                               "systemctl restart kubelet", "rm {n}; systemctl daemon-reload; systemctl reset-failed kubelet; systemctl restart kubelet"),
+    "without an inode": ("/var/lib/nodeup", "echo '# damaged' >>{flags}; cp -a {n} /root/full && mount -t tmpfs -o "
+                         "nr_inodes=$(($(find {n} | wc -l) + 8)) none {n} && cp -a /root/full/. {n}; "
+                         "i=0; while : >{n}/fill$i; do i=$((i + 1)); done 2>/dev/null; true", "umount -l {n}; rm -r /root/full"),
+    "full of programs, and one is gone": (BIN, f"for a in 1 256; do cp -p {{n}}/kubelet {CACHE}sha$a/$(sha\"$a\"sum {{n}}/kubelet | cut -d ' ' -f 1) 2>/dev/null; done; "
+                                          + FILL + "; rm {n}/kubelet; ! cat /dev/zero >{n}/more",
+                                          f"umount -l {{n}}; rm -r /root/full; for a in 1 256; do rm -f {CACHE}sha$a/$(sha\"$a\"sum {{n}}/kubelet | cut -d ' ' -f 1); done"),
     "settings that do not parse": (SETTINGS, "mkdir -p $(dirname {n}); echo '{{' >{n}", "rm {n}"),
 }
 SET_STATUS = "sed -i '/^Package: {n}$/,/^$/ s/^Status: .*/Status: deinstall ok config-files/' " + PACKAGES
@@ -89,6 +103,7 @@ DAMAGES = {
     },
     # a link of ours that leads nowhere, of which systemd says nothing; and what is mounted, without its file
     "drop-in": {"a dead link": "ln -sfn /nowhere {n}"},
+    "manifest": {"a folder, and kubelet is stopped": "systemctl stop kubelet; " + FILE["a folder"]},
     "mount": {"a link and disabled": "mv {n} {beside} && ln -s {beside} {n}; systemctl disable {unit}"},
     "package": {"removed": SET_STATUS, "removed, of comfort": SET_STATUS},
     "cached": {how: FILE[how] for how in ("removed", "emptied", "cut", "a folder", "a dead link", "another mode")},
@@ -108,7 +123,7 @@ SHOWN = {
     "image": "if systemctl -q is-active docker; then docker images; else ctr -n k8s.io images ls -q; fi",
     "unit": "systemctl show -p ActiveState,MainPID,UnitFileState,LoadState {n}; ls -l {own} {socket}; grep State:.T /proc/{pid}/status",
     "package": "sed -n '/^Package: {n}$/,/^$/p' " + PACKAGES,
-    "host": "findmnt -no OPTIONS {n}; df {n}; lsattr -d {n}; hostname; ls -l {n} /usr/sbin/dockerd; systemctl is-active taken",
+    "host": "findmnt -no OPTIONS {n}; df {n}; lsattr -d {n}; hostname; ls -l {n} /usr/sbin/dockerd; systemctl is-active taken; iptables -S OUTPUT; df -i {n}",
 }
 SHOWN_PATH = "stat -c '%f %u %g %N' {n}; find {n} -maxdepth 1 -printf '%f %i\\n' | sort; sha256sum {n}"
 # (kind, how, name, units that it may start anew, where {0} is what the name has in brackets). The first counts; without one nothing
@@ -118,7 +133,7 @@ CONCERNS = [
     ("unit", "disabled", ".*", []),
     ("unit|host", ".*", "docker[.]service", OF_DOCKER),
     ("unit", ".*", "(.*)", ["{0}"]),
-    ("host", "another name|a network before ours|settings that do not parse", ".*", []),
+    ("host", "another name|a network before ours|settings that do not parse|a metadata.*|a resolver.*", ".*", []),
     ("host", ".*", ".*", ["kubelet.service"]),
     ("file|drop-in", ".*", "/etc/systemd/system/([^/]+?)([.]d/.*)?", ["{0}"]),
     ("file", ".*", "/opt/kops/bin/iptables-setup", [RULES]),
@@ -132,7 +147,7 @@ CONCERNS = [
     ("rules", ".*", ".*", [RULES]),
 ]
 # A word of what to do, where a message has one line.
-COMMAND = re.compile(r"\b(nodeup (repair|apply|plan|check|why)|systemctl|chattr|umount|mount -|or remove|hostname(ctl)?|ss|df|du|kill) ?\S")
+COMMAND = re.compile(r"\b(nodeup (repair|apply|plan|check|why)|systemctl|chattr|umount|mount -|or remove|hostname(ctl)?|ss|df|du|kill|look at|check that) ?\S")
 # What they end with, and how long they may take on a machine that is busy.
 RUN = (0, 65, 69, 71, 73, 75, 78)
 DOCUMENTED = {"status": range(5), "plan": (2, *RUN), "apply": RUN, "repair": RUN}
@@ -152,7 +167,7 @@ LEFT = [
     ("file", "emptied|cut|a link|a dead link|another mode|another owner", "/var/log/.*", "a log is its program's once it is there"),
     ("file", "a folder|a link|a dead link|another .*", "/home/.*", "a person's own"),
 ]
-RECORDS = """/run/nodeup/status.json /run/nodeup/started /var/lib/nodeup/state /var/lib/nodeup/conf /var/lib/nodeup/identity /var/lib/nodeup/runs
+RECORDS = """/var/lib/nodeup /run/nodeup/status.json /run/nodeup/started /var/lib/nodeup/state /var/lib/nodeup/conf /var/lib/nodeup/identity /var/lib/nodeup/runs
     /var/cache/nodeup/verified""".split()
 # source: the table in nodeup/plan/build_packages.c
 COMFORT = ["logrotate", "chrony", "ntp", "unattended-upgrades"]
@@ -164,6 +179,7 @@ NOTES = re.compile(r"/var/lib/nodeup/runs(/.*)?|/etc/\.pwd\.lock|/etc/(passwd|gr
                    r"/etc/systemd/system/[^/]*\.(wants|requires)(/.*)?")
 # its date is when its source last had the same
 KEPT = "/var/lib/nodeup/documents.json"
+LOGGED = re.compile(r"^\d\d:\d\d:\d\d\.\d{3} .{8}", re.M)
 CHANGED = re.compile(r"^\S+ info +changed .*$", re.M)
 DEADLINE = "--deadline=150s"
 TOGETHER = 6
@@ -343,6 +359,8 @@ class Damaged:
                 yield Thing(kind, name, hows)
                 if name.startswith(UNITS + "kubelet.service.d/"):
                     yield Thing("drop-in", name, DAMAGES["drop-in"])
+                if name.startswith("/etc/kubernetes/manifests/"):
+                    yield Thing("manifest", name, DAMAGES["manifest"])
                 if re.fullmatch(UNITS + "data[.]mount", name):
                     yield Thing("mount", name, DAMAGES["mount"], unit="data.mount")
 
@@ -391,8 +409,10 @@ class Damaged:
                 yield Thing("cached", f"{CACHE}{folder}/{name}", hows_of_file(size, DAMAGES["cached"]))
         yield Thing("document", self.document, DAMAGES["document"])
         has_networks = os.path.isdir(self.on_host(NETWORKS))
+        has_store = "s3://" in self.text(self.document)
         for how, (name, _, _) in HOST.items():
-            is_here = has_docker if name == "docker.service" else has_networks if name.startswith(NETWORKS) else True
+            is_here = next((is_here for start, is_here in (("docker.service", has_docker), (NETWORKS, has_networks), (IMDS, has_store),
+                                                           ("/etc/resolv.conf", has_store)) if name.startswith(start)), True)
             yield Thing("host", name, [how] * is_here)
         for path in RECORDS:
             kind = self.node.sh(f"stat -c %F {path} 2>/dev/null", check=False).strip()
@@ -548,7 +568,7 @@ class Damaged:
         codes, left = [status.returncode, planned.returncode, done.returncode], self.left(1 if all(row.why_left() for row in rows) else 4)
         wrong += more + self.restarted(rows, said.get("restarts", []) if said else None, was, pods, done.returncode)
         tasks = [f"{t['kind']} {t['name']}: {t.get('why', '')} {t.get('error', '')}" for t in said.get("tasks", []) if t["state"] != "right"]
-        told = "\n".join([*tasks, *said.get("warnings", []), planned.stderr, status.stdout, done.stdout, done.stderr])
+        told = LOGGED.sub("", "\n".join([*tasks, *said.get("warnings", []), planned.stderr, status.stdout, done.stdout, done.stderr]))
         if done.returncode == 0 and not left and not any(row.kind == "host" for row in rows):
             wrong += self.again()
             verdict = "healed" if planned.returncode == 2 or CHANGED.search(done.stderr) else "right"
@@ -556,7 +576,7 @@ class Damaged:
             wrong += [f"{row.title}: it was undone, and nobody said so" for row in undone if row.kind not in ("cached", "record")
                       and not (row.kind == "image" and "not in the runtime" in told) and not any(names(told, name) for name in [row.name, *row.concerned()])]
             return ("WRONG" if wrong else verdict), codes, "\n".join([*wrong, told])
-        if done.returncode == 0 and left and CHANGED.search(done.stderr):
+        if done.returncode == 0 and left and CHANGED.search(done.stderr) and not all(message_of(told, row) for row in rows):
             wrong.append("it says that all is right now, and that is not so")
         after = self.nodeup("status").stdout
         if done.returncode and not re.search(r"^  do +\S", after, re.M):
