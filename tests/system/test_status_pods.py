@@ -3,9 +3,12 @@
 import http.server
 import json
 import os
+import signal
 import socket
 import socketserver
 import ssl
+import subprocess
+import sys
 import threading
 import time
 import urllib.parse
@@ -145,16 +148,20 @@ def test_a_pod_that_we_did_not_write_is_not_ours(node, docker):
     assert why(node, READY) == (None, None) and not docker.asked
 
 
-def api_server(node, docker, *flags, age=3600, probe=8080):
-    """One that runs for so long, with these flags."""
-    ran(node, ("kube-apiserver", ["kube-apiserver"], "kube-system"))
-    container = {"name": "kube-apiserver", "image": "x", "command": ["/bin/sh", "-c", " ".join(("/kube-apiserver", *flags, "| tee /log"))],
+def control_plane(node, docker, pod, name, command, age=3600, probe=8080):
+    """A pod of it that runs for so long, with one container, and what it is started with."""
+    ran(node, (pod, [name], "kube-system"))
+    container = {"name": name, "image": "x", "command": ["/bin/sh", "-c", command + " | tee /log"],
                  "livenessProbe": {"httpGet": {"host": "127.0.0.1", "path": "/healthz", "port": probe}}}
-    (node.root / MANIFESTS / "kube-apiserver.manifest").write_text(json.dumps(
-        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "kube-apiserver", "namespace": "kube-system"},
+    (node.root / MANIFESTS / f"{pod}.manifest").write_text(json.dumps(
+        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": pod, "namespace": "kube-system"},
          "spec": {"hostNetwork": True, "containers": [container]}}))
-    docker.run("kube-apiserver-ip-10-0-0-1", "kube-apiserver")
+    docker.run(pod + "-ip-10-0-0-1", name)
     docker.containers[-1]["Created"] = int(time.time()) - age
+
+
+def api_server(node, docker, *flags, **how):
+    control_plane(node, docker, "kube-apiserver", "kube-apiserver", " ".join(("/kube-apiserver", *flags)), **how)
 
 
 @pytest.fixture
@@ -186,6 +193,28 @@ def test_an_api_server_without_a_secure_port(node, docker, port, flags):
     done = node.status("-o", "json")
     assert done.returncode == (READY if flags else DEGRADED), done
     assert json.loads(done.stdout).get("notAsked", []) == ["kube-apiserver of pod kube-apiserver: its manifest turns no port on"] * bool(flags), done
+
+
+ANSWERS = ("import http.server; s = http.server.HTTPServer(('127.0.0.1', 0), http.server.BaseHTTPRequestHandler); "
+           "print(s.server_port, flush=True); s.serve_forever()")
+
+
+@pytest.mark.parametrize("pod, name, command", [("etcd-server", "etcd-container", "/usr/local/bin/etcd"),
+                                                ("etcd-manager-main", "etcd-manager", "/etcd-manager --client-urls=https://__name__:{}")])
+def test_an_etcd_that_is_frozen_is_named_until_it_goes_on(pod, name, command, node, docker):
+    """Of kops 1.8 and of today's kops, by its probe and by its flag."""
+    with subprocess.Popen([sys.executable, "-c", ANSWERS], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as etcd:
+        try:
+            port = int(etcd.stdout.readline())
+            control_plane(node, docker, pod, name, command.format(port), probe=port)
+            assert why(node, READY) == (None, None)
+            etcd.send_signal(signal.SIGSTOP)
+            assert why(node, DEGRADED) == (f"container {name} of pod {pod} runs, but it does not answer: 127.0.0.1:{port} says nothing for 1.0 s; "
+                                           "nodeup restarts no container of a control plane", None)
+            etcd.send_signal(signal.SIGCONT)
+            assert why(node, READY) == (None, None) and etcd.poll() is None
+        finally:
+            etcd.kill()
 
 
 def serve_tls(server, pki):

@@ -15,6 +15,7 @@
 #include "tests/unit/lib/scratch.h"
 
 #define MANIFEST "/etc/kubernetes/manifests/kube-apiserver.manifest"
+#define ETCD "/etc/kubernetes/manifests/etcd-main-a.manifest"
 
 /* Of one container, which began when the file says. */
 static const char fake_ctr[] =
@@ -24,7 +25,7 @@ static const char fake_ctr[] =
 	"'tasks ls') printf 'TASK PID STATUS\\na1 17 RUNNING\\n' ;;\n"
 	"'containers info')\n"
 	"  printf '{\"CreatedAt\": \"%s\", \"Labels\": {\"io.kubernetes.pod.name\": "
-	"\"kube-apiserver-ip-10-0-0-1\"}}\\n' $(cat $SCRATCH/began) ;;\n"
+	"\"%s-ip-10-0-0-1\"}}\\n' $(cat $SCRATCH/began) $(cat $SCRATCH/pod) ;;\n"
 	"*) exit 9 ;;\n"
 	"esac\n";
 
@@ -60,6 +61,22 @@ static void began(struct world *w, int64_t ago_ns)
 		      dur_utc(w->arena, (dur_wall() - ago_ns) / DUR_SEC, "%Y-%m-%dT%H:%M:%SZ"));
 }
 
+/* Writes the manifest of the pod that runs: its container, and the flag that says where it listens. */
+static void runs(struct world *w, const char *path, const char *pod, const char *container,
+		 const char *flag)
+{
+	scratch_write(&w->root, "/pod", pod);
+	scratch_write(&w->root, path,
+		      arena_printf(w->arena,
+				   "metadata: {name: %s, namespace: kube-system}\n"
+				   "spec:\n"
+				   "  hostNetwork: true\n"
+				   "  containers:\n"
+				   "  - {name: %s, args: ['%s%d']}\n",
+				   pod, container, flag, w->port));
+	w->file = (struct task){ .kind = TASK_FILE, .name = path };
+}
+
 static int world_new(void **state)
 {
 	struct world *w = calloc(1, sizeof(*w));
@@ -69,15 +86,7 @@ static int world_new(void **state)
 	scratch_program(&w->root, "/bin/ctr", fake_ctr);
 	scratch_find_programs(&w->root, "/bin");
 	w->port = listen_somewhere(w);
-	scratch_write(&w->root, MANIFEST,
-		      arena_printf(w->arena,
-				   "metadata: {name: kube-apiserver, namespace: kube-system}\n"
-				   "spec:\n"
-				   "  hostNetwork: true\n"
-				   "  containers:\n"
-				   "  - {name: kube-apiserver, args: [--secure-port=%d]}\n",
-				   w->port));
-	w->file = (struct task){ .kind = TASK_FILE, .name = MANIFEST };
+	runs(w, MANIFEST, "kube-apiserver", "kube-apiserver", "--secure-port=");
 	w->unit = (struct task){ .kind = TASK_UNIT, .name = "containerd.service" };
 	w->tasks[0] = &w->file;
 	w->tasks[1] = &w->unit;
@@ -119,6 +128,23 @@ static void an_api_server_that_hangs_is_named_by_its_manifest(void **state)
 					 w->port));
 }
 
+static void an_etcd_that_hangs_is_named_too(void **state)
+{
+	struct world *w = *state;
+	struct strv lines;
+
+	runs(w, ETCD, "etcd-manager-main", "etcd-manager", "--client-urls=https://__name__:");
+	lines = silent(w);
+	assert_int_equal(lines.n, 1);
+	assert_string_equal(lines.v[0],
+			    arena_printf(w->arena,
+					 ETCD
+					 ": container etcd-manager runs, but it does not answer: "
+					 "127.0.0.1:%d says nothing for 1.0 s; nodeup restarts no "
+					 "container of a control plane",
+					 w->port));
+}
+
 static void one_that_began_a_moment_ago_may_be_on_its_way(void **state)
 {
 	struct world *w = *state;
@@ -144,6 +170,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		WORLD_TEST(an_api_server_that_hangs_is_named_by_its_manifest),
+		WORLD_TEST(an_etcd_that_hangs_is_named_too),
 		WORLD_TEST(one_that_began_a_moment_ago_may_be_on_its_way),
 		WORLD_TEST(nothing_is_said_where_the_runtime_is_not_up),
 	};
