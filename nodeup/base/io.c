@@ -640,6 +640,14 @@ int io_stage_attr(const struct io_stage *s, const char *path, const struct io_at
 	return 0;
 }
 
+void io_say_mounted(const char *path, struct err *e)
+{
+	if (e->errnum == EBUSY)
+		err_note(e, "do",
+			 "umount %s: it is a mount point, and no other file can take its place",
+			 path);
+}
+
 int io_stage_name(struct io_stage *s, const char *path, struct err *e)
 {
 	const int from = s->from_fd >= 0 ? s->from_fd : s->dir_fd;
@@ -652,11 +660,7 @@ int io_stage_name(struct io_stage *s, const char *path, struct err *e)
 				"what was to become '%s' was replaced meanwhile", path);
 	if (renameat(from, s->name, s->dir_fd, strrchr(path, '/') + 1) < 0) {
 		(void)err_sys(e, "rename into '%s'", path);
-		if (e->errnum == EBUSY)
-			err_note(
-				e, "do",
-				"umount %s: it is a mount point, and no other file can take its place",
-				path);
+		io_say_mounted(path, e);
 		return io_say_room(s->dir_fd, 0, e);
 	}
 	s->name[0] = '\0';

@@ -29,8 +29,10 @@ static int set_aside(struct task_ctx *ctx, const char *path, struct err *e)
 	autoarena struct arena *a = arena_new_empty();
 	const char *name;
 
-	if (aside_move(a, ctx->root_fd, path, &name, e) < 0)
+	if (aside_move(a, ctx->root_fd, path, &name, e) < 0) {
+		io_say_mounted(path, e);
 		return err_wrap(e, "'%s' is in the way: a directory", path);
+	}
 	if (name)
 		log_warning("'%s' is a directory in the place of a file: it is set aside as '%s'",
 			    path, name);

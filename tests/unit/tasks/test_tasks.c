@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <unistd.h>
 #include "assets/cache/cache.h"
 #include "nodeup/tasks/kinds.h"
@@ -390,6 +391,34 @@ static void a_directory_gives_way_to_a_file(void **state)
 
 		assert_string_equal(text, i ? "more" : "data");
 	}
+}
+
+/* The way in of a volume may be at any path. */
+static void a_mount_point_in_the_place_of_a_file_stays(void **state)
+{
+	static const char path[] = "/etc/x";
+	struct world *w = *state;
+	struct task t = file_task(path, "A=1\n", 0600);
+	autofree char *at = xasprintf("%s%s", w->root.path, path);
+	struct task_run run = { 0 };
+	struct stat st;
+	bool is_there;
+	int r;
+
+	scratch_write(&w->root, "/etc/x/below", "");
+	assert_int_equal(mount("tmpfs", at, "tmpfs", 0, "size=64k"), 0);
+	scratch_write(&w->root, "/etc/x/data", "data");
+	r = t.ops->apply(&t, &w->ctx, &run, &w->e);
+	is_there = scratch_stat(&w->root, "/etc/x/data", &st);
+	assert_int_equal(umount2(at, MNT_DETACH), 0);
+	assert_int_equal(r, -EBUSY);
+	assert_true(is_there);
+	assert_int_equal(scratch_count(&w->root, "/etc"), 1);
+	assert_string_equal(w->e.msg, "'/etc/x' is in the way: a directory: set '/etc/x' aside: "
+				      "Device or resource busy");
+	assert_string_equal(err_todo(&w->e),
+			    "umount /etc/x: it is a mount point, and no other file "
+			    "can take its place");
 }
 
 /* The record saves reading; a file that changed behind its back is still noticed. */
@@ -809,6 +838,7 @@ int main(void)
 		WORLD_TEST(what_a_file_replaces_is_set_aside),
 		WORLD_TEST(file_if_absent_is_never_touched),
 		WORLD_TEST(a_directory_gives_way_to_a_file),
+		WORLD_TEST(a_mount_point_in_the_place_of_a_file_stays),
 		WORLD_TEST(record_trusts_only_an_untouched_file),
 		WORLD_TEST(state_survives_and_a_damaged_one_is_empty),
 		WORLD_TEST(what_was_seen_is_of_its_time),
