@@ -13,8 +13,8 @@ from world import CONFIG, ENV, OK, PROGRAM, USAGE
 ROLES = [MASTER, NODE]
 
 
-def nodeup(*args):
-    done = subprocess.run([PROGRAM, *args], env=ENV, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60)
+def nodeup(*args, prefix=()):
+    done = subprocess.run([*prefix, PROGRAM, *args], env=ENV, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60)
     for secret in kubeup.SECRETS:
         assert secret not in done.stderr and (args[0] == "userdata" or secret not in done.stdout), "a secret is shown"
     return done

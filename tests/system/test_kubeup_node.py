@@ -2,6 +2,7 @@
 import base64
 import hashlib
 import re
+import signal
 
 import pytest
 import yaml
@@ -26,10 +27,10 @@ class Machine:
                       "SERVER_BINARY_TAR_URL": f"file://{archive}",
                       "SERVER_BINARY_TAR_HASH": hashlib.sha1(archive.read_bytes()).hexdigest()} | changes
 
-    def run(self, command="apply", *flags, facts=None, **changes):
+    def run(self, command="apply", *flags, facts=None, prefix=(), **changes):
         conf = write(self.folder, kubeup.text(self.role, self.version, **{**self.named, **changes}))
         known = write(self.folder, yaml.safe_dump(self.facts if facts is None else facts), "facts.yaml")
-        return nodeup(command, f"--conf={conf}", f"--root={self.root}", f"--facts={known}", f"--cache={self.folder / 'cache'}", *flags)
+        return nodeup(command, f"--conf={conf}", f"--root={self.root}", f"--facts={known}", f"--cache={self.folder / 'cache'}", *flags, prefix=prefix)
 
     def refuse(self, message, status=CONFIG, **changes):
         done = self.run(**changes)
@@ -235,6 +236,19 @@ def test_what_a_kill_leaves_beside_the_users_goes(tmp_path):
     litter.parent.mkdir(parents=True)
     litter.write_text("half of shadow")
     assert m.run().returncode == OK and "etcd:" in m.read("etc/passwd") and not litter.exists()
+
+
+@pytest.mark.parametrize("role", [NODE, MASTER])
+def test_what_a_kill_leaves_goes(role, tmp_path):
+    """Before ever later files of every kind get their names; the next run ends as one that nobody killed."""
+    m, calls, left = Machine(tmp_path, role), "?rename,?renameat,?renameat2", set()
+    for nth in (1, 2, 3, 4, 5, 6, 8, 10, 12):
+        done = m.run(prefix=["strace", "-f", "-qq", "-o", "/dev/null", "-e", f"trace={calls}", "-e", f"inject={calls}:signal=KILL:when={nth}"])
+        assert done.returncode in (OK, -signal.SIGKILL), done.stderr
+        left |= {path.parent for path in m.root.rglob(".nodeup-*")}
+    assert len(left) > 2, left
+    assert m.run().returncode == OK and m.run("plan").returncode == OK
+    assert list(m.root.rglob(".nodeup-*")) == [] and list((tmp_path / "cache").rglob(".nodeup-*")) == []
 
 
 def test_options_with_a_password_are_not_shown(tmp_path):
