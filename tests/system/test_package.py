@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from world import PROGRAM, ROOT
+from world import ENV, PROGRAM, ROOT
 
 FILES = {
     "/usr/bin/nodeup", "/usr/lib/systemd/catalog/nodeup.catalog", "/usr/share/bash-completion/completions/nodeup",
@@ -82,3 +82,12 @@ def test_another_version_is_another_program(tmp_path):
     made_of.parent.mkdir(parents=True)
     made_of.touch()
     assert [is_old("1.2.3"), is_old("1.2.4"), is_old("1.2.4")] == [0, 1, 1]
+
+
+def test_dist_is_what_kops_fetches(tmp_path):
+    """Each hash is alone in its file, as kops reads it: sha256sum -c wants a name beside it."""
+    run("make", "-s", "-o", "build/nodeup", "dist", f"DIST={tmp_path}", cwd=ROOT, env=ENV)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["nodeup", "nodeup.sha256", "nodeup.xz", "nodeup.xz.sha256"]
+    for name in ("nodeup", "nodeup.xz"):
+        assert (tmp_path / f"{name}.sha256").read_text() == hashlib.sha256((tmp_path / name).read_bytes()).hexdigest() + "\n"
+    assert subprocess.run(["xz", "-dc", tmp_path / "nodeup.xz"], check=True, capture_output=True).stdout == (tmp_path / "nodeup").read_bytes()
