@@ -218,15 +218,21 @@ install: build/nodeup
 
 # As kops lays out its own program: kops reads nodeup.sha256 to render user data, which fetches nodeup.xz and compares
 # what it has unpacked. Level 6: a node needs 9 MiB to unpack it, and 65 at level 9.
+# Below binaries/kops the address says which kops renders the documents: each is a link to the one program.
+RELEASES := 1.29.0 1.29.1 1.29.2 1.30.0 1.30.1 1.30.2 1.30.3 1.30.4 1.31.0 1.32.0 1.32.1 1.32.2 1.32.3 1.32.4 1.33.0 1.33.1 \
+            1.33.2 1.34.0 1.34.1 1.34.2 1.34.3 1.35.0 1.35.1 1.35.2 1.36.0 1.36.1 1.36.2 1.37.0
 DIST     := build/dist/linux/$(if $(filter x86_64,$(shell uname -m)),amd64,arm64)
 dist: ## build/dist, as kops lays out its own program
-dist: $(addprefix $(DIST)/nodeup,.sha256 .xz .xz.sha256)
+dist: $(addprefix $(DIST)/nodeup,.sha256 .xz .xz.sha256) $(RELEASES:%=build/dist/binaries/kops/%/linux)
 $(DIST)/nodeup: build/nodeup
 	$(Q)install -D -m 755 $< $@
 $(DIST)/nodeup.xz: $(DIST)/nodeup
 	$(Q)xz -6 -T1 -c $< >$@
 $(DIST)/%.sha256: $(DIST)/%
 	$(Q)sha256sum $< | cut -d ' ' -f 1 >$@
+
+build/dist/binaries/kops/%/linux:
+	$(Q)mkdir -p $(@D) && ln -sfn ../../../linux $@
 
 # Packages of what install installs.
 deb: ## a package in build/dist; so rpm

@@ -4,6 +4,7 @@ import base64
 import gzip
 import hashlib
 import json
+import pathlib
 import shutil
 import subprocess
 
@@ -386,3 +387,10 @@ def test_the_store_names_the_kops_of_what_it_has(tmp_path):
         assert says(node.run("plan")) == ["1.37 by its keys"]
     finally:
         node.close()
+
+
+def test_each_kops_that_is_spoken_has_its_address():
+    """`make dist` links one program below the name of each."""
+    text = (pathlib.Path(__file__).parents[2] / "Makefile").read_text().replace("\\\n", "")
+    releases = next(line for line in text.splitlines() if line.startswith("RELEASES")).split(":=")[1].split()
+    assert {release.split(".")[1] for release in releases} == {str(minor) for minor in range(29, 38)}
