@@ -230,13 +230,17 @@ static bool has_patch(const char *text)
 struct version vintage_version(struct arena *a, const struct vintage *v)
 {
 	struct version ret = { .major = 1, .minor = taken_minor(v) };
+	const bool is_exact = has_patch(v->text) && version_parse(a, v->text, &ret);
+	size_t i = 0;
 
-	if (has_patch(v->text) && version_parse(a, v->text, &ret))
+	/* what is not spoken and goes on was made as of the newest */
+	while (i < ARRAY_LEN(releases) - 1 && releases[i].minor != ret.minor)
+		i++;
+	if (is_exact && releases[i].minor == ret.minor)
 		return ret;
-	for (size_t i = 0; i < ARRAY_LEN(releases); i++)
-		if (releases[i].minor == ret.minor)
-			ret.patch = releases[i].patch;
-	return ret;
+	return (struct version){ .major = 1,
+				 .minor = releases[i].minor,
+				 .patch = releases[i].patch };
 }
 
 static const char *told(struct arena *a, const struct vintage *v)

@@ -359,6 +359,7 @@ static void documents_are_read_by_one_version(void **state)
 		{ "1.33", 33, 33, 33, 2 },   { NULL, 29, 34, 34, 3 },
 		{ NULL, 35, 35, 35, 2 },     { NULL, 35, 36, 36, 2 },
 		{ NULL, 36, 9999, 37, 0 },   { NULL, 0, 0, 37, 0 },
+		{ "1.28.3", 28, 28, 37, 0 }, { NULL, 27, 28, 37, 0 },
 	};
 	autoarena struct arena *a = arena_new_empty();
 
