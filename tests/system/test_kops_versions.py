@@ -363,7 +363,7 @@ def test_a_guess_stays_until_a_person_replaces_it(tmp_path):
         assert worker.apply().returncode == OK and " 1.36 1.36 1.36.1 kopsVersion\n" in record.read_text()
         assert says(at_boot(worker, "plan")) == ["1.36.1 (by kopsVersion)"]
         done = worker.run("why", "kubelet.service")
-        assert "  kops       1.36.1\n" in done.stdout, done
+        assert "  documents  kops 1.36.1 (by kopsVersion)\n" in done.stdout, done
 
 
 def test_the_store_names_the_kops_of_what_it_has(tmp_path):
