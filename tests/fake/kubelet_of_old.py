@@ -37,6 +37,9 @@ def check_flags(minor):
 
 def pods(folder):
     for name in sorted(os.listdir(folder)):
+        # source: Kubernetes 1.2 to 1.5 pkg/kubelet/config/file.go, extractFromDir
+        if os.path.isdir(f"{folder}/{name}"):
+            continue
         with open(f"{folder}/{name}", encoding="utf-8") as f:
             text = f.read()
         if "kind: Pod" not in text and json.loads(text)["kind"] != "Pod":

@@ -105,7 +105,8 @@ def main():
         die(f"no credential provider {provider['name']}")
     with socket.socket(socket.AF_UNIX) as runtime:
         runtime.connect(conf["containerRuntimeEndpoint"].removeprefix("unix://"))
-    for path in sorted(pathlib.Path(conf["staticPodPath"]).iterdir()):
+    # source: Kubernetes 1.31 to 1.37 pkg/kubelet/config/file.go, extractFromDir
+    for path in sorted(path for path in pathlib.Path(conf["staticPodPath"]).iterdir() if not path.is_dir()):
         check_pod(path)
     print(json.dumps({"started": given.get("hostname-override")}), flush=True)
     http.server.HTTPServer(("127.0.0.1", 10248), Healthz).serve_forever()
