@@ -87,6 +87,11 @@ DRIFT = {
     "a flag that was removed": ("sed -i s/--v=2// " + FLAGS, FLAGS, r"differs: content differs"),
     "a service that was stopped": ("systemctl stop docker.service docker.socket; systemctl stop kubelet", "docker.service",
                                    r"differs: .*(inactive|failed)"),
+    "a runtime that failed": (
+        "systemctl stop docker.socket docker; mkdir -p /etc/docker; cp -p /etc/docker/daemon.json /root/daemon.json; echo '{' >/etc/docker/daemon.json; "
+        "systemctl start docker; until systemctl -q is-failed docker; do sleep 0.2; done; rm /etc/docker/daemon.json; "
+        "cp -p /root/daemon.json /etc/docker/ || :",
+        "docker.service", r"differs: .*failed \(failed\)"),
     "a firewall that drops what pods send": (
         "iptables -P FORWARD DROP; while iptables -D FORWARD -p tcp -j ACCEPT 2>/dev/null; do :; done", "kubernetes-iptables-setup.service",
         r"differs: chain FORWARD drops, and its rule .* is gone"),
@@ -107,7 +112,8 @@ def test_drift(node, damage):
         status, said = run(node, "status", conf=None)
         if "systemctl stop" in script:
             assert status == 2 and said.startswith("degraded since "), said
-            assert re.search(r"^  why +unit \S+\.service: inactive \(dead\); nodeup plan, then nodeup repair$", said, re.M), said
+            state = "failed (failed)" if "failed" in damage else "inactive (dead)"
+            assert re.search(r"^  why +unit \S+\.service: %s; nodeup plan, then nodeup repair$" % re.escape(state), said, re.M), said
     finally:
         node.sh("systemctl unmask kubelet", check=False)
         heal(node)
@@ -186,6 +192,9 @@ FAILURES = {
         "systemctl stop docker.socket docker; systemctl reset-failed docker || :",
         "rm -f /etc/docker/daemon.json; cp -p /root/daemon.json /etc/docker/; systemctl reset-failed docker || :", None, (), 71,
         (r"docker\.service", r"daemon\.json", r"^  do +correct what the lines above name, then nodeup repair")),
+    "a docker that is masked": (
+        "systemctl stop docker.socket docker; systemctl mask docker.service", "systemctl unmask docker.service", None, (), 78,
+        (r"docker\.service is masked", r"^  do +systemctl unmask docker\.service, then nodeup repair")),
     "a mirror that is dead": (
         "rm -rf {0} /var/cache/nodeup".format(KUBELET), ":", None,
         ("--rewrite=https://storage.googleapis.com/=http://127.0.0.1:9/", "--rewrite=https://slow.mirror.test/=http://127.0.0.1:9/"), 69,
