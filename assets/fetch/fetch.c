@@ -36,7 +36,9 @@ void fetch_tune(struct fetcher *f, const struct fetch_opts *opts)
 
 void fetch_set_sink(struct fetcher *f, const struct fetch_sink *sink)
 {
+	fetch_lock(f);
 	f->sink = *sink;
+	fetch_unlock(f);
 }
 
 int fetch_new(struct http *http, struct cache *cache, struct fetcher **ret, struct err *e)

@@ -60,7 +60,7 @@ int fetch_new(struct http *http, struct cache *cache, struct fetcher **ret,
 	      struct err *e) must_check;
 /* Set other limits than the usual ones, before anything is started. */
 void fetch_tune(struct fetcher *f, const struct fetch_opts *opts);
-/* The same for archives that are to be unpacked: what comes of them goes there. */
+/* Archives that are to be unpacked, and begin to arrive from now on: what comes of them goes there. To be set once. */
 void fetch_set_sink(struct fetcher *f, const struct fetch_sink *sink);
 /* Cancel what runs, wait for the last `done` and release; never from a `done`. NULL is fine. */
 void fetch_free(struct fetcher *f);

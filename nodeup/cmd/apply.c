@@ -379,6 +379,8 @@ static int before_change(void *arg, const struct run_report *rep, struct err *e)
 	const int r = check_before_change(ap->cli, &ap->session, rep, e);
 
 	ap->refused = ap->status.may_not_change = r < 0;
+	if (r == 0)
+		session_may_change(&ap->session);
 	return r;
 }
 

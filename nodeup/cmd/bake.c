@@ -105,6 +105,7 @@ static int bake(struct cli *cli, struct session *s, struct baked *sum, struct wa
 	r = cli->offline ? offline_check(s, e) : 0;
 	if (r < 0)
 		return r;
+	session_may_change(s);
 	run = session_run(s);
 	run.watch = on_run_event;
 	run.watch_arg = watch;

@@ -290,7 +290,6 @@ static int open_s3(struct session *s, struct err *e)
 
 static int open_effects(struct session *s, const struct session_req *req, struct err *e)
 {
-	struct fetch_sink sink;
 	const struct cli *cli = req->cli;
 	int r;
 
@@ -325,12 +324,14 @@ static int open_effects(struct session *s, const struct session_req *req, struct
 		r = open_s3(s, e);
 	if (r < 0)
 		return r;
-	r = fetch_new(cli->offline ? NULL : s->http, s->ctx.cache, &s->ctx.fetcher, e);
-	if (r < 0)
-		return r;
-	sink = members_sink(s->ctx.members);
+	return fetch_new(cli->offline ? NULL : s->http, s->ctx.cache, &s->ctx.fetcher, e);
+}
+
+void session_may_change(struct session *s)
+{
+	const struct fetch_sink sink = members_sink(s->ctx.members);
+
 	fetch_set_sink(s->ctx.fetcher, &sink);
-	return 0;
 }
 
 /* The fetcher's last callbacks wake the workers' owner, so it goes first; workers use http. */

@@ -81,6 +81,8 @@ int session_s3(const struct session *s, struct imds *imds, struct s3_session **o
 	       struct err *e) must_check;
 /* What run_execute wants. */
 struct run_req session_run(struct session *s);
+/* Have members of archives staged beside where they go while these arrive. Before, a fetch changes nothing but the cache. */
+void session_may_change(struct session *s);
 /* What a run would do, by a walk over the plan that changes nothing, also while a run is under way. */
 void session_look(struct session *s, bool verify, struct run_report *ret);
 /* Remove what a killed run left beside the files that it was writing. False: some of it is still open. */

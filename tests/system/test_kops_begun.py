@@ -3,8 +3,10 @@ import contextlib
 import hashlib
 import http.server
 import re
+import signal
 import subprocess
 import threading
+import time
 
 import pytest
 
@@ -62,6 +64,30 @@ def worker(tmp_path):
 def run(node, name="apply"):
     argv = node.command(name, cache=node.folder / "empty")
     return subprocess.run(argv, capture_output=True, text=True, timeout=60, env=node.environ(), stdin=subprocess.DEVNULL)
+
+
+def places(node):
+    """All that is on the node, directories too, beside nodeup's own."""
+    paths = {str(path.relative_to(node.root)) for path in node.root.rglob("*")}
+    return {p for p in paths if not f"{p}/".startswith(("var/lib/nodeup/", "run/nodeup/"))} - {"var", "var/lib", "run"}
+
+
+def lies_in_the_way(node):
+    """A full directory and an empty one, each where a member of an archive goes."""
+    (node.root / "usr/bin/ctr/mine").mkdir(parents=True)
+    (node.root / "usr/bin/containerd").mkdir()
+
+
+def wait_for(found):
+    end = time.monotonic() + 30
+    while not found():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def has_cached(node):
+    """Each archive has come to its end."""
+    return all((node.folder / "empty/sha256" / hashlib.sha256(ASSETS[name]).hexdigest()).exists() for name in ASSETS if "z" in name.split(".")[-1])
 
 
 def of_worker(node):
@@ -133,11 +159,30 @@ def test_what_a_check_of_before_a_change_refuses_is_refused_before_anything_is_f
     assert not mirror.seen and worker.tree() == {}
 
 
-def test_a_refused_node_ends_what_was_begun(worker):
+@pytest.mark.parametrize("before", [lambda node: None, lies_in_the_way])
+def test_a_refused_node_ends_what_was_begun(worker, before):
     """As it ends without that: with the same error, and nothing of it on the node, though an asset would never have come to its end."""
-    mirror = Mirror(worker, held=["kubelet"])
-    worker.control.update(before_certificates=[str(mirror.sign)], faults=[None, 400])
-    with contextlib.closing(mirror), worker.controller():
-        done = run(worker)
-    assert done.returncode != OK and "as asked" in done.stderr, done.stderr
-    assert mirror.seen and worker.tree() == {} and not list(worker.root.rglob(".nodeup-*"))
+    before(worker)
+    mirror, was, go = Mirror(worker, held=["kubelet"]), places(worker), worker.folder / "go"
+    worker.control.update(before_certificates=[str(go)], faults=[None, 400])
+    with contextlib.closing(mirror), worker.controller(), subprocess.Popen(
+            worker.command("apply", cache=worker.folder / "empty"), stderr=subprocess.PIPE, text=True, env=worker.environ()) as process:
+        wait_for(lambda: has_cached(worker))
+        go.touch()
+        _, told = process.communicate(timeout=60)
+    assert process.returncode != OK and "as asked" in told, told
+    assert mirror.seen and places(worker) == was
+
+
+def test_a_node_that_is_stopped_while_it_waits_for_certificates_is_as_it_was(worker):
+    lies_in_the_way(worker)
+    mirror, was = Mirror(worker, held=["containerd-2.3.4-linux-amd64.tar.gz"]), places(worker)
+    worker.control["before_certificates"] = [str(worker.folder / "never")]
+    with contextlib.closing(mirror), worker.controller(), subprocess.Popen(
+            worker.command("apply", cache=worker.folder / "empty"), stderr=subprocess.PIPE, text=True, env=worker.environ()) as process:
+        wait_for(lambda: set(mirror.seen) >= {"kubelet", "containerd-2.3.4-linux-amd64.tar.gz"})
+        time.sleep(0.5)
+        assert places(worker) == was
+        process.send_signal(signal.SIGTERM)
+        _, told = process.communicate(timeout=60)
+    assert process.returncode != OK and places(worker) == was, told
