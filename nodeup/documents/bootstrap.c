@@ -400,6 +400,7 @@ static int load_model(struct loader *l, struct err *e)
 				     .records = l };
 	int r;
 
+	join_keys_give_back(b->keys);
 	b->warnings = b->accepted = b->tolerated = (struct strv){ 0 };
 	b->texts = NULL;
 	b->n_texts = 0;

@@ -18,7 +18,6 @@ struct made {
 	const char *private, *public;
 	bool done;
 	int r;
-	struct err err;
 };
 
 struct join_keys {
@@ -34,7 +33,8 @@ struct join_keys {
 static void make_one(void *arg)
 {
 	struct made *m = arg;
-	int r = pem_new_key(m->arena, &m->private, &m->public, &m->err);
+	struct err ignored;
+	int r = pem_new_key(m->arena, &m->private, &m->public, &ignored);
 
 	(void)pthread_mutex_lock(&m->keys->lock);
 	m->r = r;
@@ -126,16 +126,20 @@ int join_keys_take(struct join_keys *k, struct arena *a, const char **ret_privat
 {
 	struct made *m = k->taken < k->n ? k->v[k->taken++] : NULL;
 
-	if (!m)
+	if (m)
+		await(k, m);
+	/* one that failed may do better now */
+	if (!m || m->r < 0)
 		return pem_new_key(a, ret_private, ret_public, e);
-	await(k, m);
-	if (m->r < 0) {
-		*e = m->err;
-		return m->r;
-	}
 	*ret_private = arena_str(a, m->private);
 	*ret_public = arena_str(a, m->public);
 	return 0;
+}
+
+void join_keys_give_back(struct join_keys *k)
+{
+	if (k)
+		k->taken = 0;
 }
 
 void join_keys_free(struct join_keys *k)

@@ -25,5 +25,7 @@ void join_keys_begin(struct join_keys *k, size_t n);
 /* The next one, when it is made; beyond those that were begun it is made now. See pem_new_key. */
 int join_keys_take(struct join_keys *k, struct arena *a, const char **ret_private,
 		   const char **ret_public, struct err *e) must_check;
+/* What was taken came to nothing: the same are taken again. NULL is fine. */
+void join_keys_give_back(struct join_keys *k);
 /* Release; waits for keys that are being made. NULL is fine. */
 void join_keys_free(struct join_keys *k);
