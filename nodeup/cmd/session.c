@@ -278,7 +278,7 @@ static int open_s3(struct session *s, struct err *e)
 
 	if (s->s3)
 		return 0;
-	if (s->boot.imds)
+	if (s->boot.imds && !s->imds)
 		s->imds = imds_new(s->http);
 	r = session_s3(s, s->imds, &s->s3, e);
 	if (r < 0)
@@ -393,9 +393,12 @@ static void foresee(void *arg, const struct bootstrap *b)
 		return;
 	s->boot = *b;
 	if (take_settings(s, NULL, &ignored) == 0 && open_state(s, &ignored) == 0 &&
-	    plan_build(s->arena, request_plan(s, a->req), &s->plan, &ignored) == 0 &&
-	    open_effects(s, a->req, &ignored) == 0)
-		(void)!begin_tasks(s, a->req, &ignored);
+	    plan_build(s->arena, request_plan(s, a->req), &s->plan, &ignored) == 0) {
+		if (open_effects(s, a->req, &ignored) == 0)
+			(void)!begin_tasks(s, a->req, &ignored);
+		else
+			close_effects(s);
+	}
 	s->foreseen = s->plan;
 	s->boot = before.boot;
 	s->settings = before.settings;
