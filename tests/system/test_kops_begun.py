@@ -61,8 +61,8 @@ def worker(tmp_path):
     return Worker(tmp_path)
 
 
-def run(node, name="apply"):
-    argv = node.command(name, cache=node.folder / "empty")
+def run(node, name="apply", *flags):
+    argv = node.command(name, *flags, cache=node.folder / "empty")
     return subprocess.run(argv, capture_output=True, text=True, timeout=60, env=node.environ(), stdin=subprocess.DEVNULL)
 
 
@@ -186,3 +186,32 @@ def test_a_node_that_is_stopped_while_it_waits_for_certificates_is_as_it_was(wor
         process.send_signal(signal.SIGTERM)
         _, told = process.communicate(timeout=60)
     assert process.returncode != OK and places(worker) == was, told
+
+
+def with_volume(node):
+    node.config["VolumeMounts"] = [{"device": "/dev/xvdf", "path": "/data", "filesystem": "ext4"}]
+
+
+def with_unread_cache(node):
+    entry = node.folder / "empty/sha256" / hashlib.sha256(ASSETS["kubectl"]).hexdigest()
+    entry.parent.mkdir(parents=True)
+    entry.write_bytes(ASSETS["kubectl"])
+
+
+def with_saved_plan(node):
+    (node.folder / "plan").write_text(run(node, "plan", "-o", "json").stdout)
+    return [f"--plan={node.folder / 'plan'}"]
+
+
+@pytest.mark.parametrize("command,has", [
+    ("apply", with_saved_plan), ("repair", lambda node: None), ("apply", with_volume), ("apply", with_unread_cache)])
+def test_what_is_not_begun_before_certificates(command, has, worker):
+    mirror = Mirror(worker)
+    with contextlib.closing(mirror), worker.controller():
+        flags = has(worker) or []
+        worker.write()
+        (worker.folder / "requests.log").unlink(missing_ok=True)
+        done = run(worker, command, *flags)
+    assert worker.requests() == ["200 ", "200 kube-proxy kubelet kubelet-server"], done.stderr
+    assert ["200 "] not in mirror.seen.values() and "begun" not in done.stderr, done.stderr
+    assert mirror.seen, done.stderr
