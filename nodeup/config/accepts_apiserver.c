@@ -94,9 +94,9 @@ const struct field_accepts accepts_secure_port = { ACCEPTS_FROM_TO(0, 65535), .u
 						   .next = &secure_port_today };
 /* later ones look at them where the log is on: see rules */
 const struct field_accepts accepts_audit_count = { ACCEPTS_OR_MORE(0), .until = 9 };
-/* from 1.31 on gates decide of the size: see rules */
+/* from 1.27 on gates decide of the size: see rules */
 static const struct field_accepts small_ranges = {
-	PATTERN("ranges of at most 2^20 addresses", RANGES_SMALL), .until = 30
+	PATTERN("ranges of at most 2^20 addresses", RANGES_SMALL), .until = 26
 };
 static const struct field_accepts first_range = {
 	PATTERN("eight addresses or more in the first range", RANGES_OF_EIGHT),
@@ -312,7 +312,7 @@ RULES(leader, "leaderElection",
 	  .when = LED "leaderElectRenewDeadlineDuration:10s<=~leaderElectRetryPeriod:2s*1.2",
 	  .text = "expected a deadline of the renewal (10s where it is not given) longer than 1.2 times the retry period (2s)" },
 	{ .keys = "leaderElectRetryPeriod", .when = LED "leaderElectRetryPeriod<=~0", .text = "expected a duration above 0" },
-	{ .keys = "leaderElectResourceLock", .since = 24, .when = LED "!leaderElectResourceLock=leases", .text = "expected leases" });
+	{ .keys = "leaderElectResourceLock", .since = 31, .when = LED "!leaderElectResourceLock=leases", .text = "expected leases" });
 
 RULES(scheduler, "KubeScheduler", POD(":100m"));
 RULES(pod, "KubeProxy", POD(""));

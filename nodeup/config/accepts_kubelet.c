@@ -37,14 +37,23 @@
 #define PORT "0*([0-9]{1,4}|[1-5][0-9]{4}|6([0-4][0-9]{3}|5([0-4][0-9]{2}|5([0-2][0-9]|3[0-5]))))"
 /* clang-format on */
 
-/* Today's kubelet. Those without `since` are rows of today's table alone. */
+/* Kubelet of 1.24 and later. Those without `since` are rows of today's table alone; `since` 31 is also where it is not known
+ * for certain of what came before. */
 const struct field_accepts kubelet_authorization_mode = { .oneof = "AlwaysAllow|Webhook" };
 /* from 1.34 on it takes any, and does nothing with it */
-const struct field_accepts kubelet_cloud_provider = { .oneof = "external", .until = 33 };
+static const struct field_accepts cloud_provider_31 = { .oneof = "external",
+							.since = 31,
+							.until = 33 };
+const struct field_accepts kubelet_cloud_provider = { .wanted = "external",
+						      .pattern = "!^aws$",
+						      .since = 27,
+						      .until = 30,
+						      .next = &cloud_provider_31 };
 const struct field_accepts kubelet_cpu_policy = { .oneof = "none|static" };
 const struct field_accepts kubelet_cfs_period = { .wanted = "a duration from 1ms to 1s",
 						  .min = DUR_MS,
-						  .max = DUR_SEC };
+						  .max = DUR_SEC,
+						  .since = 31 };
 static const struct field_accepts enforced_32 = {
 	.wanted =
 		"pods, system-reserved, kube-reserved, one of these two with -compressible, or none",
@@ -60,10 +69,12 @@ const struct field_accepts kubelet_enforced = { .oneof = "pods|system-reserved|k
 const struct field_accepts kubelet_grace = { .wanted = "0s, or a duration of 1s or more",
 					     .min = DUR_SEC,
 					     .max = INT64_MAX,
-					     .zero = true };
+					     .zero = true,
+					     .since = 31 };
 const struct field_accepts kubelet_hairpin = { .oneof = "promiscuous-bridge|hairpin-veth|none" };
 const struct field_accepts kubelet_image_age = { .wanted = "a duration of 0s or more",
-						 .max = INT64_MAX };
+						 .max = INT64_MAX,
+						 .since = 31 };
 const struct field_accepts kubelet_lease = { ACCEPTS_OR_MORE(1) };
 const struct field_accepts kubelet_log_files = { ACCEPTS_OR_MORE(2) };
 const struct field_accepts kubelet_log_size = { .wanted = "an amount such as 10Mi",
@@ -92,12 +103,15 @@ const struct field_accepts kubelet_restart_period = { .wanted = "a duration from
 						      .min = DUR_SEC,
 						      .max = 300 * DUR_SEC,
 						      .since = 32 };
-const struct field_accepts kubelet_swap = { .oneof = "NoSwap|LimitedSwap" };
+/* to 1.29 UnlimitedSwap as well */
+const struct field_accepts kubelet_swap = { .oneof = "NoSwap|LimitedSwap", .since = 30 };
 static const struct field_accepts short_sysctl = { .wanted = "at most 253 letters",
-						   .longest = 253 };
+						   .longest = 253,
+						   .since = 31 };
 const struct field_accepts kubelet_sysctls = {
 	.wanted = "a sysctl of pods, such as net.core.somaxconn, kernel.msgmax or kernel.shm*",
 	.pattern = SYSCTL,
+	.since = 31,
 	.next = &short_sysctl
 };
 const struct field_accepts kubelet_thresholds = { .wanted = "thresholds above 0 of " SIGNALS,
@@ -112,11 +126,14 @@ const struct field_accepts kubelet_topology_policy = {
 const struct field_accepts proxy_address = { .wanted = "an IP address",
 					     .pattern = "^(" IP_ADDRESS "|@aws)$" };
 const struct field_accepts proxy_cidrs = { .wanted = "an address range, or one of each family",
-					   .pattern = RANGES_DUAL };
+					   .pattern = RANGES_DUAL,
+					   .since = 31 };
 const struct field_accepts proxy_metrics = { .wanted = "an IP address, or one with a port",
 					     .pattern = "^((" IP_ADDRESS "|@aws)|(" IPV4_ADDRESS
-							"|[[](" IP_ADDRESS ")[]]):" PORT ")$" };
-const struct field_accepts proxy_mode = { .oneof = "iptables|ipvs|nftables" };
+							"|[[](" IP_ADDRESS ")[]]):" PORT ")$",
+					     .since = 31 };
+/* to 1.25 userspace as well */
+const struct field_accepts proxy_mode = { .oneof = "iptables|ipvs|nftables", .since = 26 };
 
 /* Up to 1.10. */
 const struct field_accepts kubelet_cloud_provider_old = {

@@ -113,8 +113,8 @@ static const struct file {
 	{ "encryption-provider-config", &encryption, 7, true },
 	{ "experimental-encryption-provider-config", &encryption, 7, true },
 	{ "audit-policy-file", &audit_policy, 8 },
-	{ "authentication-config", &authentication },
-	{ "authorization-config", &authorization },
+	{ "authentication-config", &authentication, 31 },
+	{ "authorization-config", &authorization, 31 },
 	{ "admission-control-config-file", &admission,
 	  .older = { "imagePolicy", "podNodeSelectorPluginConfig" } },
 };

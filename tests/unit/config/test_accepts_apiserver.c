@@ -103,7 +103,7 @@ static void the_api_server(void **state)
 		{ "admissionControl: ['NodeRestriction,PodSecurity']", '-' }, { "admissionControl: [Mine]", 'n' },
 		{ "serviceClusterIPRange: 100.64.0.0/13", '-' }, { "serviceClusterIPRange: 10.0.0.0/29", '-' },
 		{ "serviceClusterIPRange: 10.0.0.0/30", 'e' }, { "serviceClusterIPRange: fd00::/108", '-' },
-		{ "serviceClusterIPRange: fd00::/126", 'e' }, { "serviceClusterIPRange: 10.0.0.0/8", '-', 34 },
+		{ "serviceClusterIPRange: fd00::/126", 'e' }, { "serviceClusterIPRange: 10.0.0.0/8", '-', 34 }, { "serviceClusterIPRange: 10.0.0.0/8", '-', 27 }, { "serviceClusterIPRange: 10.0.0.0/8", 'e', 26 },
 		{ "serviceClusterIPRange: '10.0.0.0/16,fd00::/108'", '-' }, { "serviceClusterIPRange: '10.0.0.0/16,fd00::/128'", '-' },
 		{ "serviceClusterIPRange: '10.0.0.0/16,10.1.0.0/16'", 'e' },
 		{ "serviceClusterIPRange: '10.0.0.0/16,fd00::/108,10.1.0.0/16'", 'e' },
@@ -395,7 +395,7 @@ static void rules_of_the_controller_manager(void **state)
 		{ "leaderElectRenewDeadlineDuration: 2401ms", '-' }, { "leaderElectRenewDeadlineDuration: 2.4s", 'e' },
 		{ "leaderElectRetryPeriod: 8333ms", '-' }, { "leaderElectRetryPeriod: 8334ms", 'e' },
 		{ "leaderElectRetryPeriod: 1ns", '-' }, { "{leaderElectLeaseDuration: 2m, leaderElectRenewDeadlineDuration: 90s}", '-' }, { "leaderElectRetryPeriod: 0s", 'e' },
-		{ "leaderElectResourceLock: leases", '-' }, { "leaderElectResourceLock: endpoints", 'e' }, { "leaderElectResourceLock: endpoints", '-', 20 },
+		{ "leaderElectResourceLock: leases", '-' }, { "leaderElectResourceLock: endpoints", 'e' }, { "leaderElectResourceLock: endpoints", '-', 20 }, { "leaderElectResourceLock: endpointsleases", '-', 26 },
 	};
 
 	(void)state;

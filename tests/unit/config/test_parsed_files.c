@@ -154,6 +154,7 @@ static const struct sample {
 
 	{ AUTHENTICATION, 36, CONFIG("AuthenticationConfiguration"), NULL },
 	{ AUTHENTICATION, 36, CONFIG("AuthenticationConfiguration") ISSUER CLAIMS, NULL },
+	{ AUTHENTICATION, 30, CONFIG("AuthorizationConfiguration"), NULL },
 	{ AUTHENTICATION, 36, CONFIG("AuthorizationConfiguration"),
 	  "1:7: kind: expected AuthenticationConfiguration, found 'AuthorizationConfiguration'; did you mean AuthenticationConfiguration?" },
 	{ AUTHENTICATION, 36, CONFIG("AuthenticationConfiguration") ISSUER,
@@ -168,6 +169,7 @@ static const struct sample {
 
 	{ AUTHORIZATION, 36, CONFIG("AuthorizationConfiguration") "authorizers: [{type: Node, name: node}]\n", NULL },
 	{ AUTHORIZATION, 36, CONFIG("AuthorizationConfiguration") WEBHOOK "    connectionInfo: {type: InClusterConfig}\n", NULL },
+	{ AUTHORIZATION, 30, CONFIG("AuthenticationConfiguration"), NULL },
 	{ AUTHORIZATION, 36, CONFIG("AuthorizationConfiguration"),
 	  "1:1: authorizers: expected a list, found nothing" },
 	{ AUTHORIZATION, 36, CONFIG("AuthorizationConfiguration") "authorizers: [{type: Node}]\n",
