@@ -159,7 +159,7 @@
 	  FLAG("default-not-ready-toleration-seconds"), .wide = true) \
 	X(struct opt_int, default_unreachable_toleration_seconds, "defaultUnreachableTolerationSeconds", \
 	  FLAG("default-unreachable-toleration-seconds"), .wide = true) \
-	X(int64_t, target_ram_mb, "targetRamMB", FLAG("target-ram-mb"), .flag_empty = "0") \
+	X(int64_t, target_ram_mb, "targetRamMB", FLAG("target-ram-mb"), .flag_empty = "0", .until = 23) \
 	X(int64_t, delete_collection_workers, "deleteCollectionWorkers", \
 	  FLAG("delete-collection-workers"), .flag_empty = "0") \
 	/* a list of what Kubernetes calls EnvVar, as it stands */ \
