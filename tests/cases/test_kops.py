@@ -31,7 +31,7 @@ CASES = {
     "1.35-control-plane": ("1.35.2", "1.35.1", kops.AMAZON, {
         "Networking": {**kops.CONFIG["Networking"], "cilium": {"ipam": "eni"}}, "usesNoneDNS": True}),
     "1.30-worker": ("1.30.4", "1.26.3", kops.DEBIAN, {
-        "KubeletConfig": {**kops.CONFIG["KubeletConfig"], "featureGates": {"InPlacePodVerticalScaling": "true"}, "imageMaximumGCAge": "168h",
+        "KubeletConfig": {**kops.CONFIG["KubeletConfig"], "featureGates": {"InPlacePodVerticalScaling": "true"},
                           "kubeReserved": {"memory": "1Gi", "cpu": "100m"}, "kubeReservedCgroup": "/kube", "runtimeRequestTimeout": "20m",
                           "resolvConf": "", "taints": ["dedicated=db:NoSchedule", "gone:NoExecute"]},
         "containerdConfig": {**kops.CONFIG["containerdConfig"], "version": "1.7.16", "registryMirrors": {

@@ -290,16 +290,39 @@ static const struct {
 	{ "containerdConfig", &rules_containerd },
 };
 
+/* Returns the same with rows of its own. */
+static const struct schema *copy_of(struct arena *a, const struct schema *s,
+				    struct field **ret_rows)
+{
+	struct schema *copy = arena_new(a, struct schema);
+
+	*ret_rows = arena_alloc(a, s->n * sizeof(**ret_rows));
+	memcpy(*ret_rows, s->fields, s->n * sizeof(**ret_rows));
+	*copy = *s;
+	copy->fields = *ret_rows;
+	return copy;
+}
+
+static const struct schema *kubelet_schema_of(struct arena *a, const struct kops_config *c)
+{
+	const struct schema *s = kops_kubelet_schema_of(c);
+	struct field *rows;
+
+	if (!kops_does(c, KOPS_IMAGE_AGES_ARE_FLAGS))
+		return s;
+	s = copy_of(a, s, &rows);
+	rows[field_row(s, "imageMaximumGCAge")].accepts = &kubelet_no_flag;
+	rows[field_row(s, "imageMinimumGCAge")].accepts = &kubelet_no_flag;
+	return s;
+}
+
 /* Returns the rows of all keys, of which those of kubelet are what they are to that kops. */
 static const struct schema *schema_of(struct arena *a, const struct kops_config *c)
 {
-	struct schema *s = arena_new(a, struct schema);
-	struct field *rows = arena_alloc(a, kops_config_schema.n * sizeof(*rows));
+	struct field *rows;
+	const struct schema *s = copy_of(a, &kops_config_schema, &rows);
 
-	*s = kops_config_schema;
-	memcpy(rows, s->fields, s->n * sizeof(*rows));
-	rows[field_row(s, "KubeletConfig")].schema = kops_kubelet_schema_of(c);
-	s->fields = rows;
+	rows[field_row(s, "KubeletConfig")].schema = kubelet_schema_of(a, c);
 	return s;
 }
 

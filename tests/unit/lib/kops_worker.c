@@ -26,7 +26,7 @@ struct plan *kops_try_documents(struct arena *a, struct kops_worker *w, const ch
 {
 	static const struct dialect_opts opts = { .checks_alone = true };
 	struct kops_config *config = arena_new(a, struct kops_config);
-	struct tree *t;
+	struct tree *t, *accept = NULL;
 
 	w->boot = (struct kops_boot){ .cluster_name = "a.example",
 				      .instance_group_name = "nodes",
@@ -34,6 +34,10 @@ struct plan *kops_try_documents(struct arena *a, struct kops_worker *w, const ch
 				      .role = kops_role(w->role ? w->role : "Node"),
 				      .config_base = "s3://store/a.example",
 				      .cloud_provider = "aws" };
+	if (w->accept)
+		assert_int_equal(
+			yaml_parse(a, "accept", w->accept, strlen(w->accept), &accept, &w->e), 0);
+	w->boot.settings.accept = accept;
 	if (!w->facts.distribution)
 		w->facts.distribution = "debian";
 	if (!w->facts.arch)

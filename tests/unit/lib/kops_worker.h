@@ -25,6 +25,7 @@ struct kops_worker {
 	struct vintage vintage; /* the kops of its documents; all 0: the newest */
 	struct facts facts;
 	int kubernetes;          /* of Kubernetes 1.x; 0: 35 */
+	const char *accept;      /* "[KubeletConfig.x]": values that go on with a warning */
 	struct strmap manifests; /* of the state store; none: the plan is of documents alone */
 	struct kops_boot boot;
 	struct node node;

@@ -332,6 +332,42 @@ static void what_the_documents_are_of_is_known(void **state)
 					   "never made such a node");
 }
 
+/* Kops 1.32 and older make flags of them that no kubelet has. */
+static void image_ages_that_would_be_flags_are_refused(void **state)
+{
+	static const char *const keys[] = { "imageMinimumGCAge", "imageMaximumGCAge" };
+	autoarena struct arena *a = arena_new_empty();
+	const struct dialect_opts o = { .checks_alone = true };
+	struct kops_boot boot = worker;
+
+	(void)state;
+	boot.role = kops_role("Node");
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+		for (int minor = 29; minor <= 34; minor++) {
+			const struct vintage of = { minor, minor,
+						    .text = arena_printf(a, "1.%d.0", minor) };
+			const char *text = arena_printf(a,
+							NAME "KubernetesVersion: v1.29.2\n"
+							     "containerdConfig: {version: 1.7.4}\n"
+							     "KeypairIDs: {kubernetes-ca: '1'}\n"
+							     "KubeletConfig: {%s: 168h}\n",
+							keys[i]);
+			struct kops_config c;
+			struct err e = { 0 };
+			struct tree *t;
+
+			assert_int_equal(yaml_parse(a, "n.yaml", text, strlen(text), &t, &e), 0);
+			assert_int_equal(kops_config(a, t, &boot, &of, &o, &c, &e) < 0, minor < 33);
+			if (minor < 33)
+				assert_non_null(strstr(
+					e.msg,
+					arena_printf(a,
+						     "n.yaml:5:36: KubeletConfig.%s: expected "
+						     "nothing, as kubelet has no such flag",
+						     keys[i])));
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -344,6 +380,7 @@ int main(void)
 		cmocka_unit_test(a_key_that_is_to_be_left_alone_is_told),
 		cmocka_unit_test(its_bytes_are_those_that_boot_config_means),
 		cmocka_unit_test(what_the_documents_are_of_is_known),
+		cmocka_unit_test(image_ages_that_would_be_flags_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

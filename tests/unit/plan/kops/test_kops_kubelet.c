@@ -30,6 +30,8 @@ static struct plan *plan_of(struct arena *a, const struct asked *d, const char *
 	struct plan *p;
 
 	w->vintage.text = v.v[0];
+	/* to kops 1.32 they are refused else */
+	w->accept = "[KubeletConfig.imageMaximumGCAge, KubeletConfig.imageMinimumGCAge]";
 	w->facts.local_ipv4 = "172.20.1.2";
 	w->facts.region = "us-test-1";
 	p = kops_try_documents(a, w, "kubelet",
