@@ -25,8 +25,7 @@
 	X(SLICES, "cgroups have slices whatever the cgroupDriver", SINCE(34, 0)) \
 	X(KUBELET_KEY_0600, "the key of kubelet's server has mode 0600 beside an API server", UNTIL(35)) \
 	X(SANDBOX_OF_KUBELET, "the sandbox's image is kubelet's podInfraContainerImage", UNTIL(34)) \
-	X(CONFIG_TOML_3, "config.toml has version 3 for containerd 2", SINCE(36, 0)) \
-	X(CONFIG_TOML_4, "config.toml has version 4 for containerd 2.3", SINCE(37, 0)) \
+	X(CONFIG_TOML_3, "config.toml has a version of containerd 2", SINCE(36, 0)) \
 	X(MIRROR_FOLDERS, "mirrors are in certs.d, not in config.toml", SINCE(36, 0)) \
 	X(DEFAULT_RUNTIME, "config.toml names runc without GPUs as well", SINCE(34, 0)) \
 	X(NVIDIA_RUNC_V2, "containers with GPUs are started by runc.v2", SINCE(34, 0)) \

@@ -52,11 +52,11 @@ struct layout {
 	const char *runtime, *images, *sandbox;
 };
 
-/* 2.3 refuses what others add in version 4 below a root of version 3. The last row is for what is older, and all that kops
- * wrote to 1.35: containerd 2 reads it too.
+/* 2.3 refuses what others add in version 4 below a root of version 3, which is what kops 1.36 writes there. The last row is
+ * for what is older, and all that kops wrote to 1.35: containerd 2 reads it too.
  * source: kops 1.37 nodeup/pkg/model/containerd.go; the last row: kops 1.36 */
 static const struct layout layouts[] = {
-	{ 2, 3, KOPS_CONFIG_TOML_4, "4", "io.containerd.cri.v1.runtime",
+	{ 2, 3, KOPS_CONFIG_TOML_3, "4", "io.containerd.cri.v1.runtime",
 	  "io.containerd.cri.v1.images", "pinned_images|sandbox" },
 	{ 2, 0, KOPS_CONFIG_TOML_3, "3", "io.containerd.cri.v1.runtime",
 	  "io.containerd.cri.v1.images", "pinned_images|sandbox" },

@@ -168,8 +168,6 @@ static const struct {
 	{ KOPS_SANDBOX_OF_KUBELET, 35, 0, 31, false },
 	{ KOPS_CONFIG_TOML_3, 35, 99, 31, false },
 	{ KOPS_CONFIG_TOML_3, 36, 0, 31, true },
-	{ KOPS_CONFIG_TOML_4, 36, 99, 32, false },
-	{ KOPS_CONFIG_TOML_4, 37, 0, 32, true },
 	{ KOPS_MIRROR_FOLDERS, 35, 99, 31, false },
 	{ KOPS_MIRROR_FOLDERS, 36, 0, 31, true },
 	{ KOPS_DEFAULT_RUNTIME, 33, 99, 31, false },
