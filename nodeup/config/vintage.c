@@ -115,12 +115,13 @@ static const struct {
  * would leave nothing open is passed over, as people may have written the document. */
 static const struct {
 	const char *lacks;
-	const char *unless[2];
+	const char *unless[3];
 	int oldest, newest;
 } usual[] = {
 	{ "usesLegacyGossip", { NULL }, 37, NEWEST_MINOR },
 	{ SANDBOX, { NULL }, 29, 34 },
-	{ CNI, { "Networking.amazonVPC", "Networking.cni" }, 29, 31 },
+	/* source: kops 1.32 to 1.35 pkg/apis/kops/cluster.go InstallCNIAssets */
+	{ CNI, { "Networking.amazonVPC", "Networking.calico", "Networking.cilium" }, 29, 31 },
 };
 
 /* Files of kops' own, which lie in a folder of its version. */
