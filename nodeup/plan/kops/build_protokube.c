@@ -97,7 +97,8 @@ static void add_service(struct plan *p)
 	strv_add(p->arena, &t->unit.inputs, BIN "protokube");
 }
 
-/* What nodeup of kops 1.35 or older has left here, ours or its own. The pod kops-channels applies the addons now. */
+/* What nodeup of kops 1.35 or older has left here, ours or its own. The pod kops-channels applies the addons now;
+ * documents that have none leave it where it is. */
 static void remove_service(struct plan *p)
 {
 	static const char *const left[] = {
@@ -109,6 +110,8 @@ static void remove_service(struct plan *p)
 	};
 	const struct plan_req *req = p->req;
 
+	if (str_is_empty(kops_of(p)->config->channels_manifest))
+		return;
 	for (size_t i = 0; req->has_file && i < ARRAY_LEN(left); i++) {
 		struct task *t;
 

@@ -267,7 +267,9 @@ static bool is_always_there(void *arg, const char *path)
 /* It would run beside the pod that applies addons. A host that is not known has none. */
 static void protokube_ends_where_it_has_no_work(void **state)
 {
-	static const struct row row = { .builder = "protokube" };
+	static const struct row none = { .builder = "protokube" };
+	static const struct row row = { .builder = "protokube",
+					.keys = ", channelsManifest: s3://b/x.yaml" };
 	static const char units[] = "/lib/systemd/system/protokube.service";
 	autoarena struct arena *a = arena_new_empty();
 	struct control_plane c;
@@ -280,10 +282,15 @@ static void protokube_ends_where_it_has_no_work(void **state)
 	assert_int_equal(c.w.plan.n, 6);
 	assert_string_equal(planned_file(&c.w.plan, units)->unit, "protokube.service");
 	assert_null(planned_file(&c.w.plan, "/opt/kops/bin/channels")->unit);
-	(void)plan_of(a, &row, 35, 2, &c);
+	(void)plan_of(a, &none, 35, 2, &c);
 	c.w.req.has_file = is_always_there;
 	assert_int_equal(plan_build(a, &c.w.req, &c.w.plan, &c.w.e), 0);
 	assert_null(plan_look(&c.w.plan, TASK_FILE, units));
+	/* nothing takes its place */
+	(void)plan_of(a, &none, 37, 0, &c);
+	c.w.req.has_file = is_always_there;
+	assert_int_equal(plan_build(a, &c.w.req, &c.w.plan, &c.w.e), 0);
+	assert_int_equal(c.w.plan.n, 0);
 }
 
 int main(void)
