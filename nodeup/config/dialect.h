@@ -19,8 +19,7 @@ struct dialect_opts {
 	bool any_value;            /* what programs take of values is not looked at */
 	const struct strv *accept_values; /* keys whose values no program refuses; NULL: none */
 	struct strv *tolerated; /* refused values that it goes on with are appended; or NULL */
-	struct strv
-		*warnings; /* "file:line:column: unknown key 'x'" are appended; NULL: not wanted */
+	struct strv *warnings;  /* "file:line:column: unknown key 'x'"; NULL: not wanted */
 	struct field_unknowns
 		*unknown; /* unknown keys that are no error are added here; NULL: to warnings */
 	struct errs *
@@ -35,7 +34,7 @@ struct dialect_opts {
 	/* Whether the records say that a run ended well on this instance with a document of such a kops, or, where v is
 	 * NULL, with those that were read now. NULL: no records. Asked where a version or a value is refused. */
 	bool (*was_applied)(void *records, const struct vintage *v);
-	bool (*recorded)(void *records, struct vintage *ret); /* of this document; NULL: none */
+	bool (*recorded)(void *records, struct vintage *ret); /* or of those before; NULL: none */
 	void *records;
 };
 
@@ -156,7 +155,8 @@ struct dialect {
 	const char *cluster_name,
 		*group_name; /* of the others, where they stand beside it; NULL: there are none */
 	bool cluster_tells;  /* its keys, too, tell which kops rendered it: a NodeupConfig */
-	bool dual_stack;     /* S3 is asked at names that have addresses of IPv6 too */
+	bool (*is_same_kops)(const struct version *x, const struct version *y); /* may be NULL */
+	bool dual_stack;           /* S3 is asked at names that have addresses of IPv6 too */
 	const char *const *places; /* where a conf is looked for; NULL-terminated */
 	const char *const *signs;  /* keys of the document of --conf that no other dialect has */
 	const struct schema *document;        /* the document of --conf, for `nodeup help config` */

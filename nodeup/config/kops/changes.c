@@ -41,12 +41,16 @@ static bool is_from(const struct version *v, int minor, int patch)
 	return v->minor != minor ? v->minor > minor : v->patch >= patch;
 }
 
+static bool is_of(const struct span *s, const struct version *kops)
+{
+	return s->until_minor && is_from(kops, s->since_minor, s->since_patch) &&
+	       !(kops->minor != s->until_minor ? kops->minor > s->until_minor
+					       : kops->patch > s->until_patch);
+}
+
 static bool is_within(const struct span *s, const struct kops_config *c)
 {
-	return s->until_minor && is_from(&c->kops, s->since_minor, s->since_patch) &&
-	       !(c->kops.minor != s->until_minor ? c->kops.minor > s->until_minor
-						 : c->kops.patch > s->until_patch) &&
-	       c->kubernetes.minor >= s->kubernetes_since &&
+	return is_of(s, &c->kops) && c->kubernetes.minor >= s->kubernetes_since &&
 	       (!s->kubernetes_before || c->kubernetes.minor < s->kubernetes_before);
 }
 
@@ -56,6 +60,15 @@ bool kops_does(const struct kops_config *c, enum kops_change change)
 		if (is_within(&changes[change][i], c))
 			return true;
 	return change == KOPS_ALWAYS;
+}
+
+bool kops_is_same(const struct version *x, const struct version *y)
+{
+	for (size_t i = 0; i < KOPS_CHANGE_COUNT; i++)
+		for (size_t k = 0; k < SPANS_MAX; k++)
+			if (is_of(&changes[i][k], x) != is_of(&changes[i][k], y))
+				return false;
+	return true;
 }
 
 const struct schema *kops_kubelet_schema_of(const struct kops_config *c)

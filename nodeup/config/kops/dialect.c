@@ -3,6 +3,7 @@
 #include "nodeup/config/accepts_apiserver.h"
 #include "nodeup/config/accepts_kubelet.h"
 #include "nodeup/config/accepts_labels.h"
+#include "nodeup/config/kops/changes.h"
 
 /* Its place, /opt/kops/conf/kube_env.yaml, is that of kops 1.8 too, whose row names it. */
 static const char *const places[] = { NULL };
@@ -112,6 +113,7 @@ static const struct field_rules *const rules[] = { &kubelet_rules,
 const struct dialect kops_dialect = {
 	.name = "kops",
 	.cluster_tells = true,
+	.is_same_kops = kops_is_same,
 	.dual_stack = true,
 	.title = kops_title,
 	.oldest = &kops_oldest,

@@ -221,11 +221,34 @@ static void no_difference_is_left_out(void **state)
 	}
 }
 
+/* Patches of which no row speaks. */
+static void patches_may_be_the_same(void **state)
+{
+	static const struct {
+		int x[2], y[2];
+		bool is_same;
+	} all[] = {
+		{ { 36, 0 }, { 36, 1 }, true },  { { 36, 1 }, { 36, 2 }, false },
+		{ { 33, 0 }, { 33, 2 }, true },  { { 35, 0 }, { 35, 1 }, false },
+		{ { 30, 1 }, { 30, 2 }, false }, { { 36, 2 }, { 37, 0 }, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+		const struct version x = { 1, all[i].x[0], all[i].x[1], NULL };
+		const struct version y = { 1, all[i].y[0], all[i].y[1], NULL };
+
+		assert_int_equal(kops_is_same(&x, &y), all[i].is_same);
+		assert_int_equal(kops_is_same(&y, &x), all[i].is_same);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_difference_has_its_versions),
 		cmocka_unit_test(no_difference_is_left_out),
+		cmocka_unit_test(patches_may_be_the_same),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
