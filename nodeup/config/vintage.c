@@ -2,6 +2,7 @@
 
 #include <string.h>
 #include "nodeup/base/near.h"
+#include "nodeup/base/paths.h"
 #include "nodeup/config/dialect.h"
 #include "nodeup/config/version.h"
 
@@ -123,6 +124,10 @@ static const struct {
 	/* source: kops 1.32 to 1.35 pkg/apis/kops/cluster.go InstallCNIAssets */
 	{ CNI, { "Networking.amazonVPC", "Networking.calico", "Networking.cilium" }, 29, 31 },
 };
+
+static const char setting_key[] = "kopsVersion";
+/* What a version is known by that was on record of another document. */
+static const char before[] = "an earlier document";
 
 /* Files of kops' own, which lie in a folder of its version. */
 static const char *const own_files[] = { "nodeup", "protokube", "channels", "utils.tar.gz" };
@@ -302,10 +307,16 @@ int vintage_join(struct arena *a, const struct vintage *first, const struct vint
 int vintage_settle(struct arena *a, const struct dialect_opts *o, int r, struct vintage *ret,
 		   struct err *e)
 {
-	if (r == 0 || !o->recorded || !o->recorded(o->records, ret))
+	struct vintage kept;
+
+	if (r == 0 || !o->recorded || !o->recorded(o->records, &kept) || kept.is_of_before)
 		return r;
-	dialect_warn(a, o, "%s; %s stays, as this document was applied before", e->msg,
-		     vintage_told(a, ret));
+	*ret = kept;
+	dialect_warn(
+		a, o,
+		"%s; %s stays, as this document was applied before; for another leave one alone%s and "
+		"run nodeup apply by hand",
+		e->msg, vintage_told(a, ret), vintage_is_exact(ret) ? ", remove " OWN_VINTAGE : "");
 	return 0;
 }
 
@@ -326,7 +337,7 @@ static int search_setting(struct search *s, const struct tree *t)
 	if (!set_version(s->arena, text, strlen(text), &v))
 		return 0;
 	v.is_setting = true;
-	return add(s, &v, "a setting", "kopsVersion", t->pos);
+	return add(s, &v, "a setting", setting_key, t->pos);
 }
 
 static int search_store(struct search *s, const char *text, struct tree_pos pos)
@@ -574,19 +585,44 @@ const char *vintage_record(struct arena *a, const struct vintage *v)
 
 bool vintage_of_record(struct arena *a, const char *line, struct vintage *ret)
 {
-	const struct strv words = strv_split(a, line, ' ');
+	const char *words[4]; /* the last has what is left: "no KubernetesVersion" */
 	struct version oldest, newest;
 
-	if (words.n != 4 || !version_parse(a, words.v[0], &oldest) ||
-	    !version_parse(a, words.v[1], &newest))
+	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+		const size_t n = i < ARRAY_LEN(words) - 1 ? strcspn(line, " ") : strlen(line);
+
+		words[i] = arena_strn(a, line, n);
+		line += n + (line[n] == ' ');
+	}
+	if (!*words[3] || !version_parse(a, words[0], &oldest) ||
+	    !version_parse(a, words[1], &newest))
 		return false;
 	*ret = (struct vintage){ .oldest = oldest.minor,
 				 .newest = newest.minor,
-				 .text = str_eq(words.v[2], "-") ? NULL : words.v[2],
+				 .text = str_eq(words[2], "-") ? NULL : words[2],
 				 .of = "a document",
-				 .by = words.v[3],
+				 .by = words[3],
 				 .pos = { "the record of the last run", 0, 0 } };
+	ret->is_setting = ret->text && (str_eq(ret->by, setting_key) || str_eq(ret->by, before));
 	return true;
+}
+
+struct vintage vintage_newest(void)
+{
+	const int minor = spoken[ARRAY_LEN(spoken) - 1].newest;
+
+	return (struct vintage){ .oldest = minor,
+				 .newest = minor,
+				 .of = "a document",
+				 .by = "the nodeup before",
+				 .pos = { "the record of the last run", 0, 0 } };
+}
+
+void vintage_set_before(struct vintage *v)
+{
+	v->is_of_before = true;
+	v->is_setting = v->text != NULL;
+	v->by = before;
 }
 
 void vintage_note(struct arena *a, const struct vintage *v, struct tree *t)

@@ -19,6 +19,7 @@ struct vintage {
 	const char *of, *by; /* "user data", by "NODEUP_URL_AMD64" */
 	struct tree_pos pos; /* where that stands */
 	bool is_setting;     /* of this machine: what else is exact answers before it */
+	bool is_of_before;   /* on record, of another document of this node */
 };
 
 /* Where it has been looked for. */
@@ -48,6 +49,10 @@ int vintage_settle(struct arena *a, const struct dialect_opts *o, int r, struct 
 /* A line for the record of a document, and what it says; false: it is none. */
 const char *vintage_record(struct arena *a, const struct vintage *v);
 bool vintage_of_record(struct arena *a, const char *line, struct vintage *ret);
+/* The newest that is spoken: so a nodeup that knew no other made its nodes. */
+struct vintage vintage_newest(void);
+/* One of another document of this node is a setting's worth. */
+void vintage_set_before(struct vintage *v);
 /* Whether nodeup speaks it: one that it does not is an error, or a warning on a node that was made of such a
  * document before. One that is not known is spoken. */
 int vintage_check(struct arena *a, const struct vintage *v, const struct dialect_opts *o,

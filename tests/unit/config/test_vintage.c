@@ -396,6 +396,38 @@ static void each_kops_has_its_kubernetes(void **state)
 	}
 }
 
+/* What it was known by may have blanks. A setting is less than what names a version; so is what was found of another
+ * document. */
+static void a_record_says_what_was_known(void **state)
+{
+	static const struct {
+		struct vintage v;
+		const char *line;
+		bool is_setting;
+	} all[] = {
+		{ { 36, 36, "1.36.1", .by = "NODEUP_URL" }, "1.36 1.36 1.36.1 NODEUP_URL", false },
+		{ { 36, 36, "1.36.1", .by = "kopsVersion" }, "1.36 1.36 1.36.1 kopsVersion", true },
+		{ { 36, 36, "1.36.1", .by = "an earlier document" },
+		  "1.36 1.36 1.36.1 an earlier document",
+		  true },
+		{ { 22, 26, .by = "no KubernetesVersion" },
+		  "1.22 1.26 - no KubernetesVersion",
+		  false },
+	};
+	autoarena struct arena *a = arena_new_empty();
+	struct vintage got;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+		assert_string_equal(vintage_record(a, &all[i].v), all[i].line);
+		assert_true(vintage_of_record(a, all[i].line, &got));
+		assert_string_equal(vintage_record(a, &got), all[i].line);
+		assert_int_equal(got.is_setting, all[i].is_setting);
+	}
+	assert_false(vintage_of_record(a, "1.36 1.36 1.36.1", &got));
+	assert_false(vintage_of_record(a, "1.36 x 1.36.1 y", &got));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -409,6 +441,7 @@ int main(void)
 		cmocka_unit_test(a_range_that_has_a_spoken_one_is_taken),
 		cmocka_unit_test(documents_are_read_by_one_version),
 		cmocka_unit_test(each_kops_has_its_kubernetes),
+		cmocka_unit_test(a_record_says_what_was_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
