@@ -774,8 +774,9 @@ static int record_conf(const char *name, int root_fd, struct err *e)
 /* Remember whether a later run may go on with documents of a kops that is not spoken, and which, and of which kops these are. */
 static int record_vintage(const struct bootstrap *b, int root_fd, struct err *e)
 {
-	autofree char *text = xasprintf("%s\n%s%s", b->outlived ? b->outlived : "spoken",
-					b->vintage ? b->vintage : "", b->vintage ? "\n" : "");
+	/* one line alone is of a nodeup that made all as of the newest */
+	autofree char *text = xasprintf("%s\n%s\n", b->outlived ? b->outlived : "spoken",
+					b->vintage ? b->vintage : "-");
 
 	return record_keep(root_fd, vintage_path, 0644, text, e);
 }

@@ -135,7 +135,7 @@ int loader_instance(struct loader *l, struct err *e) must_check;
  * metadata service that this command has heard is asked, and its silence changes nothing. Then a setting answers, then what was
  * guessed before, then keys. A version that is not spoken is an error, as it is elsewhere. */
 int loader_vintage(struct loader *l, const struct dialect_opts *o, struct err *e) must_check;
-/* What the records say of the document of --conf; false: they are of another one. */
+/* What the records say of the document of --conf, or of one before (is_of_before); false: nothing. */
 bool loader_recorded(struct loader *l, struct vintage *ret);
 /* Whether no server has any of the documents. */
 bool loader_is_local(const struct loader *l);

@@ -111,22 +111,45 @@ bool loader_recorded(struct loader *l, struct vintage *ret)
 
 	if (!l->user_data.conf.text || !record_read(l->req->root_fd, OWN_VINTAGE, &record))
 		return false;
-	lines = strv_split(l->arena, buf_str(&record), '\n');
-	return lines.n > 1 && str_has_prefix(lines.v[1], digest_of_conf(l, hex)) &&
-	       vintage_of_record(l->arena, lines.v[1] + strlen(hex) + 1, ret);
+	lines = strv_split(l->arena, str_trim(l->arena, buf_str(&record)), '\n');
+	/* of a nodeup that knew the newest alone */
+	if (lines.n == 1 && *lines.v[0] && l->b->documents.dialect &&
+	    l->b->documents.dialect->cluster_tells) {
+		*ret = vintage_newest();
+		return true;
+	}
+	if (lines.n < 2 || !strchr(lines.v[1], ' ') ||
+	    !vintage_of_record(l->arena, strchr(lines.v[1], ' ') + 1, ret))
+		return false;
+	if (!str_has_prefix(lines.v[1], digest_of_conf(l, hex)))
+		vintage_set_before(ret);
+	return true;
+}
+
+/* Whether a node may be of the other one as well: by what is said of it, or in all that is made of it. */
+static bool is_as(const struct loader *l, const struct vintage *kept, const struct vintage *v)
+{
+	const struct version now = vintage_version(l->arena, v);
+	const struct version before = vintage_version(l->arena, kept);
+	const struct dialect *d = l->b->documents.dialect;
+
+	return now.minor == before.minor &&
+	       (now.patch == before.patch || (d->is_same_kops && d->is_same_kops(&now, &before)));
 }
 
 /* A guess is the same for as long as a boot may not change the node for another answer. */
 static void keep_guess(struct loader *l, const struct vintage *kept, struct vintage *v)
 {
-	const struct version now = vintage_version(l->arena, v);
-	const struct version before = vintage_version(l->arena, kept);
+	const int minor = vintage_version(l->arena, kept).minor;
+	const bool leaves_open = !v->text &&
+				 (!v->newest || (v->oldest <= minor && minor <= v->newest));
 
-	if (v->text && now.minor == before.minor && now.patch == before.patch)
+	/* what was found of another document is of use where keys leave more open than that */
+	if (kept->is_of_before && (!leaves_open || v->oldest == v->newest))
 		return;
-	if (v->text && !l->req->at_boot)
+	if (!leaves_open && (is_as(l, kept, v) || !l->req->at_boot))
 		return;
-	if (v->text) {
+	if (!leaves_open) {
 		l->b->keeps_guess = true;
 		strv_addf(l->arena, &l->b->warnings,
 			  "documents are of %s, and this node was made as of %s; it stays so until "
@@ -145,16 +168,16 @@ int loader_vintage(struct loader *l, const struct dialect_opts *o, struct err *e
 
 	l->b->keeps_guess = false;
 	l->b->vintage = NULL;
-	if (o->recorded && o->recorded(o->records, &kept) && kept.text)
+	if (o->recorded && o->recorded(o->records, &kept) && vintage_is_exact(&kept))
 		r = vintage_settle(l->arena, o, vintage_join(l->arena, &kept, &v, &v, e), &v, e);
 	else if (!vintage_is_exact(&v))
 		r = ask(l, o, &v, e);
 	if (r < 0)
 		return r;
-	if (kept.newest && !kept.text)
-		keep_guess(l, &kept, &v);
-	else if (d->dialect->cluster_tells)
+	if (d->dialect->cluster_tells)
 		vintage_guess(l->arena, d->cluster, &v);
+	if (kept.newest && !vintage_is_exact(&kept))
+		keep_guess(l, &kept, &v);
 	d->vintage = v;
 	if (v.newest && l->user_data.conf.text)
 		l->b->vintage = arena_printf(l->arena, "%s %s", digest_of_conf(l, hex),

@@ -13,6 +13,7 @@ import yaml
 
 from emulator import Imds
 from kops import ADDRESS, INSTANCE, REGION, ControlPlane, Worker
+from older_kops import render
 from test_kops_documents import BOOT, NODEUP_CONFIG, WORKER
 from test_kubeup_documents import validate, write
 from world import CONFIG, OK, PROGRAM
@@ -364,6 +365,92 @@ def test_a_guess_stays_until_a_person_replaces_it(tmp_path):
         assert says(at_boot(worker, "plan")) == ["1.36.1 (by kopsVersion)"]
         done = worker.run("why", "kubelet.service")
         assert "  documents  kops 1.36.1 (by kopsVersion)\n" in done.stdout, done
+
+
+@pytest.fixture
+def known(tmp_path):
+    """A worker whose keys are of kops 1.35 and 1.36, and where its document, its record and a setting of its machine are."""
+    worker = Worker(tmp_path / "node")
+    worker.setting = worker.root / "etc/nodeup/nodeup.d/50-kops.yaml"
+    worker.setting.parent.mkdir(parents=True)
+    worker.config.update(usesLegacyGossip=False, KubernetesVersion="1.34.1")
+    worker.conf, worker.record = worker.folder / "documents/kube_env.yaml", worker.root / "var/lib/nodeup/vintage"
+    with worker.controller():
+        worker.document = yaml.safe_dump(worker.boot())
+        yield worker
+
+
+STAYS = "it stays so until nodeup apply is run by hand"
+
+
+@pytest.mark.parametrize("first, version, told", [
+    ("spoken", "1.36.2", "1.36.2 (by NODEUP_URL_AMD64)"), ("spoken", None, "1.36 by its keys (1.35 and 1.36 are possible)"),
+    ("1.35", "1.35.2", "1.35.2 (by NODEUP_URL_AMD64)"), ("1.29 to 1.36", None, "1.36 by its keys (1.35 and 1.36 are possible)")])
+def test_an_earlier_nodeup_made_it_as_of_the_newest(known, first, version, told):
+    """It knew no other, and left no word on the document. A boot does not make the node anew."""
+    known.config.pop("usesLegacyGossip")
+    known.write()
+    assert known.apply().returncode == OK
+    made = known.tree()
+    known.config["usesLegacyGossip"] = False
+    known.write()
+    known.conf.write_text(user_data(version, known.conf.read_text()) if version else known.conf.read_text())
+    known.record.write_text(first + "\n")
+    for _ in range(2):
+        done = at_boot(known, "apply")
+        assert done.returncode == OK and says(done)[0].endswith(f"{told}, and this node was made as of kops 1.37 by its keys; {STAYS}"), done.stderr
+        assert made.items() <= known.tree().items() and known.record.read_text().split()[2:5] == ["1.37", "1.37", "-"]
+    assert known.apply().returncode == OK and says(known.run("plan")) == [told] == says(at_boot(known, "plan"))
+
+
+def test_a_setting_on_record_is_replaced(known):
+    known.setting.write_text("kopsVersion: 1.36.1\n")
+    known.conf.write_text(known.document)
+    assert known.apply().returncode == OK
+    # one that differs from what names a version, and the way out of it
+    known.conf.write_text(user_data("1.36.2", known.document))
+    done = known.run("plan")
+    assert "; kops 1.36.1 (by kopsVersion) stays, as this document was applied before; for another leave one alone and run nodeup apply by hand" in done.stderr
+    known.setting.unlink()
+    told = says(at_boot(known, "plan"))
+    assert told[0].endswith(f"1.36.2 (by NODEUP_URL_AMD64), and this node was made as of kops 1.36.1 (by kopsVersion); {STAYS}"), told
+    known.conf.write_text(known.document)
+    known.setting.write_text("kopsVersion: 1.35.2\n")
+    assert says(at_boot(known, "plan"))[1] == "1.36.1 (by kopsVersion)"
+    assert known.apply().returncode == OK and says(at_boot(known, "plan")) == ["1.35.2 (by kopsVersion)"]
+
+
+def test_what_names_a_version_of_another_document_is_a_guess(known):
+    known.conf.write_text(user_data("1.35.2", known.document))
+    assert known.apply().returncode == OK
+    made = known.tree()
+    known.conf.write_text(known.document + "acceptKeys: [anything]\n")
+    for _ in range(2):
+        assert says(at_boot(known, "plan")) == ["1.35.2 (by an earlier document)"] == says(known.run("plan"))
+        done = at_boot(known, "apply")
+        assert done.returncode == OK and known.record.read_text().endswith(" 1.35 1.35 1.35.2 an earlier document\n"), known.record.read_text()
+        assert made.items() <= known.tree().items()
+    # it is no more than that
+    known.setting.write_text("kopsVersion: 1.36.2\n")
+    assert says(at_boot(known, "plan"))[1] == "1.35.2 (by an earlier document)" and says(known.run("plan")) == ["1.36.2 (by kopsVersion)"]
+    # and nothing where keys rule it out
+    known.setting.unlink()
+    known.config.pop("usesLegacyGossip")
+    known.write()
+    assert says(at_boot(known, "plan")) == ["1.37 by its keys"]
+
+
+def test_an_exact_answer_that_makes_the_same_is_taken_at_boot(tmp_path):
+    """A guess is of the newest patch; no row of what differs may part the two."""
+    worker = render(Worker(tmp_path / "node"), "1.33.2", "1.28.1")
+    conf = worker.folder / "documents/kube_env.yaml"
+    with worker.controller():
+        assert worker.apply().returncode == OK and says(worker.run("plan")) == ["1.33 by its keys (1.32 and 1.33 are possible)"]
+        document = conf.read_text()
+        conf.write_text(user_data("1.33.0", document))
+        assert says(at_boot(worker, "plan")) == ["1.33.0 (by NODEUP_URL_AMD64)"]
+        conf.write_text(user_data("1.32.4", document))
+        assert says(at_boot(worker, "plan"))[1] == "1.33 by its keys (1.32 and 1.33 are possible)"
 
 
 def test_the_store_names_the_kops_of_what_it_has(tmp_path):
