@@ -133,8 +133,8 @@ static bool is_as(const struct loader *l, const struct vintage *kept, const stru
 	const struct version before = vintage_version(l->arena, kept);
 	const struct dialect *d = l->b->documents.dialect;
 
-	return now.minor == before.minor &&
-	       (now.patch == before.patch || (d->is_same_kops && d->is_same_kops(&now, &before)));
+	return (now.minor == before.minor && now.patch == before.patch) ||
+	       (d->is_same_kops && d->is_same_kops(&now, &before));
 }
 
 /* A guess is the same for as long as a boot may not change the node for another answer. */

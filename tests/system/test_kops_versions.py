@@ -383,11 +383,8 @@ def known(tmp_path):
 STAYS = "it stays so until nodeup apply is run by hand"
 
 
-@pytest.mark.parametrize("first, version, told", [
-    ("spoken", "1.36.2", "1.36.2 (by NODEUP_URL_AMD64)"), ("spoken", None, "1.36 by its keys (1.35 and 1.36 are possible)"),
-    ("1.35", "1.35.2", "1.35.2 (by NODEUP_URL_AMD64)"), ("1.29 to 1.36", None, "1.36 by its keys (1.35 and 1.36 are possible)")])
-def test_an_earlier_nodeup_made_it_as_of_the_newest(known, first, version, told):
-    """It knew no other, and left no word on the document. A boot does not make the node anew."""
+def make_by_earlier(known, first, version):
+    """A node that an earlier nodeup made as of the newest kops: it knew no other, and left no word on the document. The files that it has."""
     known.config.pop("usesLegacyGossip")
     known.write()
     assert known.apply().returncode == OK
@@ -396,11 +393,29 @@ def test_an_earlier_nodeup_made_it_as_of_the_newest(known, first, version, told)
     known.write()
     known.conf.write_text(user_data(version, known.conf.read_text()) if version else known.conf.read_text())
     known.record.write_text(first + "\n")
+    return made
+
+
+@pytest.mark.parametrize("first, version, told", [
+    ("spoken", "1.36.1", "1.36.1 (by NODEUP_URL_AMD64)"), ("1.35", "1.35.2", "1.35.2 (by NODEUP_URL_AMD64)")])
+def test_an_earlier_nodeup_made_it_as_of_the_newest(known, first, version, told):
+    """A boot does not make the node anew."""
+    made = make_by_earlier(known, first, version)
     for _ in range(2):
         done = at_boot(known, "apply")
         assert done.returncode == OK and says(done)[0].endswith(f"{told}, and this node was made as of kops 1.37 by its keys; {STAYS}"), done.stderr
         assert made.items() <= known.tree().items() and known.record.read_text().split()[2:5] == ["1.37", "1.37", "-"]
     assert known.apply().returncode == OK and says(known.run("plan")) == [told] == says(at_boot(known, "plan"))
+
+
+@pytest.mark.parametrize("first, version, told", [
+    ("spoken", "1.36.2", "1.36.2 (by NODEUP_URL_AMD64)"), ("spoken", None, "1.36 by its keys (1.35 and 1.36 are possible)"),
+    ("1.29 to 1.36", None, "1.36 by its keys (1.35 and 1.36 are possible)")])
+def test_a_version_that_makes_the_same_node_is_taken_at_once(known, first, version, told):
+    """A node of kops 1.36 that an earlier nodeup made is not degraded for its name."""
+    made = make_by_earlier(known, first, version)
+    assert says(at_boot(known, "plan")) == [told]
+    assert at_boot(known, "apply").returncode == OK and made.items() <= known.tree().items()
 
 
 def test_a_setting_on_record_is_replaced(known):

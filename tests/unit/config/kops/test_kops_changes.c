@@ -230,7 +230,8 @@ static void patches_may_be_the_same(void **state)
 	} all[] = {
 		{ { 36, 0 }, { 36, 1 }, true },  { { 36, 1 }, { 36, 2 }, false },
 		{ { 33, 0 }, { 33, 2 }, true },  { { 35, 0 }, { 35, 1 }, false },
-		{ { 30, 1 }, { 30, 2 }, false }, { { 36, 2 }, { 37, 0 }, false },
+		{ { 30, 1 }, { 30, 2 }, false }, { { 36, 1 }, { 37, 0 }, false },
+		{ { 36, 2 }, { 37, 0 }, true },
 	};
 
 	(void)state;
