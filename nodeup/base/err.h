@@ -71,7 +71,7 @@ void err_add(struct err *e, const char *fmt, ...) printf_like(2, 3);
 /* Add a labelled note; beyond ERR_NOTES it is dropped. */
 void err_note(struct err *e, const char *label, const char *fmt, ...) printf_like(3, 4);
 
-/* What its first note says to do; NULL: none does. */
+/* Returns its first note of what to do; NULL: none does. */
 const char *err_todo(const struct err *e);
 
 /* Name the cause that other objects may fail of as well; err_wrap keeps it. */

@@ -72,7 +72,7 @@ int io_write_at(int fd, const void *data, size_t n, off_t *at) must_check;
 /* Of a full disk or quota: add to e where it is mounted, how much is free, and how many bytes more were wanted
  * (0: not known), and name it as the cause. fd is on it. */
 int io_say_room(int fd, uint64_t wanted, struct err *e);
-/* Of a path that is busy, in the place of which something was to be put: note what frees it. */
+/* Notes how to free a mount point that stands in a file's place; nothing for another error. */
 void io_say_mounted(const char *path, struct err *e);
 /* Whether this errno says that the disk is full, or our quota of it. */
 bool io_is_full(int errnum);

@@ -384,7 +384,7 @@ static int before_change(void *arg, const struct run_report *rep, struct err *e)
 	return r;
 }
 
-/* What that finds ends no run: the run itself asks again. */
+/* Asks before a fetch is begun. An error ends no run: the run itself asks again. */
 static int may_begin(void *arg, struct err *e)
 {
 	struct apply *ap = arg;

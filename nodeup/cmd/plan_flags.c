@@ -18,7 +18,7 @@ static size_t secret_of(const struct schema *s, const char *text)
 	return 0;
 }
 
-/* How long a flag of a program is at text whose value may hold a password; 0: there is none. */
+/* Returns the length of a program's flag at text whose value may hold a password; 0: there is none. */
 static size_t secret_flag(const char *text)
 {
 	const struct dialect_program *program;

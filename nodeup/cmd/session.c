@@ -406,7 +406,7 @@ static void foresee(void *arg, const struct bootstrap *b)
 	s->plan = before.plan;
 }
 
-/* What the plan brings, and for which files: a text to be compared. */
+/* Returns a text to be compared: the assets that the plan brings, and the files that they are for. */
 static const char *brought_by(const struct session *s, const struct plan *p)
 {
 	struct strv all = { 0 };
