@@ -220,10 +220,15 @@ static bool set_of_urls(struct arena *a, const char *urls, bool any_folder, stru
 	return false;
 }
 
-/* The newest minor that is spoken and that it may be. */
+static int newest_spoken(void)
+{
+	return spoken[ARRAY_LEN(spoken) - 1].newest;
+}
+
+/* Returns the newest minor that is spoken and that it may be. */
 static int taken_minor(const struct vintage *v)
 {
-	const int last = spoken[ARRAY_LEN(spoken) - 1].newest;
+	const int last = newest_spoken();
 
 	return v->newest && v->newest < last ? v->newest : last;
 }
@@ -609,7 +614,7 @@ bool vintage_of_record(struct arena *a, const char *line, struct vintage *ret)
 
 struct vintage vintage_newest(void)
 {
-	const int minor = spoken[ARRAY_LEN(spoken) - 1].newest;
+	const int minor = newest_spoken();
 
 	return (struct vintage){ .oldest = minor,
 				 .newest = minor,

@@ -1,6 +1,5 @@
 #include "nodeup/plan/builders.h"
 
-#include <string.h>
 #include "nodeup/base/paths.h"
 #include "nodeup/plan/environment.h"
 
@@ -15,10 +14,7 @@ enum { SYSTEMD_INFINITY = 229 };
 /* If kops' program comes back, its unit reads this file and must find no others. */
 static bool is_for_file(const char *name)
 {
-	for (size_t i = 0; plan_kops_variables[i]; i++)
-		if (strcmp(plan_kops_variables[i], name) == 0)
-			return true;
-	return false;
+	return str_is_one_of(name, plan_kops_variables);
 }
 
 /* The lines of the unit that tell of the environment. */

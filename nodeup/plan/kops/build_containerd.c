@@ -76,9 +76,7 @@ static const char *licence_text(struct plan *p)
 				 ? arena_printf(p->arena, "%ss", parts.v[i])
 				 : parts.v[i]);
 	text = strv_join(p->arena, &out, ":") + 1;
-	return kops_does(kops_of(p)->config, KOPS_LICENCE_IN_LINES)
-		       ? arena_printf(p->arena, "\n%s\n", text)
-		       : text;
+	return kops_has(p, KOPS_LICENCE_IN_LINES) ? arena_printf(p->arena, "\n%s\n", text) : text;
 }
 
 /* source: kops 1.37 nodeup/pkg/model/containerd.go buildSystemdService */
@@ -145,7 +143,7 @@ static void install_runc(struct plan *p, const char *archive)
 	static const char path[] = "/usr/sbin/runc";
 	const char *name = arena_printf(p->arena, "runc.%s", kops_of(p)->arch);
 
-	if (!kops_does(kops_of(p)->config, KOPS_CONTAINERD_BUNDLE) || has_asset(p, name)) {
+	if (!kops_has(p, KOPS_CONTAINERD_BUNDLE) || has_asset(p, name)) {
 		plan_install(p, name, path);
 		return;
 	}
@@ -250,9 +248,7 @@ static void add_kubenet(struct plan *p)
 			       "        }\n"
 			       "    ]\n"
 			       "}\n",
-			       kops_does(kops_of(p)->config, KOPS_KUBENET_CNI_1) ? "1.0.0"
-										 : "0.4.0",
-			       ipv6));
+			       kops_has(p, KOPS_KUBENET_CNI_1) ? "1.0.0" : "0.4.0", ipv6));
 	add_masquerade(p);
 }
 

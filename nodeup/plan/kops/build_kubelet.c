@@ -202,9 +202,8 @@ static void add_provider(struct plan *p)
 		p, arena_printf(p->arena, "ecr-credential-provider-linux-%s", kops_of(p)->arch),
 		arena_printf(p->arena, "%s/ecr-credential-provider", plan_distro(p)->kubelet_dir));
 	plan_file(p, provider_config, 0644,
-		  kops_does(kops_of(p)->config, KOPS_CREDENTIALS_OF_MIRRORS)
-			  ? provider_text(p)
-			  : provider_text_of_old(p));
+		  kops_has(p, KOPS_CREDENTIALS_OF_MIRRORS) ? provider_text(p)
+							   : provider_text_of_old(p));
 }
 
 /* kubelet and the runtime make them when they start; their files say that they stop late. */

@@ -87,7 +87,7 @@ static const struct layout *layout_of(struct plan *p, const struct kops_containe
 			plan_lacks(p, "containerdConfig.version: '' is not a version");
 		return l;
 	}
-	while (l->major && !(is_at_least(&v, l) && kops_does(kops_of(p)->config, l->by)))
+	while (l->major && !(is_at_least(&v, l) && kops_has(p, l->by)))
 		l++;
 	return l;
 }
@@ -116,12 +116,12 @@ static void add_nri(struct plan *p, struct tree *doc, const struct kops_containe
 
 static bool has_default_runtime(const struct plan *p)
 {
-	return kops_has_nvidia(p) || kops_does(kops_of(p)->config, KOPS_DEFAULT_RUNTIME);
+	return kops_has_nvidia(p) || kops_has(p, KOPS_DEFAULT_RUNTIME);
 }
 
 static bool has_nvidia_of_old(const struct plan *p)
 {
-	return kops_has_nvidia(p) && !kops_does(kops_of(p)->config, KOPS_NVIDIA_RUNC_V2);
+	return kops_has_nvidia(p) && !kops_has(p, KOPS_NVIDIA_RUNC_V2);
 }
 
 /* Settings of the runtimes that start containers, each with a text or a plain value. The last one of a key counts. */
@@ -342,7 +342,7 @@ const char *kops_registry_dir(const struct plan *p)
 	const struct kops_containerd *c = &kops_of(p)->config->containerd;
 
 	return !c->config_override && c->registry_mirrors && c->registry_mirrors->n &&
-			       kops_does(kops_of(p)->config, KOPS_MIRROR_FOLDERS)
+			       kops_has(p, KOPS_MIRROR_FOLDERS)
 		       ? certs_dir
 		       : NULL;
 }
