@@ -95,6 +95,8 @@ class Handler(BaseHTTPRequestHandler):
 
 def main():
     address, port, path = sys.argv[1:4]
+    # as in s3.py: python's default of 5 costs the seventh client at once a second
+    ThreadingHTTPServer.request_queue_size = 128
     server = ThreadingHTTPServer((address, int(port)), Handler)
     with open(path) as f:
         server.facts = json.load(f)

@@ -229,6 +229,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 def main():
     address, port, folder = sys.argv[1], int(sys.argv[2]), pathlib.Path(sys.argv[3])
     Handler.folder = folder
+    # as in s3.py: python's default of 5 costs the seventh client at once a second
+    http.server.ThreadingHTTPServer.request_queue_size = 128
     server = http.server.ThreadingHTTPServer((address, port), Handler)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
