@@ -8,7 +8,8 @@
 #include "nodeup/base/mem.h"
 #include "nodeup/base/pool.h"
 
-enum { THREADS_MIN = 2, THREADS_MAX = 16 };
+/* two read the archives of a node, which take a processor each; one does what is small meanwhile */
+enum { THREADS_MIN = 3, THREADS_MAX = 16 };
 
 struct workers {
 	struct pool *pool;

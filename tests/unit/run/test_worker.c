@@ -150,6 +150,23 @@ static void the_last_of_brief_jobs_tells(void **state)
 	}
 }
 
+/* A node has two archives in its cache, and files that are not to wait for them. */
+static void two_long_jobs_leave_a_thread(void **state)
+{
+	static struct worker_job long_jobs[2], brief;
+	bool told;
+
+	(void)state;
+	(void)fill(long_jobs, ARRAY_LEN(long_jobs));
+	brief = (struct worker_job){ .run = do_nothing, .brief = true };
+	workers_push(workers, &brief);
+	told = is_told(1000);
+	for (size_t i = 0; i < ARRAY_LEN(long_jobs); i++)
+		(void)sem_post(&gate);
+	assert_true(told);
+	assert_ptr_equal(workers_take(workers), &brief);
+}
+
 #define working(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
@@ -158,6 +175,7 @@ int main(void)
 		working(brief_jobs_do_not_wait_for_long_ones),
 		working(brief_jobs_do_not_wait_for_the_last_one),
 		working(the_last_of_brief_jobs_tells),
+		working(two_long_jobs_leave_a_thread),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
