@@ -1,4 +1,6 @@
 """--offline asks no server of documents or assets. The instance's own metadata service is none of them: --no-metadata is about that."""
+import socket
+
 import pytest
 
 from test_given_away import Live
@@ -33,6 +35,22 @@ def test_a_fact_that_nobody_is_asked_for(live):
     for command, flags in (("apply", ["--offline"]), ("plan", ["--offline"]), ("plan", [])):
         done = live.run(command, "--no-metadata", *flags)
         assert done.code == CONFIG and UNASKED in done.failure and (GIVEN in done.notes) == (command == "plan"), done
+
+
+@pytest.mark.parametrize("command", ["bake", "bake --offline", "plan --facts", "plan --offline --facts"])
+def test_what_is_of_no_instance_asks_for_none(command, live, world):
+    """What is baked is the same on each, and facts that are given may be another one's."""
+    live.run("bake")
+    del world.facts["localHostname"]
+    world.write_documents()
+    verb, *flags = command.split()
+    with socket.create_server(("127.0.0.1", 0)) as imds:
+        imds.settimeout(0.1)
+        live.told.env["AWS_EC2_METADATA_SERVICE_ENDPOINT"] = f"http://127.0.0.1:{imds.getsockname()[1]}"
+        done = live.run(verb, *(f"{flag}={world.facts_file}" if flag == "--facts" else flag for flag in flags))
+        assert done.code == OK if verb == "bake" else done.code == CONFIG and GIVEN in done.notes, done
+        with pytest.raises(TimeoutError):
+            imds.accept()
 
 
 def test_facts_that_this_boot_has_kept_serve(live, world):
