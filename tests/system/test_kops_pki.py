@@ -280,6 +280,18 @@ def test_what_is_damaged_is_the_same_again(master):
     assert done.returncode == OK and master.tree() == before, done.stderr
 
 
+def test_what_a_kill_leaves_goes(master):
+    """Wherever a run puts a file, that of a killed one may have left half of it."""
+    before = {path.parent for path in master.root.rglob("*")}
+    assert apply(master).returncode == OK
+    folders = {path.parent for path in master.root.rglob("*") if path.is_file() and not path.is_symlink()} - before | {master.root / "etc"}
+    litter = [folder / ".nodeup-0123456789abcdef" for folder in folders]
+    for path in litter:
+        path.write_text("half of a key")
+    done = apply(master)
+    assert len(litter) > 20 and done.returncode == OK and [path for path in litter if path.exists()] == [], done.stderr
+
+
 def test_what_lies_there_is_kept_where_nothing_is_remembered(master):
     """As kops' own nodeup left it, or a run of ours that was killed."""
     assert apply(master).returncode == OK
