@@ -180,7 +180,7 @@ static void check_demand(const struct place *p, const struct field_accepts *d)
 			check_item(p, d, i);
 }
 
-/* What must be there, and is not, is at the place of the map without it. */
+/* A value that must be there, and is not, is told at the place of the map that lacks it. */
 static void check_row(void *arg, const struct field_seen *row)
 {
 	const struct tree *t = row->value ? row->value : row->map;

@@ -2,7 +2,7 @@
  * A row of a field table names such a demand in `accepts`. The row's own format, words and range are what the reader
  * demands: they are errors always. A demand is told apart from them, as it holds for some versions alone, and the version is
  * known only when all of the document was read: so the reader reads it once more, and shows what it sees.
- * Invariant: a value that counts as not given is never told: an empty one, and one that is the row's flag_empty. What the reader refused is not told again. No secret is shown.
+ * Invariant: a value that counts as not given is never told: an empty one, and one that is the row's flag_empty. A value that the reader refused is not told again. No secret is shown.
  * Owner: the arena; demands are constants. Errors: none; findings are data, the caller weighs them. Threads: all.
  * Source: demands name their own where they stand. */
 #pragma once
@@ -59,7 +59,7 @@ struct accepts_findings {
 struct accepts_opts {
 	int minor;        /* of Kubernetes 1.x */
 	const char *path; /* prefix for messages and keys, "" at the top */
-	/* Of a text that no reader has looked at, of all findings: what a reader refuses is one too; NULL: each has its own */
+	/* names all findings of a text that no reader has looked at, so its refusals are findings too; NULL: each has its own */
 	const char *key;
 	bool secret; /* no value is shown */
 };

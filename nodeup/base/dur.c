@@ -33,8 +33,8 @@ struct number {
 	double scale;
 };
 
-/* Read one at *p, which is moved past it: 0, -EINVAL without a digit, -ERANGE beyond 64 bits. What a long fraction has beyond
- * 18 digits counts for nothing. */
+/* Read one at *p, which is moved past it: 0, -EINVAL without a digit, -ERANGE beyond 64 bits. The digits of a
+ * fraction beyond 18 count for nothing. */
 static int take_number(const char **p, struct number *ret)
 {
 	const char *start = *p, *c = start;

@@ -82,7 +82,7 @@ static bool is_at_work(const struct ending_child *c)
 	       info.si_pid == 0;
 }
 
-/* How many children are left of a kind; those get the signal, if one is given. */
+/* Counts the children that are left of a kind; those get the signal, if one is given. */
 static size_t look_at_children(bool let_end, int sig)
 {
 	size_t n = 0;

@@ -33,7 +33,7 @@ struct ending_child {
 void ending_begin(ending_fn *fn, void *arg);
 /* Have another function told from now on. */
 void ending_tell(ending_fn *fn, void *arg);
-/* What is between the two is whole before the end begins; afterwards the first one never returns. */
+/* The code between the two is done before the end begins; afterwards the first one never returns. */
 void ending_hold(void);
 void ending_release(void);
 /* Both: a point where the process may come to its end. */

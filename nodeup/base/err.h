@@ -34,7 +34,7 @@ struct err_note {
 	char text[ERR_NOTE_MAX];
 };
 
-/* Of a file system that is full; bytes. */
+/* A file system that is full; bytes. */
 struct err_room {
 	uint64_t wanted; /* more, by what failed */
 	uint64_t free, size;
@@ -86,11 +86,11 @@ int err_exit_status(const struct err *e);
 /* Upper-case name of a kind, for reports ("CONFIG"). */
 const char *err_kind_name(enum err_kind kind);
 
-/* What the exit status of a kind means to a person: the lines of `nodeup help exit-status`. */
+/* Returns the meaning of a kind's exit status for a person: the lines of `nodeup help exit-status`. */
 const char *err_kind_meaning(enum err_kind kind);
 
-/* Whether no retry mends it: the command line, a document or a disk must be another first. */
+/* Returns whether no retry mends it: the command line, a document or a disk must be another first. */
 bool err_stays(const struct err *e);
 
-/* Whether the same action may succeed later although nothing is changed. */
+/* Returns whether the same action may succeed later although nothing is changed. */
 int err_is_transient(const struct err *e);

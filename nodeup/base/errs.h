@@ -30,7 +30,7 @@ int errs_keep_apart(struct errs *l, int r, const struct err *e) must_check;
 int errs_keep_vital(struct errs *l, int r, const struct err *e) must_check;
 /* Keep one of any kind, behind another. */
 void errs_keep_any(struct errs *l, const struct err *e);
-/* Whether one was kept that may hide more: what is missing now may be what could not be read. */
+/* Returns whether one was kept that may hide more: what is missing now may be what could not be read. */
 bool errs_any(const struct errs *l);
 /* Returns whether one was kept without which there is no model. */
 bool errs_any_vital(const struct errs *l);

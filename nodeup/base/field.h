@@ -40,7 +40,7 @@ enum field_kind {
 	FIELD_TREE,     /* const struct tree *: kept as it stands */
 };
 
-/* Whether a flag's value names files of the host: the program reads a FILE; it writes and renames a LOG ("-" is none). */
+/* The flag's value names files of the host: the program reads a FILE; it writes and renames a LOG ("-" is none). */
 enum field_file { FIELD_NO_FILE, FIELD_FILE, FIELD_LOG };
 
 struct schema;
@@ -169,7 +169,7 @@ struct field_opts {
 	void *arg;
 	const char *path; /* prefix for messages, "" at the top */
 	bool secret;      /* all of it is below a row that is */
-	/* Where errors of values are kept, and what has one counts as absent; NULL: the first one ends all. */
+	/* Keeps errors of values, and a value that has one counts as absent; NULL: the first one ends all. */
 	struct errs *errors;
 	/* The caller refuses a key at the top that is one edit from a known one, which is then not missing. */
 	bool refuses_slips;

@@ -21,7 +21,7 @@ static void set_types(struct arena *a, struct tree *map, enum field_kind kind, e
 	tree_set_some(a, map, "type", tree_of_strv(a, &types));
 }
 
-/* "a|b|": the last one is empty. What looks like a number or true is one where it has no quotes. */
+/* "a|b|": the last one is empty. A word that looks like a number or true is one without quotes. */
 static struct tree *choices(struct arena *a, const char *oneof)
 {
 	struct strv all = strv_split(a, oneof, '|');
@@ -33,7 +33,7 @@ static struct tree *choices(struct arena *a, const char *oneof)
 	return seq;
 }
 
-/* What its program takes at all versions, of a single value. */
+/* Adds the limits that its program has at all versions, for a single value. */
 static void set_accepts(struct arena *a, struct tree *map, const struct field *f)
 {
 	const bool is_number = f->kind == FIELD_INT || f->kind == FIELD_OPT_INT;

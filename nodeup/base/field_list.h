@@ -1,7 +1,7 @@
 /* field_list.h - one list of keys that makes a struct and its table
  * A list is a macro of X(type, member, key, ...). X##_NESTED, _IF and _LIST are rows of what has a table of its own, which
- * stands before the key; X##_INSIDE and _INSIDE_IF are sections whose members lie in the struct around them. Where rows are
- * made SPEC is the struct.
+ * stands before the key; X##_INSIDE and _INSIDE_IF are sections whose members lie in the struct around them. SPEC is the
+ * struct while rows are made.
  * Owner: constants. Errors: none. Threads: all. */
 #pragma once
 

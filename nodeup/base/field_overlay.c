@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-/* As kops merges specs: it writes `over` as JSON and reads that into obj. What Go leaves out of the
- * JSON (empty strings, lists, maps, false, 0) changes nothing; lists replace, maps merge. */
+/* As kops merges specs: it writes `over` as JSON and reads that into obj. Values that Go leaves out of the
+ * JSON (empty strings, lists, maps, false, 0) change nothing; lists replace, maps merge. */
 
 /* Neither map is touched: other structs may share their elements. */
 static struct strmap merged(struct arena *a, const struct strmap *base, const struct strmap *over)

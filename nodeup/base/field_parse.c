@@ -5,7 +5,7 @@
 #include "nodeup/base/field_value.h"
 #include "nodeup/base/near.h"
 
-/* Where a value stands in the document and in the struct. */
+/* The place of a value in the document and in the struct. */
 struct place {
 	const struct field *field;
 	const struct tree *value;
@@ -19,7 +19,7 @@ struct reader {
 	struct err *err;
 };
 
-/* Whether reading ends with this result; 0: what is wrong is kept, or nothing is. */
+/* Returns whether reading ends with this result; 0: what is wrong is kept, or nothing is. */
 static int go_on(const struct reader *r, int result)
 {
 	return errs_keep(r->opts->errors, result, r->err);
@@ -36,7 +36,7 @@ static bool is_secret(const struct reader *r, const struct place *p)
 	return r->opts->secret || p->field->secret;
 }
 
-/* What stands in place of a whole document, or of an item that its reader takes apart by itself, is not
+/* A value in place of a whole document, or of an item that its reader takes apart by itself, is not
  * shown either: anything may be in there. */
 static int expected(struct reader *r, const struct place *p, const char *what)
 {
@@ -342,7 +342,7 @@ static const char *shown_key(const struct reader *r, const struct tree_item *it)
 	return is_key || !r->opts->secret ? it->key : "(not shown)";
 }
 
-/* What may be a password is compared with nothing. */
+/* A key that may be a password is compared with nothing. */
 static void unknown_key(const struct reader *r, const struct schema *s, const struct tree_item *it)
 {
 	autoarena struct arena *scratch = arena_new_empty();
@@ -366,7 +366,7 @@ static int missing(struct reader *r, const struct tree *map, const char *key)
 			  field_path(r->arena, r->opts->path, key));
 }
 
-/* Whether an unknown key was meant to be this one. */
+/* Returns whether an unknown key was meant to be this one. */
 static bool is_slip_of(const struct reader *r, const struct schema *s, const struct tree *map,
 		       const char *key)
 {

@@ -21,7 +21,7 @@ const char *field_path(struct arena *a, const char *path, const char *key);
 const char *field_text(const struct tree *t);
 /* The integer that a tree is. -EINVAL: it is none; -ERANGE: it has more than 64 bits. */
 int field_integer(const struct tree *t, int64_t *ret);
-/* What a value is, for the second half of "expected ..., found ..."; its text where it is quotable and one line. */
+/* Names a value for the second half of "expected ..., found ...": its text where it is quotable and one line. */
 const char *field_found(struct arena *a, const struct tree *t, bool quotable);
 /* Returns whether it is null, an empty text, or an empty list or map. */
 bool field_says_nothing(const struct tree *t);

@@ -9,7 +9,7 @@
  *   3. All are renamed to their places.
  *   4. The names are flushed, once for each file system. Directories and links that were made since the
  *      last time were only noted, and are flushed with them.
- *   5. The tasks are done. What needs them may start: a service never reads what a power cut could take back.
+ *   5. The tasks are done. Tasks that need them may start: a service never reads a file that a power cut could take back.
  *   6. Records come last. Before they are written, all that was noted is flushed.
  *
  * A cut before 3 leaves staging files, which the next run removes. After 3 each file is the old one or the
@@ -46,11 +46,11 @@ int flush_mkdirs(struct flush *f, int root_fd, const char *path, mode_t mode,
 		 struct err *e) must_check;
 /* Since when a file waits to be flushed (monotonic); 0: none does. */
 int64_t flush_since(struct flush *f);
-/* Flush all that was added and noted until now. What goes wrong with a file is told to it. Names that were
+/* Flush all that was added and noted until now. A file's error is told to that file. Names that were
  * lost are an error of this flush and of each after it: the kernel says it once. */
 int flush_run(struct flush *f, struct err *e) must_check;
 
-/* Whether one flush of the whole file system that fd is on (syncfs) tells that a write was lost. */
+/* Returns whether one flush of the whole file system that fd is on (syncfs) tells that a write was lost. */
 bool flush_is_whole(int fd);
 /* Flush open files of one file system, together if that is cheaper; where one was lost, ret_lost[i] is its
  * errno, else 0. Returns how many. */

@@ -113,7 +113,7 @@ static bool is_quantity(const char *s)
 	return whole + part > 0 && is_suffix(s + part);
 }
 
-/* What is reserved, requested or compared with is never below zero. */
+/* An amount that is reserved, requested or compared with is never below zero. */
 static bool is_amount(const char *s)
 {
 	return *s != '-' && is_quantity(s);
@@ -292,7 +292,7 @@ bool format_is_valid(const struct field_format *f, const char *s)
 	}
 }
 
-/* Of each line. Those that begin with '-' may be keys alone, which patterns then leave out. */
+/* Looks at each line. Those that begin with '-' may be keys alone, which patterns then leave out. */
 static bool is_sysctl(const char *s)
 {
 	for (;; s++) {

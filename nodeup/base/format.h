@@ -19,7 +19,7 @@ struct field_format {
 
 /* Returns the text as it is kept. */
 const char *format_fold(struct arena *a, const struct field_format *f, const char *s);
-/* Whether a text looks like that. */
+/* Returns whether a text looks like that. */
 bool format_is_valid(const struct field_format *f, const char *s);
 
 extern const struct field_format format_cidr;       /* 100.64.0.0/10, fd00::/64 */

@@ -409,7 +409,7 @@ static bool is_dir(int root_fd, const char *path)
 	return fd >= 0;
 }
 
-/* How a directory is made: its mode, and what sees to it that its parent is flushed. */
+/* Makes directories below a root; `made` sees to it that the parent is flushed. */
 struct making {
 	int root_fd;
 	io_made_fn *made;
@@ -451,7 +451,7 @@ int io_mkdirs(int root_fd, const char *path, mode_t mode, struct err *e)
 	return io_mkdirs_for(root_fd, path, mode, sync_parent, NULL, e);
 }
 
-/* How much of a path is the nearest directory above it that is there; 0: the root. */
+/* Returns the length of the nearest directory above a path that is there; 0: the root. */
 static size_t find_above(int root_fd, const char *path)
 {
 	autofree char *above = xstrdup(path);

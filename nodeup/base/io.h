@@ -12,14 +12,14 @@
 #include <sys/types.h>
 #include "nodeup/base/buf.h"
 
-/* How a file is to look beside its content. */
+/* The owner and mode that a file is to have. */
 struct io_attr {
 	mode_t mode;
 	uid_t uid;
 	gid_t gid;
 };
 
-/* What identifies one version of a file without reading it. */
+/* Identifies one version of a file without reading it. */
 struct io_stamp {
 	uint64_t dev, ino, size;
 	int64_t mtime_ns, ctime_ns;
@@ -47,7 +47,7 @@ int io_open_at(int dir_fd, const char *name, int flags) must_check;
 /* Open or create a regular file below the root to lock it, which a link is never followed to. */
 int io_open_lock(int root_fd, const char *path, mode_t mode, int *ret_fd, struct err *e) must_check;
 
-/* How long a pipe that a person names may take, where no deadline says it. */
+/* The time that a pipe which a person names may take, where there is no deadline. */
 #define IO_PIPE_NS INT64_C(60000000000)
 
 /* Read a file of the host that a person named, of at most b->max bytes: `--conf=<(...)` is a pipe, and
@@ -69,12 +69,12 @@ int io_read_fd(int fd, const char *name, struct buf *b, struct err *e) must_chec
 int io_write_fd(int fd, const char *name, const void *data, size_t n, struct err *e) must_check;
 /* Write all of it at *at, which is behind what was written then. -errno, and errno. */
 int io_write_at(int fd, const void *data, size_t n, off_t *at) must_check;
-/* Of a full disk or quota: add to e where it is mounted, how much is free, and how many bytes more were wanted
- * (0: not known), and name it as the cause. fd is on it. */
+/* Names the full disk or quota that fd is on as the cause, with its mount point, its free bytes and the bytes that
+ * were wanted more (0: not known). */
 int io_say_room(int fd, uint64_t wanted, struct err *e);
 /* Notes how to free a mount point that stands in a file's place; nothing for another error. */
 void io_say_mounted(const char *path, struct err *e);
-/* Whether this errno says that the disk is full, or our quota of it. */
+/* Returns whether this errno says that the disk is full, or our quota of it. */
 bool io_is_full(int errnum);
 
 /* Replace (or create) a file atomically and durably with data; parents must exist. */
@@ -100,7 +100,7 @@ int io_open_own_dir(int root_fd, const char *path, int *ret_fd, struct err *e) m
 
 /* lstat below the root; -ENOENT if it is not there. */
 int io_stat(int root_fd, const char *path, struct stat *ret_st, struct err *e) must_check;
-/* Whether anything is there, a link being itself; what cannot be looked at is not. */
+/* Returns whether anything is there, a link being itself; what cannot be looked at is not. */
 bool io_is_there(int root_fd, const char *path);
 /* The stamp of a stat result, and whether two are the same version of the same file. */
 struct io_stamp io_stamp_of(const struct stat *st);
@@ -131,7 +131,7 @@ int io_stage_attr(const struct io_stage *s, const char *path, const struct io_at
 int io_stage_name(struct io_stage *s, const char *path, struct err *e) must_check;
 /* Each name but "." and "..", from where the descriptor stands, in no order. -errno, and errno. */
 int io_each_name(int dir_fd, void (*each)(void *arg, const char *name), void *arg);
-/* What a person calls that kind of file: "directory". */
+/* Returns a person's word for that kind of file: "directory". */
 const char *io_kind(mode_t mode);
 /* Unlink and close what was not committed. */
 void io_stage_done(struct io_stage *s);

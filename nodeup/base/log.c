@@ -75,7 +75,7 @@ static size_t add_prefix(char *line, size_t size, enum log_level level)
 	return (size_t)n;
 }
 
-/* The lock is held. Where the footer was, and all below it, comes what follows. A terminal that became
+/* The lock is held. Erases the footer and all below it, for the text that follows. A terminal that became
  * narrower may have made two rows of a line: rather leave some of it than erase what was logged. */
 static void add_erasure(struct buf *out)
 {
@@ -87,8 +87,8 @@ static void add_erasure(struct buf *out)
 		(void)buf_addf(out, "\r\033[%zuA\033[J", rows);
 }
 
-/* The lock is held. A failure to write a log line cannot be reported. Where both streams are one file,
- * a buffer of stdout that is half written must not have the line in its middle. */
+/* The lock is held. A failure to write a log line cannot be reported. stdout is flushed first:
+ * where both streams are one file, its half-written buffer must not have the line in its middle. */
 static void put(const struct buf *out)
 {
 	struct err ignored;

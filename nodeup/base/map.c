@@ -14,7 +14,7 @@ static uint64_t hash_of(const char *key)
 	return h ^ h >> 32;
 }
 
-/* Where the key is, or the free slot where it belongs; there is one. */
+/* Returns the key's slot, or the free slot where it belongs; there is one. */
 static struct map_slot *find(const struct map *m, const char *key)
 {
 	size_t i = hash_of(key) & (m->size - 1);

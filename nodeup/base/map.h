@@ -19,5 +19,5 @@ struct map {
 
 /* Put it in, unless the key is there. Returns what the key leads to now. */
 void *map_put(struct arena *a, struct map *m, const char *key, void *value);
-/* What the key leads to, or NULL. */
+/* Returns the key's value, or NULL. */
 void *map_get(const struct map *m, const char *key);

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* How many edits lead from one word to the other; SIZE_MAX if one has more than 64 letters. */
+/* Counts the edits that lead from one word to the other; SIZE_MAX if one has more than 64 letters. */
 size_t near_edits(const char *a, const char *b);
 /* The name that takes the fewest edits (a letter more, less, another, or two exchanged; case does not
  * count), if that is at most one for each three letters; else NULL. */

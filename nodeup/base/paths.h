@@ -1,10 +1,10 @@
 /* paths.h - every directory and file of our own, by the one name it has
- * All are below the root. What is here alone is swept after a kill and kept from others' use, so a directory
+ * All are below the root. Only these are swept after a kill and kept from others' use, so a directory
  * that is missing in OWN_DIRS would keep litter for ever; the lint of paths sees to both.
  * Owner: none. Errors: none. Threads: all. */
 #pragma once
 
-/* What outlives a boot: applied state, documents and records. */
+/* Outlives a boot: applied state, documents and records. */
 #define OWN_LIB "/var/lib/nodeup"
 #define OWN_STATE OWN_LIB "/state"
 #define OWN_CONF OWN_LIB "/conf"
@@ -28,7 +28,7 @@
 /* The status, while there is no room for it in /run. */
 #define OWN_STATUS_SPARE OWN_LIB "/status.json"
 
-/* What belongs to this boot. */
+/* Belongs to this boot. */
 #define OWN_RUN "/run/nodeup"
 #define OWN_LOCK OWN_RUN "/lock"
 #define OWN_STATUS OWN_RUN "/status.json"
@@ -43,10 +43,10 @@
 /* Archives of earlier versions that are to get to the cache. */
 #define OWN_SPOOL OWN_RUN "/spool"
 
-/* What is read to those that log in. */
+/* Shown to those that log in. */
 #define OWN_MOTD "/run/motd.d/nodeup"
 
-/* What can be fetched again, which the cache itself keeps in order. */
+/* Files that can be fetched again; the cache itself keeps them in order. */
 #define OWN_CACHE "/var/cache/nodeup"
 
 /* The machine's own settings. */

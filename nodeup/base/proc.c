@@ -11,7 +11,7 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/base/str.h"
 
-/* How often to look whether the child ended where the kernel has no pidfd (before Linux 5.3). */
+/* The pause between two looks whether the child ended, where the kernel has no pidfd (before Linux 5.3). */
 enum { TICK_MS = 50 };
 
 /* Chunks taken in a row: more than a pipe holds, but not for ever from one that never stops. */

@@ -11,7 +11,7 @@
 #include "nodeup/base/buf.h"
 #include "nodeup/base/ending.h"
 
-/* How a child begins. */
+/* The program and descriptors that a child begins with. */
 struct proc_start {
 	const char *file; /* looked up in PATH unless it has a slash */
 	const char *const *argv, *const *env;

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* Whether proc_run() would find a program of that name in PATH. */
+/* Returns whether proc_run() would find a program of that name in PATH. */
 bool program_in_path(const char *name);
-/* Whether one of that name is in a usual folder of the machine below root_fd, whatever PATH is here. */
+/* Returns whether one of that name is in a usual folder of the machine below root_fd, whatever PATH is here. */
 bool program_is_there(int root_fd, const char *name);

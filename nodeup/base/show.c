@@ -9,7 +9,7 @@
 
 enum { JSON_MAX = 16 << 20 };
 
-/* How long the UTF-8 character at s is, and which; 0: it is none. */
+/* Returns the length of the UTF-8 character at s, and the character in *ret; 0: it is none. */
 static size_t read_char(const unsigned char *s, size_t n, uint32_t *ret)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };

@@ -18,7 +18,7 @@ struct tree;
 char *show_clean(char *text);
 /* The same of prose of a server, whose line breaks become blanks. */
 char *show_prose(char *text);
-/* Whether it is harmless as it stands. */
+/* Returns whether it is harmless as it stands. */
 bool show_is_clean(const char *text);
 /* Writes one line and its end on stdout or stderr. On stderr, what stdout has so far comes before it. */
 void show_line(FILE *to, const char *fmt, ...) printf_like(2, 3);

@@ -24,7 +24,7 @@ struct strmap {
 	size_t n;
 };
 
-/* What an array of items holds, as a map. */
+/* The map that an array of items makes. */
 #define STRMAP_OF(items) (&(struct strmap){ (items), ARRAY_LEN(items) })
 
 /* Append a string that already lives long enough. */
@@ -38,7 +38,7 @@ void strv_add_once(struct arena *a, struct strv *v, const char *s);
 /* Append n strings, or all of an array of them, that live long enough. */
 void strv_add_n(struct arena *a, struct strv *v, const char *const *s, size_t n);
 #define strv_add_array(a, v, array) strv_add_n((a), (v), (array), ARRAY_LEN(array))
-/* Whether s is an element. */
+/* Returns whether s is an element. */
 bool strv_has(const struct strv *v, const char *s);
 /* Split at a separator character, copying; empty pieces are kept, "" gives no piece. */
 struct strv strv_split(struct arena *a, const char *s, char sep);
@@ -56,9 +56,9 @@ const char *strmap_get(const struct strmap *m, const char *key);
 /* Sort by key bytes. */
 void strmap_sort(struct strmap *m);
 
-/* Whether two strings, either of which may be NULL, are equal. */
+/* Returns whether two strings, either of which may be NULL, are equal. */
 bool str_eq(const char *a, const char *b);
-/* Whether s begins or ends with the given text. */
+/* Returns whether s begins or ends with the given text. */
 bool str_has_prefix(const char *s, const char *prefix);
 bool str_has_suffix(const char *s, const char *suffix);
 /* "5 of 9 bytes", or what is known when the total is not (< 0). Returns out. */
@@ -67,23 +67,23 @@ const char *str_amount(char out[static STR_AMOUNT_MAX], int64_t bytes, int64_t t
 const char *str_size(char out[static STR_SIZE_MAX], uint64_t bytes);
 /* NULL or "". */
 bool str_is_empty(const char *s);
-/* Whether there is nothing in it but letters and digits of ASCII and these signs. */
+/* Returns whether there is nothing in it but letters and digits of ASCII and these signs. */
 bool str_has_only(const char *s, const char *signs);
-/* Whether there is no line break and no other control character of ASCII in it. */
+/* Returns whether there is no line break and no other control character of ASCII in it. */
 bool str_is_line(const char *s);
-/* Whether it is an absolute path without empty, "." or ".." components; a '/' may stand at the end. */
+/* Returns whether it is an absolute path without empty, "." or ".." components; a '/' may stand at the end. */
 bool str_is_path(const char *s);
 /* The part after the last '/', which is s itself if there is none. */
 const char *str_basename(const char *path);
-/* Whether a path is that of a directory, which may end with '/', or of what is below it. */
+/* Returns whether a path is that of a directory, which may end with '/', or of what is below it. */
 bool str_is_within(const char *path, const char *dir);
-/* Whether it is one of these words, the last of which is NULL. */
+/* Returns whether it is one of these words, the last of which is NULL. */
 bool str_is_one_of(const char *s, const char *const *words);
-/* Whether what follows the digits of a number is an exponent, "e-5", or nothing. */
+/* Returns whether what follows the digits of a number is an exponent, "e-5", or nothing. */
 bool str_is_exponent(const char *s);
-/* What a hexadecimal digit counts, or -1. */
+/* Returns the value of a hexadecimal digit, or -1. */
 int str_hex_value(char c);
-/* Whether it is one word of visible ASCII: what a header may have of another program's text. */
+/* Returns whether it is one word of visible ASCII: what a header may have of another program's text. */
 bool str_is_word(const char *s);
 /* A copy without leading and trailing white space. */
 char *str_trim(struct arena *a, const char *s);

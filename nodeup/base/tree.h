@@ -61,14 +61,15 @@ const struct tree *tree_lookup(const struct tree *map, const char *key);
 const char *tree_text(const struct tree *map, const char *key);
 /* The same, to be shown; "": there is none. */
 const char *tree_says(const struct tree *map, const char *key);
-/* Whether a document says nothing: null, empty, or an object of Kubernetes' form whose `spec` is so or is not there. */
+/* Returns whether a document says nothing: null, empty, or an object of Kubernetes' form without a `spec`, or with an
+ * empty one. */
 bool tree_is_hollow(const struct tree *t);
-/* Whether two trees say the same: kinds, scalars and keys equal, map order ignored. */
+/* Returns whether two trees say the same: kinds, scalars and keys equal, map order ignored. */
 bool tree_eq(const struct tree *a, const struct tree *b);
-/* What a plain scalar is by YAML 1.1 as yaml.v2 reads it; a string is what is nothing else. */
+/* The type of a plain scalar by YAML 1.1 as yaml.v2 reads it; a string if it is nothing else. */
 enum tree_type { TREE_IS_STRING, TREE_IS_NULL, TREE_IS_BOOL, TREE_IS_INT, TREE_IS_FLOAT };
 enum tree_type tree_type_of(const char *plain);
-/* Whether a plain scalar of type BOOL means true. */
+/* Returns whether a plain scalar of type BOOL means true. */
 bool tree_is_true(const char *plain);
 /* "file:line:column" for a message; "file" alone without a line, "" when unknown. */
 const char *tree_where(struct arena *a, const struct tree_pos *pos);

@@ -24,7 +24,7 @@ typedef void wait_fn(void *arg, const struct wait *w);
 
 /* A number between 0 and 1, by chance. */
 double wait_chance(void);
-/* How long to pause after that many tries, from 1 on: any time up to 0.2 s, which doubles to 5 s. Many
+/* Returns the pause after that many tries, from 1 on: any time up to 0.2 s, which doubles to 5 s. Many
  * nodes that failed together do not come back together. */
 int64_t wait_delay(unsigned int attempt);
 /* Tell fn (NULL: nothing) of a try that failed with `last`. */

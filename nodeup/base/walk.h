@@ -32,7 +32,7 @@ struct walk_at {
 	struct stat st; /* of the entry, as lstat(2) gives it; of twin's entry nothing is known */
 };
 
-/* What a walk does at each entry. A negative result ends the walk and is its result. */
+/* The calls that a walk makes at each entry. A negative result ends the walk and is its result. */
 struct walk {
 	/* 1 lets the walk go into a directory, 0 passes over it. */
 	int (*enter)(void *arg, const struct walk_at *at, struct err *e);

@@ -36,7 +36,7 @@ static int refuse(struct reader *r, const yaml_mark_t *mark, const char *what)
 			  what);
 }
 
-/* Where libyaml stopped: it gives a byte offset for text that is not UTF-8, and a mark for every other error. */
+/* Returns the place where libyaml stopped. It gives a byte offset for text that is not UTF-8, a mark for other errors. */
 static yaml_mark_t stop_of(const struct reader *r)
 {
 	size_t end = r->parser.problem_offset < r->len ? r->parser.problem_offset : r->len;
@@ -450,8 +450,8 @@ static bool emit(struct writer *w, yaml_event_t *ev, int initialised)
 	return initialised && yaml_emitter_emit(&w->emitter, ev);
 }
 
-/* Whether text is a date, 2006-1-2 alone or with a time, or a number of base 60, 12:30:45. Go's yaml reads neither, but quotes
- * both for readers of older YAML. */
+/* Returns whether text is a date, 2006-1-2 alone or with a time, or a number of base 60, 12:30:45.
+ * Go's yaml reads neither, but quotes both for readers of older YAML. */
 static bool is_time(const char *text)
 {
 	static const char digits[] = "0123456789";

@@ -11,9 +11,10 @@
 /* Parse one document; an empty one gives TREE_NULL. `file` is kept for messages. */
 int yaml_parse(struct arena *a, const char *file, const char *text, size_t n,
 	       struct tree **ret_tree, struct err *e) must_check;
-/* Whether the first document of a text has the grammar of YAML, whatever yaml_parse says of what is in it; else where it ends. */
+/* Returns whether the first document of a text has the grammar of YAML, whether or not yaml_parse takes its values;
+ * else the place where the grammar ends. */
 bool yaml_is_well_formed(const char *text, size_t n, struct tree_pos *ret_stop);
-/* Whether a text is a document that says nothing (tree_is_hollow); one that cannot be read is not. */
+/* Returns whether a text is a document that says nothing (tree_is_hollow); one that cannot be read is not. */
 bool yaml_is_hollow(const char *text, size_t n);
 /* Append the tree as block-style YAML, ending in a newline. */
 int yaml_render(const struct tree *t, struct buf *b, struct err *e) must_check;
