@@ -24,14 +24,14 @@ struct creds *creds_new(struct imds *imds) must_check;
 struct creds *creds_new_aws(struct imds *imds) must_check;
 /* Release; NULL is fine. */
 void creds_free(struct creds *c);
-/* What to sign with now; may ask IMDS. */
+/* Returns the keys to sign with now; may ask IMDS. */
 int creds_get(struct creds *c, struct creds_now *ret, struct err *e) must_check;
 /* Those of this serial were refused, or it was refused that there are none: creds_get asks again.
- * Whether that can bring others. */
+ * Returns whether that can bring others. */
 bool creds_refused(struct creds *c, unsigned int serial);
-/* Whether what there is has expired by now. */
+/* Returns whether what there is has expired by now. */
 bool creds_are_over(const struct creds *c);
-/* What the server's clock says; ours is corrected by the difference from now on. */
+/* Takes the time of the server's clock; ours is corrected by the difference from now on. */
 void creds_set_clock(struct creds *c, int64_t server);
 /* The correction. */
 int64_t creds_clock_off(const struct creds *c);

@@ -16,7 +16,7 @@ struct ec2_volume {
 	const char *other;      /* another instance that has it as well; "" for none */
 };
 
-/* What an instance type can have at most. */
+/* The most that an instance type can have. */
 struct ec2_type {
 	int64_t enis, ips_per_eni; /* network interfaces, and addresses of version 4 of each */
 	int64_t gpus;              /* of NVIDIA */

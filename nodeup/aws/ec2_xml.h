@@ -8,5 +8,5 @@
 
 /* The only type of a DescribeInstanceTypesResponse; ENOENT if there is none. */
 int ec2_xml_type(const struct xml *answer, struct ec2_type *ret, struct err *e) must_check;
-/* One page: appends. What the next one is asked for by; NULL: it was the last. */
+/* Appends one page. Returns the token that asks for the next one; NULL: it was the last. */
 const char *ec2_xml_volumes(struct arena *a, const struct xml *answer, struct ec2_volumes *ret);

@@ -11,5 +11,5 @@ enum endpoint_service { ENDPOINT_EC2, ENDPOINT_AUTO_SCALING };
 const char *endpoint_domain(const char *region);
 /* By what name the service is signed for: "ec2". */
 const char *endpoint_signed_name(enum endpoint_service service);
-/* What the environment names instead of AWS's own endpoint of the service, else that; no slash at its end. */
+/* Returns the endpoint that the environment names for the service, else AWS's own; no slash at its end. */
 char *endpoint_of(struct arena *a, enum endpoint_service service, const char *region);

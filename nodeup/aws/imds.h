@@ -16,7 +16,7 @@ struct imds *imds_new(struct http *http) must_check;
 void imds_free(struct imds *m);
 /* Returns whether it has given this client a token, or said that it has none. */
 bool imds_has_answered(const struct imds *m);
-/* Whether a request without a token is answered (1) or refused with 401 (0); negative: there was no answer. */
+/* Returns whether a request without a token is answered (1) or refused with 401 (0); negative: there was no answer. */
 int imds_has_version1(struct imds *m, struct err *e) must_check;
 /* GET /latest/<path>, trimmed of white space at both ends. No retries. */
 int imds_get(struct imds *m, struct arena *a, const char *path, const char **ret_text,

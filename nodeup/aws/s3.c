@@ -134,7 +134,7 @@ static const char *one_line(struct arena *a, const struct xml *x)
 	return x ? show_prose(str_trim(a, x->text)) : NULL;
 }
 
-/* What came is cut when it is long: what was read until then counts. */
+/* A long answer is cut: the elements that were read until then count. */
 static const struct xml *read_error(struct arena *a, const char *xml, size_t n)
 {
 	const struct xml *error = xml_parse(a, xml, n, NULL);

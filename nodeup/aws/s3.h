@@ -11,7 +11,7 @@ struct s3_location {
 	const char *bucket, *key;
 };
 
-/* Where the bucket is, and whether it is asked at names that have addresses of IPv6 too. */
+/* The bucket's region, and whether it is asked at names that have addresses of IPv6 too. */
 struct s3_place {
 	const char *region;
 	bool dual_stack;
@@ -30,7 +30,7 @@ int s3_list_parse(struct arena *a, const char *xml, size_t n, struct strv *names
 		  const char **ret_token, struct err *e) must_check;
 /* The endpoint that the environment names instead of AWS's own, or NULL. */
 const char *s3_endpoint(void);
-/* Whether that is S3_ENDPOINT, of another company: no role and no region of AWS means anything there. */
+/* Returns whether that is S3_ENDPOINT, of another company: no role and no region of AWS means anything there. */
 bool s3_is_foreign(void);
 /* The code of S3's XML error body ("AccessDenied"), or NULL. */
 const char *s3_error_code(struct arena *a, const char *xml, size_t n);

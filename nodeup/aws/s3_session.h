@@ -44,7 +44,7 @@ int s3_session_new(const char *region, struct imds *imds, struct s3_session **re
 		   struct err *e) must_check;
 /* Release; NULL is fine. */
 void s3_session_free(struct s3_session *s);
-/* Whether the text can be a region's name: it becomes part of a host name. */
+/* Returns whether the text can be a region's name: it becomes part of a host name. */
 bool s3_is_region(const char *text);
 /* Ask AWS's own endpoints at names that have addresses of IPv6 too, from the next request on. */
 void s3_session_use_dual_stack(struct s3_session *s);
@@ -58,7 +58,7 @@ int s3_session_ready(struct s3_session *s, struct err *e) must_check;
 /* The request, after s3_session_ready: URL, and headers if it is signed. */
 void s3_session_request(struct s3_session *s, struct arena *a, struct s3_try *t,
 			const char **ret_url, struct strv *ret_headers);
-/* Whether the answer says what to do otherwise (another region, newer credentials, the right time):
+/* Returns whether the answer says what to do otherwise (another region, newer credentials, the right time):
  * then the same at once, and so. */
 bool s3_session_learn(struct s3_session *s, struct s3_try *t, const struct s3_refusal *refusal);
 /* The error, with what is ruled out and what is left. */

@@ -1,7 +1,7 @@
 /* sigv4.h - AWS Signature Version 4 in the Authorization header, for S3
  * A pure function: nothing is asked, no clock is read. Path and query come percent-encoded as they
  * are sent (enc_url); S3 signs the path as it is, neither encoded again nor normalized.
- * What comes out holds secrets and is for headers only: keep it in a short-lived arena.
+ * The result holds secrets and is for headers only: keep it in a short-lived arena.
  * Owner: the arena. Errors: none. Units: seconds since 1970. Threads: all functions.
  * Source: AWS, "Create a signed AWS API request"; S3 API, "Authenticating Requests". */
 #pragma once

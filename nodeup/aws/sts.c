@@ -24,7 +24,7 @@ static const char *bound_to(struct arena *a, const struct sts_proof *p)
 	return text;
 }
 
-/* Go's header map: each value is a list. What the server knows by itself is signed and left out. */
+/* Go's header map: each value is a list. Headers that the server knows by itself are signed and left out. */
 static void add_header(struct arena *a, struct tree *map, const char *header)
 {
 	const char *colon = strchr(header, ':');

@@ -43,7 +43,7 @@ static int run_tool(const char *const *argv, int lock_fd, struct err *e)
 	return proc_run(&req, NULL, e);
 }
 
-/* What a run that was killed left. */
+/* Removes the copy that a killed run left. */
 static int remove_left(int root_fd, const char *aside, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();

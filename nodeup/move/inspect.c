@@ -44,7 +44,7 @@ static int check_source(const struct task_ctx *ctx, const struct task_move *m, s
 		m->source, S_ISLNK(st.st_mode) ? "a symbolic link" : "a file");
 }
 
-/* What is seen there must be the directory of the volume, not another disk's. */
+/* The directory that is seen there must be the volume's, not another disk's. */
 static int check_mounted(struct arena *a, const struct mounts *all, const struct task_move *m,
 			 const struct mount *there, struct err *e)
 {
@@ -61,7 +61,7 @@ static int check_mounted(struct arena *a, const struct mounts *all, const struct
 	return -EBUSY;
 }
 
-/* What was moved is left as it was; anything else came later, and the volume does not have it. */
+/* Files that were moved are left as they were; anything else came later, and the volume does not have it. */
 static int check_left(const struct task_ctx *ctx, struct arena *a, const struct task_move *m,
 		      struct err *e)
 {
@@ -125,7 +125,7 @@ static int check_target(const struct task_move *m, struct err *e)
 	return 0;
 }
 
-/* What is mounted there is another's. */
+/* Refuses a target where something is mounted: that is another's. */
 static int check_free(const struct mounts *all, const struct task_move *m, struct err *e)
 {
 	for (size_t i = 0; i < all->n; i++)

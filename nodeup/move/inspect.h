@@ -13,15 +13,15 @@
 
 enum { MOVE_TO_DO = 0, MOVE_DONE = 1 };
 
-/* Whether the mark is there. */
+/* Returns whether the mark is there. */
 bool move_has_mark(const struct task_ctx *ctx, const struct task_move *m);
-/* Whether nothing is left to be moved: MOVE_DONE or MOVE_TO_DO; an error when nothing may be mounted
+/* Returns whether nothing is left to be moved: MOVE_DONE or MOVE_TO_DO; an error when nothing may be mounted
  * over the directory as it is, or when it is known already that moving it would come to nothing. */
 int move_inspect(const struct task_ctx *ctx, struct arena *a, const struct task_move *m,
 		 struct err *e) must_check;
 /* A run that was killed before it put its mark left exactly the copy: any other is refused. */
 int move_is_copied(const struct task_ctx *ctx, const struct task_move *m, struct err *e) must_check;
-/* Whether what is there was moved once, to a disk that is empty or another now. */
+/* Returns whether what is there was moved once, to a disk that is empty or another now. */
 bool move_is_of_long_ago(const struct task_ctx *ctx, const struct task_move *m);
-/* Whether a directory is there and has entries. */
+/* Returns whether a directory is there and has entries. */
 bool move_has_content(const struct task_ctx *ctx, const char *path);

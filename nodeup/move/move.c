@@ -74,7 +74,7 @@ static int move_content(const struct task_ctx *ctx, struct arena *a, const struc
 	return was_killed ? 0 : copy_tree_place(ctx->root_fd, move_staging(a, m), m->target, e);
 }
 
-/* What is there stays, below the mount: an image of this machine brings it along. */
+/* The files that are there stay, below the mount: an image of this machine brings them along. */
 static int begin_empty(const struct task_ctx *ctx, const struct task_move *m, struct task_run *run,
 		       struct tree_stamp *ret, struct err *e)
 {

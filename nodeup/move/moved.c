@@ -51,7 +51,7 @@ bool moved_before(const struct task_ctx *ctx, const struct task_move *m,
 		      arena_printf(a, "\n%s\n", tree_stamp_text(a, now)));
 }
 
-/* What the mark says; "" where there is nothing to be remembered. */
+/* Returns the mark's text; "" where there is nothing to be remembered. */
 static const char *mark_text(const struct task_ctx *ctx, struct arena *a, const struct task_move *m)
 {
 	const char *mark = m->machine ? text_of(ctx, a, move_mark(a, m)) : "";

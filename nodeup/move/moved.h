@@ -13,16 +13,16 @@ char *move_record(struct arena *a, const char *dir, const struct task_move *m);
 /* The directory of nodeup's own on a volume. */
 #define MOVE_MARK_NAME ".nodeup"
 
-/* Of the volume, and ours: "/mnt/disks/.nodeup". */
+/* Returns our directory on the volume: "/mnt/disks/.nodeup". */
 char *move_mark_dir(struct arena *a, const struct task_move *m);
 /* "/mnt/disks/.nodeup/var-lib-docker@i-0abc": its being there says that the copy is complete. */
 char *move_mark(struct arena *a, const struct task_move *m);
 /* "/mnt/disks/.nodeup/var-lib-docker@i-0abc.copy", where it is made: a directory of nodeup's own. */
 char *move_staging(struct arena *a, const struct task_move *m);
-/* Whether what the source holds now is what was moved before, to the last file. */
+/* Returns whether what the source holds now is what was moved before, to the last file. */
 bool moved_before(const struct task_ctx *ctx, const struct task_move *m,
 		  const struct tree_stamp *now);
-/* Whether the mark of a move is on the volume that nothing here remembers. */
+/* Returns whether the mark of a move is on the volume that nothing here remembers. */
 bool moved_is_forgotten(const struct task_ctx *ctx, const struct task_move *m);
 /* Remember what the mark on the volume says. */
 int moved_remember(const struct task_ctx *ctx, const struct task_move *m, struct err *e) must_check;

@@ -9,7 +9,7 @@
 
 enum { CHUNK = 128 * 1024, LINK_MAX = 4096, XATTRS_MAX = 64 * 1024 };
 
-/* What a kernel writes by itself, or only one of two file systems may have. */
+/* A label that a kernel writes by itself, or that only one of two file systems may have. */
 static const char own_label[] = "security.selinux";
 
 static int differ(struct err *e, const struct walk_at *at, const char *what)
@@ -18,7 +18,7 @@ static int differ(struct err *e, const struct walk_at *at, const char *what)
 			what);
 }
 
-/* How stat says they differ; NULL if they do not. */
+/* Names the difference that stat shows; NULL if there is none. */
 static const char *stat_differs(const struct stat *x, const struct stat *y)
 {
 	if (x->st_mode != y->st_mode)

@@ -29,7 +29,7 @@ static struct strv stopped(const struct task_ctx *ctx, struct arena *a, const st
 	return units;
 }
 
-/* Of which nothing can be learnt is taken to run: its files are not moved away under it. */
+/* A unit of which nothing can be learnt is taken to run: its files are not moved away under it. */
 static bool is_running(const struct task_ctx *ctx, struct arena *a, const char *unit)
 {
 	struct err ignored;
@@ -134,7 +134,7 @@ static int stop_apply(const struct task *t, struct task_ctx *ctx, struct task_ru
 	return walk_jobs(ctx, &units, "stop", run, e);
 }
 
-/* Whether that move is done in this run, or would be. */
+/* Returns whether that move is done in this run, or would be. */
 static bool is_to_be_moved(const struct task *t, const struct task_ctx *ctx,
 			   const struct task_move *m)
 {
@@ -181,7 +181,7 @@ static int resume_check(const struct task *t, struct task_ctx *ctx, struct task_
 	return TASK_EQUAL;
 }
 
-/* What was stopped last is what the others need. */
+/* The unit that was stopped last is needed by the others, so it is started first. */
 static struct strv to_start(const struct task *t, struct task_ctx *ctx, struct arena *a)
 {
 	const struct strv was = stopped(ctx, a, &t->move);

@@ -15,8 +15,8 @@ struct tree_stamp {
 	uint64_t disk_bytes, inodes;
 };
 
-/* Look at all regular files and links of a directory below the root, on its own file system. What goes while it is
- * looked at is not counted. */
+/* Look at all regular files and links of a directory below the root, on its own file system. A file that goes while
+ * it is looked at is not counted. */
 int tree_stamp_at(int root_fd, const char *path, struct tree_stamp *ret, struct err *e) must_check;
 bool tree_stamp_eq(const struct tree_stamp *a, const struct tree_stamp *b);
 /* "files 12 bytes 345 newest 1700000000000000000" */

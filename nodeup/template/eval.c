@@ -5,7 +5,7 @@
 
 static int eval(struct scope *s, const struct node *n, struct value *ret);
 
-/* What a kid says, which has to be defined. */
+/* Evaluates a kid, which has to be defined. */
 static int eval_kid(struct scope *s, const struct node *kid, struct value *ret)
 {
 	const int r = eval(s, kid, ret);
@@ -25,7 +25,7 @@ static int eval_both(struct scope *s, const struct node *n, struct value *a, str
 	return r < 0 ? r : value_need(s->w, n->kids[1]->at, b);
 }
 
-/* What Jinja or Salt define beside pillar and grains: an error, as it is not what the template expects. */
+/* Names that Jinja or Salt define beside pillar and grains: an error, as the template expects another value. */
 static bool is_elsewhere(const char *name)
 {
 	static const char *const names[] = {
@@ -40,7 +40,7 @@ static bool is_elsewhere(const char *name)
 	return false;
 }
 
-/* What is handed in under the name. */
+/* Reads the value that is handed in under the name. */
 static int read_given(struct scope *s, size_t number, size_t at, struct value *ret)
 {
 	const char *const name = s->names->v[number];
@@ -188,7 +188,7 @@ static int eval_item(struct scope *s, const struct node *n, struct value *ret)
 	return r;
 }
 
-/* What the first argument leads to, or the second, or else this. */
+/* Returns the value of the key that is the first argument, or the second argument, or else this. */
 static int call_get(struct scope *s, const struct node *n, const struct dict *d,
 		    const struct list *args, struct value otherwise, struct value *ret)
 {

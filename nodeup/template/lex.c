@@ -47,13 +47,13 @@ static int skip_comment(struct lex *l)
 	return 0;
 }
 
-/* Whether a tag of any kind begins here. */
+/* Returns whether a tag of any kind begins here. */
 static bool is_tag(const struct lex *l)
 {
 	return peek(l, 0) == '{' && (peek(l, 1) == '%' || peek(l, 1) == '{' || peek(l, 1) == '#');
 }
 
-/* What is written up to the next tag or the end. */
+/* Takes the text up to the next tag or the end. */
 static void take_data(struct lex *l, struct piece *ret)
 {
 	const char *const text = l->source->text;

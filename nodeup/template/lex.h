@@ -45,7 +45,7 @@ struct lex {
 	size_t open;      /* brackets: in them nothing ends a tag */
 };
 
-/* The next piece of the text. Of a statement or a value the tokens follow. */
+/* Reads the next piece of the text. The tokens of a statement or a value follow. */
 int lex_piece(struct lex *l, struct piece *ret) must_check;
-/* The next token of the tag. */
+/* Reads the next token of the tag. */
 int lex_token(struct lex *l, struct token *ret) must_check;

@@ -154,7 +154,7 @@ int operate_negate(struct work *w, size_t at, const struct value *v, struct valu
 
 enum { NUMBER_MAX = 64 };
 
-/* What Python's int() and float() see of a text: its inside, without white space around it. */
+/* Copies the part of a text that Python's int() and float() see: its inside, without white space around it. */
 static int number_text(struct work *w, size_t at, const struct value *v, char to[static NUMBER_MAX])
 {
 	const char *p = v->text.p;

@@ -1,5 +1,5 @@
-/* operate.h - what operators, filters and methods make of values
- * Every operand is defined. What Python refuses is an error here, and so is a number that does not fit.
+/* operate.h - operators, filters and methods
+ * Every operand is defined. An operation that Python refuses is an error here, and so is a number that does not fit.
  * Owner: the arena. Errors: CONFIG, with the place that the caller names. Source: Python 2.7. */
 #pragma once
 

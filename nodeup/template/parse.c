@@ -86,7 +86,7 @@ static bool is_name(const struct parser *p, const char *name)
 	return is(p, T_NAME, name);
 }
 
-/* What stands there is not in the grammar, or not there. */
+/* Refuses a token that the grammar does not allow here, or that is missing. */
 static int refuse(struct parser *p, const char *wanted)
 {
 	const int n = p->now.n < 40 ? (int)p->now.n : 40;
@@ -114,7 +114,7 @@ static const char *const words[] = { "and",    "or",    "not",     "in",     "is
 				     "if",     "else",  "loop",    "self",   "super",
 				     "caller", "salt",  "varargs", "kwargs", "true",
 				     "True",   "false", "none",    "False",  "None" };
-/* What Python's dictionaries have of their own: d.x is that and not the key x. */
+/* The methods that Python's dictionaries have: d.x is that and not the key x. */
 static const char *const dict_methods[] = { "clear",      "copy",      "fromkeys",  "get",
 					    "has_key",    "items",     "iteritems", "iterkeys",
 					    "itervalues", "keys",      "pop",       "popitem",
@@ -290,7 +290,7 @@ static int parse_primary(struct parser *p, struct node **ret)
 	return r < 0 ? r : expect_sign(p, ")");
 }
 
-/* What follows a dot: a method that is called, or a key. */
+/* Parses the word after a dot: a method that is called, or a key. */
 static int parse_dot(struct parser *p, struct node **node)
 {
 	static const struct {
@@ -691,7 +691,7 @@ static int parse_print(struct parser *p, struct node **ret)
 	return r < 0 ? r : expect_end(p);
 }
 
-/* Whether the statement that begins here ends the block; ends is NULL for the outermost one. */
+/* Returns whether the statement that begins here ends the block; ends is NULL for the outermost one. */
 static bool is_end(const struct parser *p, const char *const *ends)
 {
 	for (; ends && *ends; ends++)

@@ -63,5 +63,5 @@ struct node {
 /* Parse it whole. Returns the block, and the names by their number. */
 int parse_template(struct arena *a, const struct source *s, size_t depth, struct node **ret_block,
 		   struct strv *ret_names) must_check;
-/* Whether Python's dictionaries have a method of this name. */
+/* Returns whether Python's dictionaries have a method of this name. */
 bool parse_is_method(const struct text *name);

@@ -1,8 +1,8 @@
-/* template.h - what Salt made of the templates of a kube-up salt tarball
- * A template is text with {{ values }}, {% statements %} and {# comments #}. The grammar is what those
- * templates use and no more (README.md); anything else is an error with file, line and column, not a guess.
- * Rendering is pure: no file, no network, no command, no clock. What pillar, grains and Salt's own variables
- * give is handed in. The result is what Salt 2014.1 with Jinja 2.7 on Python 2 gives: True and None,
+/* template.h - renders the templates of a kube-up salt tarball as Salt did
+ * A template is text with {{ values }}, {% statements %} and {# comments #}. The grammar has the forms that
+ * those templates use and no more (README.md); anything else is an error with file, line and column, not a guess.
+ * Rendering is pure: no file, no network, no command, no clock. The caller hands in pillar, grains and
+ * Salt's own variables. The result is what Salt 2014.1 with Jinja 2.7 on Python 2 gives: True and None,
  * undefined values are errors wherever they are used, and the template's last newline stays.
  * Owner: the arena. Errors: CONFIG. Units: columns in characters. Source: Jinja 2.7.3, Salt 2014.1. */
 #pragma once
@@ -11,7 +11,7 @@
 
 /* 0 is the default. Time and memory are bounded by these, whatever the template says. */
 struct template_limits {
-	size_t steps; /* of evaluation: a million. What touches long values takes several. */
+	size_t steps; /* of evaluation: a million. A step over long values counts as several. */
 	size_t bytes; /* of the result: 1 MiB. Values that are made on the way may have 16 times as many. */
 	size_t depth; /* of statements, expressions and values in each other: 64, and at most 128 */
 };

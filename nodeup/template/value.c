@@ -65,8 +65,8 @@ struct value value_int(int64_t i)
 	return (struct value){ .kind = V_INT, .i = i };
 }
 
-/* Python 2 has two ways to write a number, with 12 digits and with as many as it takes. Which one it uses depends
- * on what Jinja computes beforehand. They agree where this says yes. */
+/* Python 2 has two ways to write a number, with 12 digits and with as many as it takes. The choice depends
+ * on values that Jinja computes beforehand. They agree where this says yes. */
 static bool is_plain_float(double f)
 {
 	const double size = fabs(f);
@@ -284,7 +284,7 @@ static bool text_eq(const struct text *a, const struct text *b)
 	return a->n == b->n && memcmp(a->p, b->p, a->n) == 0;
 }
 
-/* What both comparisons have in common: -1, 0 and 1 as of memcmp, or 2 for two that are merely not equal. */
+/* The result of both comparisons: -1, 0 and 1 as of memcmp, or 2 for two that are merely not equal. */
 struct comparison {
 	bool ordered; /* >= is asked and not == */
 	int result;
@@ -466,7 +466,7 @@ int value_need_ascii(struct work *w, size_t at, const struct value *text)
 	return source_fail(w->source, at, "a text that is not ASCII");
 }
 
-/* What a list shows of a text: in quotes, the kind that it lacks. */
+/* Adds a text as a list shows it: in quotes, the kind that it lacks. */
 static int add_quoted(struct work *w, size_t at, const struct value *v, struct buf *b)
 {
 	const struct text *t = &v->text;

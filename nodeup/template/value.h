@@ -60,7 +60,7 @@ struct dict {
 	bool given; /* by the caller, who wants it unchanged */
 };
 
-/* What is left of the limits. */
+/* The rest of the limits. */
 struct work {
 	struct arena *a;
 	const struct source *source;
@@ -81,10 +81,10 @@ struct value value_bool(bool yes);
 struct value value_int(int64_t i);
 /* A number with a fraction. At most 12 digits, as Python 2 writes it; more is an error. */
 int value_float(const struct source *s, size_t at, double f, struct value *ret) must_check;
-/* What the caller handed in. `wide`: its texts are unicode, as Salt makes those at the top. */
+/* Takes a value that the caller handed in. `wide`: its texts are unicode, as Salt makes those at the top. */
 int value_of_tree(struct work *w, const struct tree *t, bool wide, struct value *ret) must_check;
 
-/* Whether it is a number; without a fraction, as booleans are too; and that number. */
+/* Returns whether it is a number; without a fraction, as booleans are too; and that number. */
 bool value_is_number(const struct value *v);
 bool value_is_integer(const struct value *v);
 int64_t value_integer(const struct value *v);
@@ -92,7 +92,7 @@ int64_t value_integer(const struct value *v);
 const char *value_kind_name(const struct value *v);
 /* An error unless it is defined. */
 int value_need(struct work *w, size_t at, const struct value *v) must_check;
-/* Whether `if` takes it for true. */
+/* Returns whether `if` takes it for true. */
 int value_truth(struct work *w, size_t at, const struct value *v, bool *ret) must_check;
 /* Python's == and >=, of any two. */
 int value_equal(struct work *w, size_t at, const struct value *a, const struct value *b,
@@ -104,7 +104,7 @@ int value_contains(struct work *w, size_t at, const struct value *a, const struc
 		   bool *ret) must_check;
 /* The text that a value is written as. */
 int value_str(struct work *w, size_t at, const struct value *v, struct value *ret) must_check;
-/* Whether it is ASCII: what is told apart by letters is told only of those. */
+/* Returns whether it is ASCII: what is told apart by letters is told only of those. */
 int value_need_ascii(struct work *w, size_t at, const struct value *text) must_check;
 
 /* The pair of a key, or NULL. */
