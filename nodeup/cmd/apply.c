@@ -30,7 +30,7 @@
 #include "nodeup/run/progress.h"
 #include "nodeup/run/report.h"
 #include "nodeup/run/standing.h"
-#include "nodeup/run/told.h"
+#include "nodeup/run/health.h"
 #include "nodeup/run/window.h"
 #include "nodeup/cmd/service.h"
 #include "nodeup/cmd/session_cache.h"
@@ -114,12 +114,13 @@ static void publish_status(struct apply *ap)
 /* Keeps the word of earlier runs on the node: of its own tries, and of a person between two of them. */
 static void take_word(struct apply *ap)
 {
-	struct told before;
+	struct health before;
 	struct err ignored;
 
 	arena_free(ap->word);
 	ap->word = arena_new_empty();
-	ap->status.node = ap->live_fd < 0 || told_read(ap->word, ap->live_fd, &before, &ignored) < 0
+	ap->status.node = ap->live_fd < 0 ||
+					  health_read(ap->word, ap->live_fd, &before, &ignored) < 0
 				  ? NULL
 				  : standing_carry(ap->word, before.word);
 }
@@ -128,10 +129,10 @@ static void take_word(struct apply *ap)
 static bool left_as_it_was(const struct apply *ap)
 {
 	autoarena struct arena *a = arena_new_empty();
-	struct told now;
+	struct health now;
 	struct err ignored;
 
-	return ap->status.error && told_read(a, ap->live_fd, &now, &ignored) == 0 && now.kept;
+	return ap->status.error && health_read(a, ap->live_fd, &now, &ignored) == 0 && now.kept;
 }
 
 /* Tells the console and the message of the day the state of the node. A person at a terminal has read it there. */
@@ -158,11 +159,11 @@ static void tell_beginning(const struct apply *ap)
 {
 	autoarena struct arena *a = arena_new_empty();
 	const struct status st = { .state = "running" };
-	struct told before;
+	struct health before;
 	struct strv lines;
 	struct err ignored;
 
-	if (told_read(a, ap->live_fd, &before, &ignored) < 0 || before.state != TOLD_NEVER)
+	if (health_read(a, ap->live_fd, &before, &ignored) < 0 || before.state != HEALTH_NEVER)
 		return;
 	lines = notice_lines(a, &st);
 	notice_motd(ap->live_fd, &lines);

@@ -9,7 +9,7 @@
 #include "nodeup/cmd/boot.h"
 #include "nodeup/cmd/session.h"
 #include "nodeup/run/standing.h"
-#include "nodeup/run/told.h"
+#include "nodeup/run/health.h"
 #include "nodeup/run/waiting.h"
 #include "nodeup/tasks/state.h"
 
@@ -31,15 +31,15 @@ static uint32_t start_job(const struct run_report *rep)
 static bool is_of(const struct tree *run, const struct bus_unit *u)
 {
 	return standing_is_ours(run) &&
-	       (!u->main_pid || told_number(run, "pid", 0) == (int64_t)u->main_pid);
+	       (!u->main_pid || health_number(run, "pid", 0) == (int64_t)u->main_pid);
 }
 
 /* What came of a first run that has ended. Where it is tried again, and of its exit status, our own record knows most. */
 static int judge_first_run(struct session *s, const struct bus_unit *u, bool failed, struct err *e)
 {
 	struct err late, of_record = { 0 };
-	struct told t;
-	const bool known = told_read(s->arena, s->root_fd, &t, &late) == 0 && is_of(t.status, u);
+	struct health t;
+	const bool known = health_read(s->arena, s->root_fd, &t, &late) == 0 && is_of(t.status, u);
 
 	/* to systemd a stop is a success, but this machine has not converged */
 	if (str_eq(u->result, "success") && u->exec_status == SIGTERM)
@@ -47,7 +47,7 @@ static int judge_first_run(struct session *s, const struct bus_unit *u, bool fai
 				boot_unit);
 	if (str_eq(u->active_state, "inactive") && !failed)
 		return 0;
-	if (known && told_error(t.at_work ? t.word : t.status, &of_record) &&
+	if (known && health_error(t.at_work ? t.word : t.status, &of_record) &&
 	    (!failed || err_exit_status(&of_record) == u->exec_status)) {
 		*e = of_record;
 		return err_wrap(e, "%s", boot_unit);

@@ -14,7 +14,7 @@
 #include "nodeup/run/explain.h"
 #include "nodeup/run/pods.h"
 #include "nodeup/run/standing.h"
-#include "nodeup/run/told.h"
+#include "nodeup/run/health.h"
 #include "nodeup/run/waiting.h"
 #include "nodeup/run/watch.h"
 
@@ -69,11 +69,11 @@ static const char *moment(struct arena *a, int64_t wall_ns)
 }
 
 /* What helps where the error itself has no word on it. */
-static const char *remedy(struct arena *a, const struct told *t, const struct tree *run)
+static const char *remedy(struct arena *a, const struct health *t, const struct tree *run)
 {
 	const struct tree *error = tree_get(run, "error");
 	const char *unit = tree_says(t->status, "unit");
-	const struct explanation *x = explain_status(told_number(error, "exitStatus", 0));
+	const struct explanation *x = explain_status(health_number(error, "exitStatus", 0));
 
 	if (t->remedy)
 		return t->remedy;
@@ -107,7 +107,8 @@ static void add_causes(struct arena *a, const struct tree *run, struct buf *b)
 }
 
 /* What a run failed of: the last one, or an earlier one whose word counts. */
-static void add_error(struct arena *a, const struct told *t, const struct tree *run, struct buf *b)
+static void add_error(struct arena *a, const struct health *t, const struct tree *run,
+		      struct buf *b)
 {
 	const struct tree *error = tree_get(run, "error"), *notes = list_of(error, "notes");
 	const struct err refused = { .kind = ERR_REFUSED };
@@ -115,7 +116,7 @@ static void add_error(struct arena *a, const struct told *t, const struct tree *
 
 	if (error)
 		add_line(b, "%s %s (%s)",
-			 told_number(error, "exitStatus", 0) == err_exit_status(&refused)
+			 health_number(error, "exitStatus", 0) == err_exit_status(&refused)
 				 ? "REFUSED"
 				 : "FAILED",
 			 tree_says(error, "message"), tree_says(error, "exitStatus"));
@@ -129,15 +130,15 @@ static void add_error(struct arena *a, const struct told *t, const struct tree *
 		has_remedy |= str_eq(parts.v[0], "do");
 		line(b, parts.v[0], note + strlen(parts.v[0]) + (parts.n > 1 ? 2 : 0));
 	}
-	if (!has_remedy && (error || t->state != TOLD_READY))
+	if (!has_remedy && (error || t->state != HEALTH_READY))
 		line(b, "do", remedy(a, t, run));
 }
 
 /* In milliseconds; 0: it is not known. */
 static int64_t took(const struct tree *task)
 {
-	const int64_t start = told_number(task, "startMs", -1),
-		      end = told_number(task, "endMs", -1);
+	const int64_t start = health_number(task, "startMs", -1),
+		      end = health_number(task, "endMs", -1);
 
 	return start < 0 || end < start || end > INT64_MAX / DUR_MS ? 0 : end - start;
 }
@@ -233,11 +234,11 @@ static void add_values(const struct tree *run, struct buf *b)
 }
 
 /* What the last run waits for, while its process lives. */
-static void add_wait(struct arena *a, const struct told *t, struct buf *b)
+static void add_wait(struct arena *a, const struct health *t, struct buf *b)
 {
-	const int64_t waiting = told_moment(t->status, "waitingSinceUnixMs"),
-		      next = told_moment(t->status, "nextTryUnixMs"),
-		      run = told_moment(t->status, "nextRunUnixMs");
+	const int64_t waiting = health_moment(t->status, "waitingSinceUnixMs"),
+		      next = health_moment(t->status, "nextTryUnixMs"),
+		      run = health_moment(t->status, "nextRunUnixMs");
 
 	if (!t->pid)
 		return;
@@ -248,10 +249,10 @@ static void add_wait(struct arena *a, const struct told *t, struct buf *b)
 }
 
 /* The last run of a node that is as it was before it. */
-static void add_last(struct arena *a, const struct told *t, struct buf *b)
+static void add_last(struct arena *a, const struct health *t, struct buf *b)
 {
 	const char *signal = tree_says(t->status, "signal");
-	const int64_t at = told_end(t->status, t->at_work);
+	const int64_t at = health_end(t->status, t->at_work);
 	const char *when =
 		at < 0 ? "" : arena_printf(a, " %s %s", t->at_work ? "since" : "at", moment(a, at));
 
@@ -268,14 +269,14 @@ static void add_last(struct arena *a, const struct told *t, struct buf *b)
 	add_error(a, t, t->status, b);
 }
 
-static void add_run(struct arena *a, int root_fd, const struct told *t, bool all, struct buf *b)
+static void add_run(struct arena *a, int root_fd, const struct health *t, bool all, struct buf *b)
 {
-	const bool earlier = t->kept && t->state != TOLD_RUNNING;
+	const bool earlier = t->kept && t->state != HEALTH_RUNNING;
 	const struct tree *run = earlier ? t->word : t->status;
-	const int64_t began = told_since(t);
+	const int64_t began = health_since(t);
 	const char *signal = tree_says(run, "signal"), *kops = tree_says(run, "kops");
 
-	add_line(b, "%s%s%s%s", told_name(t->state),
+	add_line(b, "%s%s%s%s", health_name(t->state),
 		 began < 0 ? "" : arena_printf(a, " since %s", moment(a, began)),
 		 t->died && !earlier ? "; the process ended without a last word"
 		 : *signal           ? "; interrupted by "
@@ -307,7 +308,7 @@ static void add_run(struct arena *a, int root_fd, const struct told *t, bool all
 
 static int64_t took_in_all(const struct tree *run)
 {
-	const int64_t ms = told_number(run, "elapsedMs", 0);
+	const int64_t ms = health_number(run, "elapsedMs", 0);
 
 	return ms < 0 || ms > INT64_MAX / DUR_MS ? 0 : ms * DUR_MS;
 }
@@ -319,18 +320,18 @@ static void add_past(struct arena *a, const struct tree *run, struct buf *b)
 	const char *number = tree_says(run, "number");
 
 	add_line(b, "%4s  %s  %-11s %s in %s, %zu changed%s%s", *number ? number : "-",
-		 told_date(a, run), tree_says(run, "state"), standing_maker(a, run),
+		 health_date(a, run), tree_says(run, "state"), standing_maker(a, run),
 		 dur_human(a, took_in_all(run)), changed->n, error ? ": " : "",
 		 tree_says(error, "message"));
 }
 
 /* All that the run wrote, in the state that a reader finds it in. */
-static int print_status_json(struct arena *a, const struct told *t, struct err *e)
+static int print_status_json(struct arena *a, const struct health *t, struct err *e)
 {
 	struct tree *out = tree_map(a);
 
 	tree_set_int(a, out, "schema", 1);
-	tree_set_text(a, out, "state", told_name(t->state));
+	tree_set_text(a, out, "state", health_name(t->state));
 	tree_set_int(a, out, "status", (int64_t)t->state);
 	tree_set_true(a, out, "died", t->died);
 	tree_set_true(a, out, "noRetryMends", t->stays);
@@ -343,7 +344,7 @@ static int print_status_json(struct arena *a, const struct told *t, struct err *
 	return show_json(out, e);
 }
 
-static int show_status(struct cli *cli, int root_fd, const struct told *t, struct err *e)
+static int show_status(struct cli *cli, int root_fd, const struct health *t, struct err *e)
 {
 	struct arena *a = cli->arena;
 	autobuf struct buf b = BUF_INIT(OUT_MAX);
@@ -388,26 +389,26 @@ static int show_runs(struct cli *cli, int root_fd, struct err *e)
 }
 
 /* What keeps it from being ready. */
-static const char *obstacle(struct arena *a, const struct told *t)
+static const char *obstacle(struct arena *a, const struct health *t)
 {
 	const struct tree *error = tree_get(t->status, "error");
-	const char *waiting = t->state == TOLD_RUNNING ? tree_says(t->status, "waiting") : "",
+	const char *waiting = t->state == HEALTH_RUNNING ? tree_says(t->status, "waiting") : "",
 		   *failed = tree_says(error, "message");
 	const char *why = *waiting ? waiting : failed;
 
-	return *why ? arena_printf(a, "%s: %s", told_name(t->state), why) : told_name(t->state);
+	return *why ? arena_printf(a, "%s: %s", health_name(t->state), why) : health_name(t->state);
 }
 
 /* Whether a wait is over. A run that our unit makes of a ready node may end otherwise: it is awaited. */
-static bool is_settled(const struct told *t)
+static bool is_settled(const struct health *t)
 {
-	if (t->state == TOLD_READY)
+	if (t->state == HEALTH_READY)
 		return !t->pid || !standing_is_ours(t->status);
-	return t->stays && (t->state == TOLD_FAILED || t->state == TOLD_DEGRADED);
+	return t->stays && (t->state == HEALTH_FAILED || t->state == HEALTH_DEGRADED);
 }
 
 /* Until it is ready, or no retry can mend it, or the time is over; *ret is the state of then. */
-static int await_ready(struct cli *cli, int root_fd, struct waits *waits, struct told *ret,
+static int await_ready(struct cli *cli, int root_fd, struct waits *waits, struct health *ret,
 		       struct err *e)
 {
 	const int64_t begun = dur_now(), end = cli->wait_ns ? begun + cli->wait_ns : 0;
@@ -415,18 +416,18 @@ static int await_ready(struct cli *cli, int root_fd, struct waits *waits, struct
 	for (;;) {
 		autoarena struct arena *a = arena_new_empty();
 		autoclose int fd = watch_open(root_fd);
-		struct told t;
+		struct health t;
 		int64_t next;
-		int r = told_read(a, root_fd, &t, e);
+		int r = health_read(a, root_fd, &t, e);
 
 		if (r < 0)
 			return r;
-		told_ask_units(a, root_fd, &t);
+		health_ask_units(a, root_fd, &t);
 		pods_ask(a, root_fd, &t);
-		if (cli->wait && t.stays && t.state == TOLD_RUNNING)
-			t.state = TOLD_FAILED;
+		if (cli->wait && t.stays && t.state == HEALTH_RUNNING)
+			t.state = HEALTH_FAILED;
 		if (!cli->wait || is_settled(&t) || (end && dur_now() >= end)) {
-			r = told_read(cli->arena, root_fd, ret, e);
+			r = health_read(cli->arena, root_fd, ret, e);
 			ret->state = t.state;
 			if (t.why)
 				ret->why = arena_str(cli->arena, t.why);
@@ -453,7 +454,7 @@ int cmd_status(struct cli *cli, struct err *e)
 {
 	autoclose int root = -1;
 	struct waits *waits;
-	struct told t;
+	struct health t;
 	int r;
 
 	r = io_open_root("/", &root, e);

@@ -9,7 +9,7 @@
 #include "nodeup/run/history.h"
 #include "nodeup/run/report.h"
 #include "nodeup/run/standing.h"
-#include "nodeup/run/told.h"
+#include "nodeup/run/health.h"
 #include "nodeup/tasks/kinds.h"
 
 enum { NAMES_MAX = 8, MOST = 8 };
@@ -93,7 +93,7 @@ static void add_change(struct arena *a, struct tree *map, const struct task *t,
 			if (!str_eq(tree_text(change, "task"), title))
 				continue;
 			tree_set_text(a, map, "changed",
-				      arena_printf(a, "%s by %s%s%s", told_date(a, run),
+				      arena_printf(a, "%s by %s%s%s", health_date(a, run),
 						   maker(a, run), why ? ": " : "", why ? why : ""));
 			return;
 		}

@@ -8,7 +8,7 @@
 #include "nodeup/base/json.h"
 #include "nodeup/base/paths.h"
 #include "nodeup/base/walk.h"
-#include "nodeup/run/told.h"
+#include "nodeup/run/health.h"
 
 enum { RECORD_MAX = 1 << 20, CHANGED_MAX = 500, RECORD_MODE = 0644 };
 
@@ -195,17 +195,17 @@ static int forget(struct arena *a, int root_fd, size_t most, const char *newest,
 int history_keep(int root_fd, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
-	struct told told;
+	struct health told;
 	const char *path;
-	int r = told_read(a, root_fd, &told, e);
+	int r = health_read(a, root_fd, &told, e);
 
 	if (r < 0)
 		return r;
 	/* the word of another process is that one's to keep */
-	if (!told.status || told_number(told.status, "pid", 0) != getpid())
+	if (!told.status || health_number(told.status, "pid", 0) != getpid())
 		return 0;
 	path = arena_printf(a, OWN_RUNS_DIR "/%012lld-%d%s",
-			    (long long)told_number(told.status, "startedUnix", 0), (int)getpid(),
+			    (long long)health_number(told.status, "startedUnix", 0), (int)getpid(),
 			    suffix);
 	r = put(root_fd, path, record_of(a, told.status, read_record(a, root_fd, path)), e);
 	return r < 0 ? r : forget(a, root_fd, HISTORY_MAX, str_basename(path), e);

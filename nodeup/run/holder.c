@@ -3,17 +3,17 @@
 #include <stdio.h>
 #include <unistd.h>
 #include "nodeup/base/dur.h"
-#include "nodeup/run/told.h"
+#include "nodeup/run/health.h"
 
 enum { UNIT_MAX = 256 };
 
 /* What a run wrote last; NULL: nothing. */
 static const struct tree *read_status(struct arena *a, int root_fd)
 {
-	struct told told;
+	struct health told;
 	struct err ignored;
 
-	return told_read(a, root_fd, &told, &ignored) < 0 ? NULL : told.status;
+	return health_read(a, root_fd, &told, &ignored) < 0 ? NULL : told.status;
 }
 
 static bool is_of(struct arena *a, const struct tree *status, int pid)
@@ -23,8 +23,8 @@ static bool is_of(struct arena *a, const struct tree *status, int pid)
 
 static void note_wait(struct arena *a, const struct tree *status, struct err *e)
 {
-	const int64_t since = told_moment(status, "waitingSinceUnixMs"),
-		      next = told_moment(status, "nextTryUnixMs");
+	const int64_t since = health_moment(status, "waitingSinceUnixMs"),
+		      next = health_moment(status, "nextTryUnixMs");
 	const char *waiting = tree_says(status, "waiting"),
 		   *last = tree_says(tree_get(status, "error"), "message");
 

@@ -197,10 +197,10 @@ static int open_http(struct asked *q, int root_fd, struct err *e)
 	return http_new(&(struct http_opts){ .root_fd = root_fd }, &q->query.http, e);
 }
 
-static void judge(struct asked *q, struct told *t)
+static void judge(struct asked *q, struct health *t)
 {
 	struct arena *a = q->arena;
-	const int64_t ended = told_since(t);
+	const int64_t ended = health_since(t);
 	const bool is_new = ended >= 0 && dur_wall() - ended < START_NS;
 
 	if (is_new) {
@@ -213,19 +213,19 @@ static void judge(struct asked *q, struct told *t)
 	else if (q->silent.n)
 		t->why = arena_printf(a, "%s; %s", strv_join(a, &q->silent, "; "), not_restarted);
 	if (t->why)
-		t->state = TOLD_DEGRADED;
+		t->state = HEALTH_DEGRADED;
 	else if (q->starting.n)
 		t->pods = arena_printf(a, "starting: %s", strv_join(a, &q->starting, ", "));
 	strv_add_all(a, &t->unasked, &q->unasked);
 }
 
-void pods_ask(struct arena *a, int root_fd, struct told *t)
+void pods_ask(struct arena *a, int root_fd, struct health *t)
 {
 	const struct tree *tasks = tree_get(t->word, "tasks");
 	struct asked q = { .arena = a };
 	struct err e;
 
-	if (t->state != TOLD_READY || !tasks || tasks->kind != TREE_SEQ)
+	if (t->state != HEALTH_READY || !tasks || tasks->kind != TREE_SEQ)
 		return;
 	q.runtime = find_runtime(tasks);
 	read_pods(&q, root_fd, tasks);

@@ -5,12 +5,12 @@
  * Owner: the arena. Errors: none: what cannot be asked is said, and nothing is concluded from it. Units: ns. Threads: one. */
 #pragma once
 
-#include "nodeup/run/told.h"
+#include "nodeup/run/health.h"
 #include "nodeup/tasks/task.h"
 
 /* Of a node that is ready: degraded, and why, if a container of one of its pods does not run, or does not answer. `pods` alone
  * while the run ended less than ten minutes ago, as images may be on their way, or while the container is starting. */
-void pods_ask(struct arena *a, int root_fd, struct told *t);
+void pods_ask(struct arena *a, int root_fd, struct health *t);
 /* "PATH: ..." of each manifest among the tasks whose program runs and does not answer. */
 struct strv pods_silent(struct arena *a, const struct task_ctx *ctx, struct task *const *tasks,
 			size_t n);

@@ -1,4 +1,4 @@
-#include "nodeup/run/told.h"
+#include "nodeup/run/health.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,17 +18,17 @@ enum { STATUS_MAX = 8 << 20, KUBELET_LINES = 20, KUBELET_LINE = 240 };
 #define KUBELET_PATIENCE_NS (60 * DUR_SEC)
 #define EXPIRES_SOON_NS (60 * 24 * 3600 * DUR_SEC)
 
-static const char *const names[TOLD_MAX] = {
-	[TOLD_READY] = "ready",     [TOLD_FAILED] = "failed", [TOLD_DEGRADED] = "degraded",
-	[TOLD_RUNNING] = "running", [TOLD_NEVER] = "never",
+static const char *const names[HEALTH_MAX] = {
+	[HEALTH_READY] = "ready",     [HEALTH_FAILED] = "failed", [HEALTH_DEGRADED] = "degraded",
+	[HEALTH_RUNNING] = "running", [HEALTH_NEVER] = "never",
 };
 
-const char *told_name(enum told_state state)
+const char *health_name(enum health_state state)
 {
 	return names[state];
 }
 
-int64_t told_number(const struct tree *status, const char *key, int64_t otherwise)
+int64_t health_number(const struct tree *status, const char *key, int64_t otherwise)
 {
 	const char *text = tree_text(status, key);
 	char *end;
@@ -37,17 +37,17 @@ int64_t told_number(const struct tree *status, const char *key, int64_t otherwis
 	return text && *text && !*end ? n : otherwise;
 }
 
-int64_t told_moment(const struct tree *status, const char *key)
+int64_t health_moment(const struct tree *status, const char *key)
 {
-	const int64_t ms = told_number(status, key, -1);
+	const int64_t ms = health_number(status, key, -1);
 
 	return ms > 0 && ms < INT64_MAX / DUR_MS ? ms * DUR_MS : -1;
 }
 
-int64_t told_end(const struct tree *run, bool began)
+int64_t health_end(const struct tree *run, bool began)
 {
-	const int64_t start = told_number(run, "startedUnix", 0),
-		      took = told_number(run, "elapsedMs", 0);
+	const int64_t start = health_number(run, "startedUnix", 0),
+		      took = health_number(run, "elapsedMs", 0);
 
 	if (start <= 0 || start > INT64_MAX / DUR_SEC / 2)
 		return -1;
@@ -56,16 +56,16 @@ int64_t told_end(const struct tree *run, bool began)
 	return start * DUR_SEC + took * DUR_MS;
 }
 
-int64_t told_since(const struct told *t)
+int64_t health_since(const struct health *t)
 {
-	const bool runs = t->state == TOLD_RUNNING;
+	const bool runs = t->state == HEALTH_RUNNING;
 
-	return told_end(t->kept && !runs ? t->word : t->status, runs);
+	return health_end(t->kept && !runs ? t->word : t->status, runs);
 }
 
-const char *told_date(struct arena *a, const struct tree *run)
+const char *health_date(struct arena *a, const struct tree *run)
 {
-	const int64_t s = told_number(run, "startedUnix", 0);
+	const int64_t s = health_number(run, "startedUnix", 0);
 
 	return dur_date(a, s > 0 && s < INT64_MAX / DUR_SEC ? s * DUR_SEC : 0);
 }
@@ -79,12 +79,12 @@ static bool is_lasting(const struct tree *error)
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
 		const struct err e = { .kind = kinds[i] };
 
-		is_of_such_kind |= told_number(error, "exitStatus", 0) == err_exit_status(&e);
+		is_of_such_kind |= health_number(error, "exitStatus", 0) == err_exit_status(&e);
 	}
 	return is_of_such_kind || str_eq(tree_text(error, "noRetryMends"), "true");
 }
 
-bool told_error(const struct tree *run, struct err *ret)
+bool health_error(const struct tree *run, struct err *ret)
 {
 	const struct tree *error = tree_get(run, "error");
 
@@ -112,34 +112,35 @@ static bool no_retry_mends(const struct tree *status)
 /* What a run writes, and what the node is then: RUNNING only while the process lives. */
 static const struct {
 	const char *written;
-	enum told_state state;
+	enum health_state state;
 } states[] = {
-	{ "ready", TOLD_READY },     { "degraded", TOLD_DEGRADED }, { "running", TOLD_RUNNING },
-	{ "retrying", TOLD_FAILED }, { "failed", TOLD_FAILED },     { "interrupted", TOLD_FAILED },
+	{ "ready", HEALTH_READY },     { "degraded", HEALTH_DEGRADED },
+	{ "running", HEALTH_RUNNING }, { "retrying", HEALTH_FAILED },
+	{ "failed", HEALTH_FAILED },   { "interrupted", HEALTH_FAILED },
 };
 
-/* TOLD_MAX: it is none of ours. */
-static enum told_state state_of(const struct tree *status)
+/* HEALTH_MAX: it is none of ours. */
+static enum health_state state_of(const struct tree *status)
 {
 	for (size_t i = 0; i < ARRAY_LEN(states); i++)
 		if (str_eq(states[i].written, tree_text(status, "state")))
 			return states[i].state;
-	return TOLD_MAX;
+	return HEALTH_MAX;
 }
 
 /* kops-controller gives a node that is Ready nothing, and what a node issues itself takes a run: what is about to end is said
  * while there is time. */
-static void judge_expiry(struct arena *a, struct told *t)
+static void judge_expiry(struct arena *a, struct health *t)
 {
 	const char *name = tree_text(t->word, "expiring");
-	const int64_t at = told_number(t->word, "expiresUnix", 0);
+	const int64_t at = health_number(t->word, "expiresUnix", 0);
 	const bool renews = str_eq(tree_text(t->word, "renews"), "true");
 	const char *text;
 
 	if (!name || at <= 0 || at > INT64_MAX / DUR_SEC)
 		return;
 	t->expires_ns = at * DUR_SEC;
-	if ((t->state != TOLD_READY && t->state != TOLD_DEGRADED) ||
+	if ((t->state != HEALTH_READY && t->state != HEALTH_DEGRADED) ||
 	    t->expires_ns - dur_wall() >= EXPIRES_SOON_NS)
 		return;
 	text = arena_printf(a, "certificate %s %s %s, and %s", name,
@@ -147,7 +148,7 @@ static void judge_expiry(struct arena *a, struct told *t)
 			    dur_date(a, t->expires_ns),
 			    renews ? "no run has issued it anew"
 				   : "none is given to a node that is Ready");
-	t->state = TOLD_DEGRADED;
+	t->state = HEALTH_DEGRADED;
 	t->why = t->why ? arena_printf(a, "%s; %s", text, t->why) : text;
 	t->remedy =
 		renews ? "nodeup apply"
@@ -156,18 +157,18 @@ static void judge_expiry(struct arena *a, struct told *t)
 }
 
 /* Whether the process that wrote it lives, and what it does. */
-static void judge_run(struct arena *a, int root_fd, struct told *t)
+static void judge_run(struct arena *a, int root_fd, struct health *t)
 {
-	const bool runs = state_of(t->status) == TOLD_RUNNING;
+	const bool runs = state_of(t->status) == HEALTH_RUNNING;
 	const bool sleeps = str_eq(tree_text(t->status, "state"), "retrying");
 
-	if (runs || sleeps || told_moment(t->status, "nextRunUnixMs") > 0)
+	if (runs || sleeps || health_moment(t->status, "nextRunUnixMs") > 0)
 		t->pid = interrupted_live_pid(a, root_fd, t->status);
 	t->died = (runs || sleeps) && !t->pid;
 	t->at_work = runs && t->pid;
 }
 
-static const char *why_degraded(struct arena *a, const struct told *t)
+static const char *why_degraded(struct arena *a, const struct health *t)
 {
 	const char *why = tree_text(t->word, "keptWhy"), *harm = tree_text(t->word, "hurt");
 
@@ -179,34 +180,34 @@ static const char *why_degraded(struct arena *a, const struct told *t)
 		   : "the state store was not reached: documents are the kept ones";
 }
 
-static int judge(struct arena *a, int root_fd, const char *path, struct told *t, struct err *e)
+static int judge(struct arena *a, int root_fd, const char *path, struct health *t, struct err *e)
 {
-	if (state_of(t->status) == TOLD_MAX || told_number(t->status, "schema", 0) != 1)
+	if (state_of(t->status) == HEALTH_MAX || health_number(t->status, "schema", 0) != 1)
 		return err_fail(e, ERR_CONFIG, 0, "%s: not a status that this nodeup reads", path);
 	judge_run(a, root_fd, t);
 	t->word = standing_of(a, t->status, t->at_work);
 	t->kept = t->word == tree_get(t->status, "node");
 	t->state = standing_is_good(t->word) ? state_of(t->word)
-		   : t->at_work              ? TOLD_RUNNING
-					     : TOLD_FAILED;
+		   : t->at_work              ? HEALTH_RUNNING
+					     : HEALTH_FAILED;
 	/* a second try may end otherwise than the first, unless nothing mends what that failed of */
 	t->stays = !t->at_work
 			   ? no_retry_mends(t->status)
-			   : told_number(t->status, "attempt", 0) > 1 && no_retry_mends(t->word);
-	if (t->state == TOLD_DEGRADED)
+			   : health_number(t->status, "attempt", 0) > 1 && no_retry_mends(t->word);
+	if (t->state == HEALTH_DEGRADED)
 		t->why = why_degraded(a, t);
 	judge_expiry(a, t);
 	return 0;
 }
 
-int told_read(struct arena *a, int root_fd, struct told *ret, struct err *e)
+int health_read(struct arena *a, int root_fd, struct health *ret, struct err *e)
 {
 	autobuf struct buf text = BUF_INIT(STATUS_MAX);
 	struct tree *status;
 	const char *path;
 	int r = interrupted_get(root_fd, &text, &path, e);
 
-	*ret = (struct told){ .state = TOLD_NEVER };
+	*ret = (struct health){ .state = HEALTH_NEVER };
 	if (r >= 0)
 		r = json_parse(a, path, buf_str(&text), text.len, &status, e);
 	if (r == -ENOENT)
@@ -270,7 +271,7 @@ static bool is_master(const struct tree *tasks)
 	return false;
 }
 
-static void ask_kubelet(struct arena *a, struct told *t, const struct tree *tasks)
+static void ask_kubelet(struct arena *a, struct health *t, const struct tree *tasks)
 {
 	struct strv lines = { 0 };
 	struct err ignored;
@@ -282,11 +283,11 @@ static void ask_kubelet(struct arena *a, struct told *t, const struct tree *task
 	while (lines.n && !t->why)
 		t->why = judge_line(a, lines.v[--lines.n]);
 	if (t->why)
-		t->state = TOLD_DEGRADED;
+		t->state = HEALTH_DEGRADED;
 }
 
 /* Whether the program of a unit that is up answers: what hangs is up to systemd. */
-static void ask_program(struct arena *a, int root_fd, struct told *t, const struct bus_unit *u,
+static void ask_program(struct arena *a, int root_fd, struct health *t, const struct bus_unit *u,
 			const char *name)
 {
 	const char *why;
@@ -298,13 +299,13 @@ static void ask_program(struct arena *a, int root_fd, struct told *t, const stru
 		strv_addf(a, &t->unasked, "%s: %s", name, why);
 }
 
-void told_ask_units(struct arena *a, int root_fd, struct told *t)
+void health_ask_units(struct arena *a, int root_fd, struct health *t)
 {
 	const struct tree *tasks = tree_get(t->word, "tasks");
 	struct bus *bus;
 	struct err ignored;
 
-	if (t->state != TOLD_READY || !tasks || tasks->kind != TREE_SEQ ||
+	if (t->state != HEALTH_READY || !tasks || tasks->kind != TREE_SEQ ||
 	    bus_open(&bus, &ignored) < 0)
 		return;
 	for (size_t i = 0; i < tasks->n && !t->why; i++) {
@@ -323,7 +324,7 @@ void told_ask_units(struct arena *a, int root_fd, struct told *t)
 	}
 	bus_close(bus);
 	if (t->why)
-		t->state = TOLD_DEGRADED;
-	if (t->state == TOLD_READY)
+		t->state = HEALTH_DEGRADED;
+	if (t->state == HEALTH_READY)
 		ask_kubelet(a, t, tasks);
 }

@@ -9,15 +9,15 @@
 #include "nodeup/base/paths.h"
 #include "nodeup/run/report.h"
 #include "nodeup/run/interrupted.h"
-#include "nodeup/run/told.h"
+#include "nodeup/run/health.h"
 #include "tests/unit/lib/scratch.h"
 
-static struct told told_of(struct arena *a, const struct scratch *root)
+static struct health health_of(struct arena *a, const struct scratch *root)
 {
-	struct told t;
+	struct health t;
 	struct err e;
 
-	if (told_read(a, root->fd, &t, &e) < 0)
+	if (health_read(a, root->fd, &t, &e) < 0)
 		fail_msg("%s", e.msg);
 	return t;
 }
@@ -26,12 +26,12 @@ static void no_status_is_a_node_that_never_ran(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
 	struct scratch root;
-	struct told t;
+	struct health t;
 
 	(void)state;
 	scratch_new(&root);
-	t = told_of(a, &root);
-	assert_int_equal(t.state, TOLD_NEVER);
+	t = health_of(a, &root);
+	assert_int_equal(t.state, HEALTH_NEVER);
 	assert_null(t.status);
 	scratch_done(&root);
 }
@@ -40,13 +40,13 @@ static void each_written_state_has_its_meaning(void **state)
 {
 	static const struct {
 		const char *written;
-		enum told_state state;
+		enum health_state state;
 		bool died;
 	} rows[] = {
-		{ "ready", TOLD_READY, false },    { "degraded", TOLD_DEGRADED, false },
-		{ "failed", TOLD_FAILED, false },  { "interrupted", TOLD_FAILED, false },
-		{ "running", TOLD_FAILED, true }, /* it names no process */
-		{ "retrying", TOLD_FAILED, true },
+		{ "ready", HEALTH_READY, false },    { "degraded", HEALTH_DEGRADED, false },
+		{ "failed", HEALTH_FAILED, false },  { "interrupted", HEALTH_FAILED, false },
+		{ "running", HEALTH_FAILED, true }, /* it names no process */
+		{ "retrying", HEALTH_FAILED, true },
 	};
 	autoarena struct arena *a = arena_new_empty();
 	struct scratch root;
@@ -54,12 +54,12 @@ static void each_written_state_has_its_meaning(void **state)
 	(void)state;
 	scratch_new(&root);
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		struct told t;
+		struct health t;
 
 		scratch_write(&root, OWN_STATUS,
 			      arena_printf(a, "{\"schema\": 1, \"state\": \"%s\"}",
 					   rows[i].written));
-		t = told_of(a, &root);
+		t = health_of(a, &root);
 		assert_int_equal(t.state, rows[i].state);
 		assert_int_equal(t.died, rows[i].died);
 	}
@@ -78,11 +78,11 @@ static void a_status_that_had_no_room_is_of_its_own_boot_alone(void **state)
 	scratch_write(&root, OWN_STATUS_SPARE,
 		      "{\"schema\": 1, \"state\": \"degraded\", \"bootId\": \"boot-1\"}");
 	scratch_write(&root, boot_id, "boot-1\n");
-	assert_int_equal(told_of(a, &root).state, TOLD_DEGRADED);
+	assert_int_equal(health_of(a, &root).state, HEALTH_DEGRADED);
 	scratch_write(&root, boot_id, "boot-2\n");
-	assert_int_equal(told_of(a, &root).state, TOLD_NEVER);
+	assert_int_equal(health_of(a, &root).state, HEALTH_NEVER);
 	scratch_write(&root, OWN_STATUS, "{\"schema\": 1, \"state\": \"ready\"}");
-	assert_int_equal(told_of(a, &root).state, TOLD_READY);
+	assert_int_equal(health_of(a, &root).state, HEALTH_READY);
 	scratch_done(&root);
 }
 
@@ -102,7 +102,7 @@ static void the_newer_of_two_statuses_counts(void **state)
 	autoarena struct arena *a = arena_new_empty();
 	struct scratch root;
 	struct stat st;
-	struct told t;
+	struct health t;
 	struct err e;
 
 	(void)state;
@@ -110,16 +110,16 @@ static void the_newer_of_two_statuses_counts(void **state)
 	put(&root, "ready");
 	scratch_write(&root, OWN_STATUS_SPARE, "{\"schema\": 1, \"state\": \"degraded\"}");
 	assert_int_equal(utimensat(root.fd, &OWN_STATUS[1], early, 0), 0);
-	assert_int_equal(told_of(a, &root).state, TOLD_DEGRADED);
+	assert_int_equal(health_of(a, &root).state, HEALTH_DEGRADED);
 	assert_int_equal(utimensat(root.fd, &OWN_STATUS_SPARE[1], early, 0), 0);
-	assert_int_equal(told_of(a, &root).state, TOLD_READY);
+	assert_int_equal(health_of(a, &root).state, HEALTH_READY);
 	/* what cannot be read is named by where it was read */
 	scratch_write(&root, OWN_STATUS_SPARE, "{");
-	assert_true(told_read(a, root.fd, &t, &e) < 0);
+	assert_true(health_read(a, root.fd, &t, &e) < 0);
 	assert_non_null(strstr(e.msg, OWN_STATUS_SPARE));
 	put(&root, "ready");
 	assert_false(scratch_stat(&root, OWN_STATUS_SPARE, &st));
-	assert_int_equal(told_of(a, &root).state, TOLD_READY);
+	assert_int_equal(health_of(a, &root).state, HEALTH_READY);
 	scratch_done(&root);
 }
 
@@ -137,14 +137,14 @@ static void the_reason_for_kept_documents_is_told(void **state)
 	(void)state;
 	scratch_new(&root);
 	assert_int_equal(status_write(root.fd, &st, &e), 0);
-	assert_string_equal(told_of(a, &root).why,
+	assert_string_equal(health_of(a, &root).why,
 			    arena_printf(a, "documents are the kept ones: %s", reason));
 	scratch_done(&root);
 }
 
 /* Days from now until the certificate ends. */
-static struct told told_with_certificate(struct arena *a, const struct scratch *root,
-					 const char *state, int days, bool renews)
+static struct health health_with_certificate(struct arena *a, const struct scratch *root,
+					     const char *state, int days, bool renews)
 {
 	const struct status st = { .state = state,
 				   .version = "1",
@@ -156,7 +156,7 @@ static struct told told_with_certificate(struct arena *a, const struct scratch *
 
 	if (status_write(root->fd, &st, &late) < 0)
 		fail_msg("%s", late.msg);
-	return told_of(a, root);
+	return health_of(a, root);
 }
 
 static void a_certificate_that_ends_soon_is_told_in_time(void **state)
@@ -164,15 +164,15 @@ static void a_certificate_that_ends_soon_is_told_in_time(void **state)
 	static const struct {
 		const char *state;
 		int days;
-		enum told_state told;
+		enum health_state told;
 		const char *says; /* NULL: nothing of it */
 	} rows[] = {
-		{ "ready", 61, TOLD_READY, NULL },
-		{ "ready", 59, TOLD_DEGRADED, "certificate kubelet expires on 2" },
-		{ "ready", -1, TOLD_DEGRADED, "certificate kubelet expired on 2" },
-		{ "degraded", 61, TOLD_DEGRADED, NULL },
-		{ "degraded", 1, TOLD_DEGRADED, "certificate kubelet expires on 2" },
-		{ "failed", 1, TOLD_FAILED, NULL },
+		{ "ready", 61, HEALTH_READY, NULL },
+		{ "ready", 59, HEALTH_DEGRADED, "certificate kubelet expires on 2" },
+		{ "ready", -1, HEALTH_DEGRADED, "certificate kubelet expired on 2" },
+		{ "degraded", 61, HEALTH_DEGRADED, NULL },
+		{ "degraded", 1, HEALTH_DEGRADED, "certificate kubelet expires on 2" },
+		{ "failed", 1, HEALTH_FAILED, NULL },
 	};
 	autoarena struct arena *a = arena_new_empty();
 	struct scratch root;
@@ -180,8 +180,8 @@ static void a_certificate_that_ends_soon_is_told_in_time(void **state)
 	(void)state;
 	scratch_new(&root);
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		const struct told t =
-			told_with_certificate(a, &root, rows[i].state, rows[i].days, false);
+		const struct health t =
+			health_with_certificate(a, &root, rows[i].state, rows[i].days, false);
 
 		assert_int_equal(t.state, rows[i].told);
 		assert_true(t.expires_ns > 0);
@@ -198,16 +198,16 @@ static void what_a_node_issues_itself_takes_a_run(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
 	struct scratch root;
-	struct told t;
+	struct health t;
 
 	(void)state;
 	scratch_new(&root);
-	t = told_with_certificate(a, &root, "ready", 59, true);
-	assert_int_equal(t.state, TOLD_DEGRADED);
+	t = health_with_certificate(a, &root, "ready", 59, true);
+	assert_int_equal(t.state, HEALTH_DEGRADED);
 	assert_string_equal(t.remedy, "nodeup apply");
 	assert_non_null(strstr(t.why, "and no run has issued it anew"));
-	t = told_with_certificate(a, &root, "ready", 61, true);
-	assert_int_equal(t.state, TOLD_READY);
+	t = health_with_certificate(a, &root, "ready", 61, true);
+	assert_int_equal(t.state, HEALTH_READY);
 	scratch_done(&root);
 }
 
@@ -227,11 +227,11 @@ static void what_is_not_ours_is_refused(void **state)
 	(void)state;
 	scratch_new(&root);
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
-		struct told t;
+		struct health t;
 		struct err e = { 0 };
 
 		scratch_write(&root, OWN_STATUS, texts[i]);
-		assert_true(told_read(a, root.fd, &t, &e) < 0);
+		assert_true(health_read(a, root.fd, &t, &e) < 0);
 		assert_int_equal(e.kind, ERR_CONFIG);
 		assert_non_null(strstr(e.msg, OWN_STATUS));
 	}
@@ -247,7 +247,7 @@ static bool stays(const struct scratch *root, const struct err *e)
 
 	if (status_write(root->fd, &st, &late) < 0)
 		fail_msg("%s", late.msg);
-	return told_of(a, root).stays;
+	return health_of(a, root).stays;
 }
 
 static void a_reader_knows_what_no_retry_mends(void **state)
@@ -293,12 +293,12 @@ static void the_error_of_a_run_is_read_back(void **state)
 
 		(void)err_fail(&e, kind, 0, "asset x: boom");
 		assert_int_equal(status_write(root.fd, &st, &failed), 0);
-		assert_true(told_error(told_of(a, &root).status, &read));
+		assert_true(health_error(health_of(a, &root).status, &read));
 		assert_int_equal(read.kind, kind);
 		assert_string_equal(read.msg, e.msg);
 	}
 	scratch_write(&root, OWN_STATUS, "{\"schema\": 1, \"state\": \"ready\"}");
-	assert_false(told_error(told_of(a, &root).status, &e));
+	assert_false(health_error(health_of(a, &root).status, &e));
 	scratch_done(&root);
 }
 
