@@ -2,7 +2,7 @@
 #include "nodeup/cmd/plan.h"
 
 #include "nodeup/documents/location.h"
-#include "nodeup/tasks/before.h"
+#include "nodeup/tasks/baseline.h"
 
 static int open_documents(struct cli *cli, const char *conf, struct session *s, struct err *e)
 {
@@ -22,12 +22,12 @@ static int show_difference(struct cli *cli, struct session *old, struct session 
 {
 	struct plan_before before = {
 		.conf = location_shown(cli->arena, old->boot.conf),
-		.left = before_left(cli->arena, old->plan.tasks, old->plan.n, new->plan.tasks,
-				    new->plan.n),
+		.left = baseline_left(cli->arena, old->plan.tasks, old->plan.n, new->plan.tasks,
+				      new->plan.n),
 	};
 
-	before_set(new->arena, old->plan.tasks, old->plan.n, new->plan.tasks, new->plan.n,
-		   &new->ctx);
+	baseline_set(new->arena, old->plan.tasks, old->plan.n, new->plan.tasks, new->plan.n,
+		     &new->ctx);
 	return plan_walk(cli, new, &before, e);
 }
 

@@ -15,7 +15,7 @@
 #include "nodeup/host/fate.h"
 #include "nodeup/run/footer.h"
 #include "nodeup/run/report.h"
-#include "nodeup/tasks/before.h"
+#include "nodeup/tasks/baseline.h"
 #include "nodeup/tasks/kinds.h"
 #include "nodeup/tasks/volume.h"
 
@@ -64,10 +64,10 @@ static void print_masked(const char *text)
 /* What is at a file's path, or what the documents before put there; false: nothing that can be read. */
 static bool read_now(const struct session *s, const struct task *t, struct buf *now)
 {
-	const struct task *was = before_of(t, &s->ctx);
+	const struct task *was = baseline_of(t, &s->ctx);
 	struct err ignored;
 
-	if (s->ctx.before)
+	if (s->ctx.baseline)
 		return was && buf_add(now, was->file.content, was->file.len) == 0;
 	return io_read(s->root_fd, t->name, now, &ignored) >= 0;
 }
@@ -106,7 +106,7 @@ static struct strv disk_lines(struct arena *a, struct session *s, const struct t
 {
 	struct strv lines = { 0 };
 
-	if (t->kind == TASK_VOLUME && !s->ctx.before)
+	if (t->kind == TASK_VOLUME && !s->ctx.baseline)
 		volume_describe(t, &s->ctx, a, &lines);
 	return lines;
 }
@@ -122,11 +122,11 @@ static void print_disks(struct arena *a, struct session *s, const struct task *t
 /* What is there may hold a secret though what is wanted holds none: a login that goes. */
 static bool is_public(const struct session *s, const struct task *t)
 {
-	const struct task *was = before_of(t, &s->ctx);
+	const struct task *was = baseline_of(t, &s->ctx);
 	struct err ignored;
 	struct stat st;
 
-	if (s->ctx.before)
+	if (s->ctx.baseline)
 		return !was || (!was->file.secret && (was->file.attr.mode & S_IROTH));
 	return io_stat(s->root_fd, t->name, &st, &ignored) < 0 ||
 	       (S_ISREG(st.st_mode) && (st.st_mode & S_IROTH));
@@ -271,7 +271,7 @@ static struct fate fate_by(struct arena *a, const struct session *s, const char 
 	struct bus_unit u = { 0 };
 	struct err ignored;
 
-	if (s->ctx.before)
+	if (s->ctx.baseline)
 		return (struct fate){ .stop = str_eq(unit, "docker.service") };
 	if (s->ctx.bus && bus_get(s->ctx.bus, a, unit, &u, &ignored) < 0)
 		u.main_pid = 0;

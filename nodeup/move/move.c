@@ -6,7 +6,7 @@
 #include "nodeup/move/step_back.h"
 #include "nodeup/move/users.h"
 #include "nodeup/move/moved.h"
-#include "nodeup/tasks/before.h"
+#include "nodeup/tasks/baseline.h"
 #include "nodeup/tasks/kinds.h"
 #include "nodeup/volumes/mounts.h"
 
@@ -164,6 +164,6 @@ const struct task_ops task_move_ops = {
 	.is_preflight = true,
 	.check = move_check,
 	.apply = move_apply,
-	.compare = before_once,
+	.compare = baseline_once,
 	.may_start = move_may_start,
 };

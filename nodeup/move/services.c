@@ -7,7 +7,7 @@
 #include "nodeup/move/moved.h"
 #include "nodeup/move/step_back.h"
 #include "nodeup/move/users.h"
-#include "nodeup/tasks/before.h"
+#include "nodeup/tasks/baseline.h"
 #include "nodeup/tasks/kinds.h"
 
 enum { RECORD_MAX = 16 * 1024 };
@@ -232,7 +232,7 @@ const struct task_ops task_stop_ops = {
 	.on_main = true,
 	.check = stop_check,
 	.apply = stop_apply,
-	.compare = before_once,
+	.compare = baseline_once,
 };
 
 const struct task_ops task_resume_ops = {
@@ -240,6 +240,6 @@ const struct task_ops task_resume_ops = {
 	.on_main = true,
 	.check = resume_check,
 	.apply = resume_apply,
-	.compare = before_once,
+	.compare = baseline_once,
 	.cancel = resume_cancel,
 };

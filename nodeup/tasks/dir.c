@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 #include "nodeup/base/walk.h"
-#include "nodeup/tasks/before.h"
+#include "nodeup/tasks/baseline.h"
 #include "nodeup/tasks/owner.h"
 
 /* A search for what may not be in a directory. */
@@ -135,7 +135,7 @@ static int dir_compare(const struct task *t, const struct task *was, struct task
 {
 	(void)ctx;
 	if (!was && t->dir.owner)
-		return before_of_user(t->dir.owner, diff);
+		return baseline_of_user(t->dir.owner, diff);
 	if (!was)
 		return task_missing(diff, "absent");
 	if (was->dir.mode != t->dir.mode)

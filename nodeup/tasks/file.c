@@ -4,7 +4,7 @@
 #include "nodeup/base/aside.h"
 #include "nodeup/base/print.h"
 #include "nodeup/base/walk.h"
-#include "nodeup/tasks/before.h"
+#include "nodeup/tasks/baseline.h"
 #include "nodeup/tasks/owner.h"
 #include "nodeup/tasks/place.h"
 #include "nodeup/tasks/state.h"
@@ -255,7 +255,7 @@ static int file_compare(const struct task *t, const struct task *was, struct tas
 			       ? task_differs(diff, "not wanted any more")
 			       : TASK_EQUAL;
 	if (!old && f->owner)
-		return before_of_user(f->owner, diff);
+		return baseline_of_user(f->owner, diff);
 	if (!old)
 		return task_missing(diff, "absent");
 	if (f->if_absent)

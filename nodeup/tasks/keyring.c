@@ -2,7 +2,7 @@
 
 #include <string.h>
 #include "nodeup/base/dur.h"
-#include "nodeup/tasks/before.h"
+#include "nodeup/tasks/baseline.h"
 #include "nodeup/tasks/place.h"
 
 #define ASK_NS (30 * DUR_SEC)
@@ -93,5 +93,5 @@ const struct task_ops task_keyring_ops = {
 	.stays = true,
 	.check = keyring_check,
 	.apply = keyring_apply,
-	.compare = before_once,
+	.compare = baseline_once,
 };

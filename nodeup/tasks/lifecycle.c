@@ -2,7 +2,7 @@
 
 #include "nodeup/aws/autoscaling.h"
 #include "nodeup/base/print.h"
-#include "nodeup/tasks/before.h"
+#include "nodeup/tasks/baseline.h"
 #include "nodeup/tasks/granted.h"
 
 static const char asked[] = "lifecycle";
@@ -56,5 +56,5 @@ const struct task_ops task_lifecycle_ops = {
 	.says_all_is_well = true,
 	.check = lifecycle_check,
 	.apply = lifecycle_apply,
-	.compare = before_once,
+	.compare = baseline_once,
 };

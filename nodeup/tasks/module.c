@@ -2,7 +2,7 @@
 
 #include "nodeup/base/dur.h"
 #include "nodeup/host/kernel.h"
-#include "nodeup/tasks/before.h"
+#include "nodeup/tasks/baseline.h"
 
 #define LOAD_NS (60 * DUR_SEC)
 
@@ -50,6 +50,6 @@ const struct task_ops task_module_ops = {
 	.stays = true,
 	.check = module_check,
 	.apply = module_apply,
-	.compare = before_once,
+	.compare = baseline_once,
 	.remark = module_remark,
 };

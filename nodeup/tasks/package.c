@@ -5,7 +5,7 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/base/proc.h"
 #include "nodeup/base/program.h"
-#include "nodeup/tasks/before.h"
+#include "nodeup/tasks/baseline.h"
 #include "nodeup/tasks/hold.h"
 #include "nodeup/tasks/kinds.h"
 #include "nodeup/tasks/package_db.h"
@@ -257,7 +257,7 @@ const struct task_ops task_package_ops = {
 	.stays = true,
 	.check = package_check,
 	.apply = package_apply,
-	.compare = before_once,
+	.compare = baseline_once,
 	.inputs = package_inputs,
 	.remark = package_remark,
 };

@@ -1,7 +1,7 @@
 #include "nodeup/tasks/kinds.h"
 
 #include "nodeup/aws/ec2.h"
-#include "nodeup/tasks/before.h"
+#include "nodeup/tasks/baseline.h"
 #include "nodeup/tasks/granted.h"
 
 static const char asked[] = "ipv6-prefix";
@@ -81,5 +81,5 @@ const struct task_ops task_prefix_ops = {
 	.stays = true,
 	.check = prefix_check,
 	.apply = prefix_apply,
-	.compare = before_once,
+	.compare = baseline_once,
 };

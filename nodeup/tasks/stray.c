@@ -3,7 +3,7 @@
 #include <string.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/walk.h"
-#include "nodeup/tasks/before.h"
+#include "nodeup/tasks/baseline.h"
 
 #define PATIENCE_NS (60 * DUR_SEC)
 
@@ -102,5 +102,5 @@ const struct task_ops task_stray_ops = {
 	.stays = true,
 	.check = stray_check,
 	.apply = stray_apply,
-	.compare = before_once,
+	.compare = baseline_once,
 };

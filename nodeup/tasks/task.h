@@ -61,7 +61,7 @@ struct task {
 struct images;
 struct members;
 struct state;
-struct task_before;
+struct task_baseline;
 struct volume_guard;
 
 struct task_ctx { /* what tasks work with: the seams that tests replace */
@@ -87,7 +87,7 @@ struct task_ctx { /* what tasks work with: the seams that tests replace */
 	const struct node_volumes *volumes; /* all that are wanted of them; NULL: not known */
 	const struct volume_guard *guard;   /* of volumes of EBS; NULL: EC2 is not asked */
 	const char *machine; /* whose file systems are ours: the instance id; NULL unknown */
-	const struct task_before *before; /* a diff of documents: no machine is asked; else NULL */
+	const struct task_baseline *baseline; /* of diff, which asks no machine; else NULL */
 	const char *own_unit; /* "kops-configuration.service" when we run inside it, or NULL */
 	/* by task index: applied in this run, or in a plan's walk: would be */
 	const bool *changed;
@@ -154,7 +154,7 @@ struct task_ops {
 	/* Asked of each need of a unit when the unit is to start: an error if it must not any more. May be NULL. */
 	int (*may_start)(const struct task *, const struct task *unit, struct task_ctx *,
 			 struct err *);
-	/* As check, where `was` is what the documents before wanted and got; NULL: no such. A NULL compare: see before.h. */
+	/* As check, where `was` is what the documents before wanted and got; NULL: no such. A NULL compare: see baseline.h. */
 	int (*compare)(const struct task *, const struct task *was, struct task_ctx *,
 		       struct task_diff *);
 	/* Feed what this task puts on the machine into the digest of a unit's inputs; may be NULL. */

@@ -1,20 +1,20 @@
-#include "nodeup/tasks/before.h"
+#include "nodeup/tasks/baseline.h"
 
-const struct task *before_of(const struct task *t, const struct task_ctx *ctx)
+const struct task *baseline_of(const struct task *t, const struct task_ctx *ctx)
 {
 	autoarena struct arena *a = arena_new_empty();
 
-	return ctx->before ? map_get(&ctx->before->tasks, task_title(a, t)) : NULL;
+	return ctx->baseline ? map_get(&ctx->baseline->tasks, task_title(a, t)) : NULL;
 }
 
-int before_once(const struct task *t, const struct task *was, struct task_ctx *ctx,
-		struct task_diff *diff)
+int baseline_once(const struct task *t, const struct task *was, struct task_ctx *ctx,
+		  struct task_diff *diff)
 {
 	(void)t;
 	return was || ctx->image_mode ? TASK_EQUAL : task_missing(diff, "not done yet");
 }
 
-int before_of_user(const char *user, struct task_diff *diff)
+int baseline_of_user(const char *user, struct task_diff *diff)
 {
 	(void)task_missing(diff, "absent, if there is a user %s", user);
 	diff->unsure = true;
@@ -25,7 +25,7 @@ int before_of_user(const char *user, struct task_diff *diff)
 static int compare_with_before(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
 			       struct err *e)
 {
-	const struct task *was = before_of(t, ctx);
+	const struct task *was = baseline_of(t, ctx);
 
 	(void)e;
 	if (t->ops->compare)
@@ -42,8 +42,8 @@ static struct map map_by_title(struct arena *a, struct task *const *tasks, size_
 	return m;
 }
 
-struct strv before_left(struct arena *a, struct task *const *was, size_t n_was,
-			struct task *const *tasks, size_t n)
+struct strv baseline_left(struct arena *a, struct task *const *was, size_t n_was,
+			  struct task *const *tasks, size_t n)
 {
 	const struct map now = map_by_title(a, tasks, n);
 	struct strv left = { 0 };
@@ -58,12 +58,12 @@ struct strv before_left(struct arena *a, struct task *const *was, size_t n_was,
 	return left;
 }
 
-void before_set(struct arena *a, struct task *const *was, size_t n_was, struct task **tasks,
-		size_t n, struct task_ctx *ctx)
+void baseline_set(struct arena *a, struct task *const *was, size_t n_was, struct task **tasks,
+		  size_t n, struct task_ctx *ctx)
 {
-	struct task_before *before = arena_new(a, struct task_before);
+	struct task_baseline *baseline = arena_new(a, struct task_baseline);
 
-	before->tasks = map_by_title(a, was, n_was);
+	baseline->tasks = map_by_title(a, was, n_was);
 	for (size_t i = 0; i < n; i++) {
 		struct task_ops *ops = arena_new(a, struct task_ops);
 
@@ -71,5 +71,5 @@ void before_set(struct arena *a, struct task *const *was, size_t n_was, struct t
 		ops->check = compare_with_before;
 		tasks[i]->ops = ops;
 	}
-	ctx->before = before;
+	ctx->baseline = baseline;
 }
