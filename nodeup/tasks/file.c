@@ -6,7 +6,7 @@
 #include "nodeup/base/walk.h"
 #include "nodeup/tasks/baseline.h"
 #include "nodeup/tasks/owner.h"
-#include "nodeup/tasks/place.h"
+#include "nodeup/tasks/target.h"
 #include "nodeup/tasks/state.h"
 
 enum { OURS_MAX = 64 << 10 };
@@ -222,7 +222,7 @@ static int write_file(const struct task *t, struct task_ctx *ctx, struct task_ru
 
 	if (r >= 0)
 		r = f->owner ? stage_for_owner(t, ctx, &stage, e)
-			     : place_stage(ctx, t->name, &stage, e);
+			     : target_stage(ctx, t->name, &stage, e);
 	if (r >= 0)
 		r = io_write_fd(stage.fd, t->name, f->content, f->len, e);
 	if (r >= 0 && f->set_aside)

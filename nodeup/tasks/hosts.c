@@ -2,7 +2,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "nodeup/tasks/kinds.h"
-#include "nodeup/tasks/place.h"
+#include "nodeup/tasks/target.h"
 
 enum { HOSTS_MAX = 1 << 20 };
 
@@ -153,7 +153,7 @@ static int hosts_apply(const struct task *t, struct task_ctx *ctx, struct task_r
 	r = io_stat(ctx->root_fd, path, &st, e);
 	if (r == 0 && S_ISREG(st.st_mode))
 		return write_in_place(ctx, &now, &then, e);
-	return place_replace(ctx, path, then.data, then.len, &attr, e);
+	return target_replace(ctx, path, then.data, then.len, &attr, e);
 }
 
 static int hosts_compare(const struct task *t, const struct task *was, struct task_ctx *ctx,

@@ -10,7 +10,7 @@
 #include "nodeup/base/print.h"
 #include "nodeup/tasks/installed.h"
 #include "nodeup/tasks/members.h"
-#include "nodeup/tasks/place.h"
+#include "nodeup/tasks/target.h"
 #include "nodeup/tasks/started.h"
 #include "nodeup/tasks/state.h"
 
@@ -236,7 +236,7 @@ static int stage_asset(const struct task *t, struct task_ctx *ctx, struct io_sta
 	int r = cache_open(ctx->cache, d, &fd, e);
 
 	if (r >= 0)
-		r = place_stage(ctx, t->name, stage, e);
+		r = target_stage(ctx, t->name, stage, e);
 	if (r < 0 || ioctl(stage->fd, FICLONE, fd) == 0)
 		return r;
 	if (installed_is_given(t, ctx)) {

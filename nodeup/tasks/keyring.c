@@ -3,7 +3,7 @@
 #include <string.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/tasks/baseline.h"
-#include "nodeup/tasks/place.h"
+#include "nodeup/tasks/target.h"
 
 #define ASK_NS (30 * DUR_SEC)
 
@@ -79,7 +79,7 @@ static int keyring_apply(const struct task *t, struct task_ctx *ctx, struct task
 		return r;
 	r = fetch(t, ctx, &b, e);
 	if (r >= 0)
-		r = place_stage(ctx, t->name, &stage, e);
+		r = target_stage(ctx, t->name, &stage, e);
 	if (r >= 0)
 		r = io_write_fd(stage.fd, t->name, buf_str(&b), b.len, e);
 	if (r < 0)

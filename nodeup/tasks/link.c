@@ -1,5 +1,5 @@
 #include "nodeup/tasks/kinds.h"
-#include "nodeup/tasks/place.h"
+#include "nodeup/tasks/target.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -21,7 +21,7 @@ static int link_apply(const struct task *t, struct task_ctx *ctx, struct task_ru
 {
 	autoclose int dir = -1;
 	const char *name;
-	int r = place_open(ctx, t->name, &dir, &name, e);
+	int r = target_open(ctx, t->name, &dir, &name, e);
 
 	(void)run;
 	if (r < 0)

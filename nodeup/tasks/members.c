@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "nodeup/tasks/installed.h"
-#include "nodeup/tasks/place.h"
+#include "nodeup/tasks/target.h"
 
 struct told {
 	struct told *next;
@@ -226,7 +226,7 @@ static int add_takes(struct archive *ar, struct task_ctx *ctx, const struct task
 		if (t == must ? ar->stages[i].fd >= 0
 			      : !is_wanted(ar, i, ctx) || !has_place(t, ctx, &comes))
 			continue;
-		if (place_stage(ctx, t->name, &ar->stages[i], &why) >= 0) {
+		if (target_stage(ctx, t->name, &ar->stages[i], &why) >= 0) {
 			add_take(ar, t->install.member, ar->stages[i].fd, i);
 		} else {
 			drop_stage(&ar->stages[i]);

@@ -14,7 +14,7 @@
 #include "nodeup/base/paths.h"
 #include "nodeup/base/print.h"
 #include "nodeup/base/record.h"
-#include "nodeup/tasks/place.h"
+#include "nodeup/tasks/target.h"
 #include "nodeup/tasks/state.h"
 
 /* A line of digest and version for each program that may be the installed one. */
@@ -275,7 +275,7 @@ static int publish(const struct task *t, struct task_ctx *ctx, int source,
 	autostage struct io_stage stage = IO_STAGE_INIT;
 	const char *path = t->name;
 	struct digest got;
-	int r = place_stage(ctx, path, &stage, e);
+	int r = target_stage(ctx, path, &stage, e);
 
 	if (r == 0)
 		r = copy_bytes(source, &stage, path, e);

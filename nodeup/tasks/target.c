@@ -1,4 +1,4 @@
-#include "nodeup/tasks/place.h"
+#include "nodeup/tasks/target.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -39,8 +39,8 @@ static int set_aside(struct task_ctx *ctx, const char *path, struct err *e)
 	return 0;
 }
 
-int place_open(struct task_ctx *ctx, const char *path, int *ret_dir, const char **ret_name,
-	       struct err *e)
+int target_open(struct task_ctx *ctx, const char *path, int *ret_dir, const char **ret_name,
+		struct err *e)
 {
 	autoclose int dir = -1;
 	struct stat st;
@@ -58,19 +58,19 @@ int place_open(struct task_ctx *ctx, const char *path, int *ret_dir, const char 
 	return 0;
 }
 
-int place_stage(struct task_ctx *ctx, const char *path, struct io_stage *s, struct err *e)
+int target_stage(struct task_ctx *ctx, const char *path, struct io_stage *s, struct err *e)
 {
 	const char *name;
-	int dir = -1, r = place_open(ctx, path, &dir, &name, e);
+	int dir = -1, r = target_open(ctx, path, &dir, &name, e);
 
 	return r < 0 ? r : io_stage_open_in(dir, path, s, e);
 }
 
-int place_replace(struct task_ctx *ctx, const char *path, const void *data, size_t n,
-		  const struct io_attr *attr, struct err *e)
+int target_replace(struct task_ctx *ctx, const char *path, const void *data, size_t n,
+		   const struct io_attr *attr, struct err *e)
 {
 	autostage struct io_stage s = IO_STAGE_INIT;
-	int r = place_stage(ctx, path, &s, e);
+	int r = target_stage(ctx, path, &s, e);
 
 	if (r >= 0)
 		r = io_write_fd(s.fd, path, data, n, e);
