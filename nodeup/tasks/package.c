@@ -6,7 +6,7 @@
 #include "nodeup/base/proc.h"
 #include "nodeup/base/program.h"
 #include "nodeup/tasks/baseline.h"
-#include "nodeup/tasks/hold.h"
+#include "nodeup/tasks/file_lock.h"
 #include "nodeup/tasks/kinds.h"
 #include "nodeup/tasks/package_db.h"
 
@@ -51,11 +51,11 @@ static const struct manager *find_manager(enum package_family family, int root_f
 	return NULL;
 }
 
-static bool is_held(const struct manager *m, int root_fd, char holder[static HOLD_NAME_MAX],
+static bool is_held(const struct manager *m, int root_fd, char holder[static FILE_LOCK_NAME_MAX],
 		    const char **ret_lock)
 {
 	for (const char *const *lock = m->locks; *lock; lock++)
-		if (hold_is_taken(root_fd, *lock, holder)) {
+		if (file_lock_is_taken(root_fd, *lock, holder)) {
 			*ret_lock = *lock;
 			return true;
 		}
@@ -199,7 +199,7 @@ static int package_apply(const struct task *t, struct task_ctx *ctx, struct task
 			 struct err *e)
 {
 	const struct manager *m = find_manager(t->package.family, ctx->root_fd);
-	char holder[HOLD_NAME_MAX];
+	char holder[FILE_LOCK_NAME_MAX];
 	const char *lock;
 	int r;
 

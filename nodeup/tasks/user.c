@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "nodeup/base/dur.h"
-#include "nodeup/tasks/hold.h"
+#include "nodeup/tasks/file_lock.h"
 
 static const char lock_path[] = "/etc/.pwd.lock";
 static const char passwd_path[] = "/etc/passwd";
@@ -232,13 +232,13 @@ static int user_apply(const struct task *t, struct task_ctx *ctx, struct task_ru
 {
 	autoarena struct arena *a = arena_new_empty();
 	struct user_files f = { 0 };
-	char holder[HOLD_NAME_MAX];
+	char holder[FILE_LOCK_NAME_MAX];
 	autoclose int lock = -1;
 	const char *line;
 	int r = io_mkdirs(ctx->root_fd, "/etc", 0755, e);
 
 	if (r >= 0)
-		r = hold_take(ctx->root_fd, lock_path, &lock, holder, e);
+		r = file_lock_take(ctx->root_fd, lock_path, &lock, holder, e);
 	if (r == -EBUSY)
 		return task_wait(run, dur_now() + LOCK_POLL_NS, "%s, which %s holds", lock_path,
 				 holder);

@@ -1,4 +1,4 @@
-#include "nodeup/tasks/hold.h"
+#include "nodeup/tasks/file_lock.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -11,14 +11,14 @@
 #include "nodeup/base/str.h"
 
 /* What /proc calls the process; a lock of another pid namespace has no pid here. */
-static void describe(pid_t pid, char holder[static HOLD_NAME_MAX])
+static void describe(pid_t pid, char holder[static FILE_LOCK_NAME_MAX])
 {
 	char path[32], name[32] = "";
 	ssize_t n = -1;
 	int fd;
 
 	if (pid <= 0) {
-		(void)print_to(holder, HOLD_NAME_MAX, "another process");
+		(void)print_to(holder, FILE_LOCK_NAME_MAX, "another process");
 		return;
 	}
 	(void)print_to(path, sizeof(path), "/proc/%d/comm", pid);
@@ -28,10 +28,10 @@ static void describe(pid_t pid, char holder[static HOLD_NAME_MAX])
 		(void)close(fd);
 	}
 	name[n > 0 ? strcspn(name, "\n") : 0] = '\0';
-	(void)print_to(holder, HOLD_NAME_MAX, "%s (pid %d)", *name ? name : "a process", pid);
+	(void)print_to(holder, FILE_LOCK_NAME_MAX, "%s (pid %d)", *name ? name : "a process", pid);
 }
 
-static bool is_locked(int fd, char holder[static HOLD_NAME_MAX])
+static bool is_locked(int fd, char holder[static FILE_LOCK_NAME_MAX])
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 
@@ -42,9 +42,9 @@ static bool is_locked(int fd, char holder[static HOLD_NAME_MAX])
 }
 
 /* yum and dnf lock by a file with their pid in it. */
-static bool names_living(int root_fd, const char *path, char holder[static HOLD_NAME_MAX])
+static bool names_living(int root_fd, const char *path, char holder[static FILE_LOCK_NAME_MAX])
 {
-	autobuf struct buf text = BUF_INIT(HOLD_NAME_MAX);
+	autobuf struct buf text = BUF_INIT(FILE_LOCK_NAME_MAX);
 	struct err ignored;
 	long pid;
 
@@ -57,7 +57,7 @@ static bool names_living(int root_fd, const char *path, char holder[static HOLD_
 	return true;
 }
 
-bool hold_is_taken(int root_fd, const char *path, char holder[static HOLD_NAME_MAX])
+bool file_lock_is_taken(int root_fd, const char *path, char holder[static FILE_LOCK_NAME_MAX])
 {
 	autoclose int fd = -1;
 	struct err ignored;
@@ -68,8 +68,8 @@ bool hold_is_taken(int root_fd, const char *path, char holder[static HOLD_NAME_M
 	       is_locked(fd, holder);
 }
 
-int hold_take(int root_fd, const char *path, int *ret_fd, char holder[static HOLD_NAME_MAX],
-	      struct err *e)
+int file_lock_take(int root_fd, const char *path, int *ret_fd,
+		   char holder[static FILE_LOCK_NAME_MAX], struct err *e)
 {
 	/* of the open file, not of the process: our own workers must keep each other out as well */
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
