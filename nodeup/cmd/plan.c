@@ -12,7 +12,7 @@
 #include "nodeup/cmd/plan_flags.h"
 #include "nodeup/cmd/saved_plan.h"
 #include "nodeup/documents/location.h"
-#include "nodeup/host/fate.h"
+#include "nodeup/host/disruption.h"
 #include "nodeup/run/footer.h"
 #include "nodeup/run/report.h"
 #include "nodeup/tasks/baseline.h"
@@ -266,27 +266,27 @@ static struct strv restarts(struct arena *a, const struct run_report *rep)
 }
 
 /* What the restart of a unit does to pods. Of documents alone, without a machine, it is the usual. */
-static struct fate fate_by(struct arena *a, const struct session *s, const char *unit)
+static struct disruption disruption_by(struct arena *a, const struct session *s, const char *unit)
 {
 	struct bus_unit u = { 0 };
 	struct err ignored;
 
 	if (s->ctx.baseline)
-		return (struct fate){ .stop = str_eq(unit, "docker.service") };
+		return (struct disruption){ .stop = str_eq(unit, "docker.service") };
 	if (s->ctx.bus && bus_get(s->ctx.bus, a, unit, &u, &ignored) < 0)
 		u.main_pid = 0;
-	return fate_of(a, s->root_fd, unit, u.main_pid);
+	return disruption_of(a, s->root_fd, unit, u.main_pid);
 }
 
 /* What becomes of the pods meanwhile. */
-static const char *fate_of_pods(struct arena *a, const struct session *s,
-				const struct run_report *rep, const struct strv *names)
+static const char *text_of_disruption(struct arena *a, const struct session *s,
+				      const struct run_report *rep, const struct strv *names)
 {
 	for (size_t i = 0; i < names->n; i++) {
-		const struct fate f = fate_by(a, s, names->v[i]);
+		const struct disruption f = disruption_by(a, s, names->v[i]);
 
 		if (f.stop)
-			return fate_text(a, &f);
+			return disruption_text(a, &f);
 	}
 	for (size_t i = 0; i < rep->n; i++) {
 		const struct run_outcome *o = &rep->outcomes[i];
@@ -314,7 +314,7 @@ static void print_end(struct arena *a, const struct session *s, const struct run
 			  rep->n - n - unsure);
 	if (names.n)
 		show_line(stdout, "restarts: %s; %s", strv_join(a, &names, ", "),
-			  fate_of_pods(a, s, rep, &names));
+			  text_of_disruption(a, s, rep, &names));
 }
 
 static int print_text(const struct cli *cli, struct session *s, const struct run_report *rep,

@@ -6,7 +6,7 @@
 #include "nodeup/base/log.h"
 #include "nodeup/host/answers.h"
 #include "nodeup/host/containers.h"
-#include "nodeup/host/fate.h"
+#include "nodeup/host/disruption.h"
 #include "nodeup/tasks/checkpoint.h"
 #include "nodeup/tasks/effect.h"
 #include "nodeup/tasks/foreign.h"
@@ -442,13 +442,14 @@ static int may_start(const struct task *t, struct task_ctx *ctx, struct err *e)
 }
 
 /* Which pods stop, before they do. */
-static void tell_fate(const struct task *t, const struct task_ctx *ctx, const struct bus_unit *u)
+static void tell_disruption(const struct task *t, const struct task_ctx *ctx,
+			    const struct bus_unit *u)
 {
 	autoarena struct arena *a = arena_new_empty();
-	const struct fate f = fate_of(a, ctx->root_fd, t->name, u->main_pid);
+	const struct disruption f = disruption_of(a, ctx->root_fd, t->name, u->main_pid);
 
 	if (f.pods.n)
-		log_notice("restarting %s: %s", t->name, fate_text(a, &f));
+		log_notice("restarting %s: %s", t->name, disruption_text(a, &f));
 }
 
 /* A daemon that was given its socket does not make it anew: the socket's own unit does, and stops the daemon for it. */
@@ -490,7 +491,7 @@ static int enqueue(const struct task *t, struct task_ctx *ctx, const struct bus_
 			return r;
 	}
 	if (str_eq(verb, "restart"))
-		tell_fate(t, ctx, u);
+		tell_disruption(t, ctx, u);
 	r = restart_lost_socket(t, ctx, e);
 	return r < 0 ? r : bus_job(ctx->bus, verb, t->name, ret_job, e);
 }

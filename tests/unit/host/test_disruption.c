@@ -6,14 +6,14 @@
 
 #include <string.h>
 #include "nodeup/base/io.h"
-#include "nodeup/host/fate.h"
+#include "nodeup/host/disruption.h"
 #include "tests/unit/lib/scratch.h"
 
 static const char *told(struct arena *a, const struct scratch *root, const char *unit)
 {
-	const struct fate f = fate_of(a, root->fd, unit, 7);
+	const struct disruption f = disruption_of(a, root->fd, unit, 7);
 
-	return fate_text(a, &f);
+	return disruption_text(a, &f);
 }
 
 /* docker does not answer here: it has no socket. */
@@ -71,7 +71,7 @@ static void pods_stay_with_live_restore_alone(void **state)
 		assert_int_equal(io_replace(root.fd, "/proc/7/cmdline", rows[i].words,
 					    strlen(rows[i].words) + strlen(second) + 2, &attr, &e),
 				 0);
-		assert_int_equal(fate_of(a, root.fd, "docker.service", 7).stop, rows[i].stop);
+		assert_int_equal(disruption_of(a, root.fd, "docker.service", 7).stop, rows[i].stop);
 	}
 	scratch_done(&root);
 }

@@ -1,4 +1,4 @@
-#include "nodeup/host/fate.h"
+#include "nodeup/host/disruption.h"
 
 #include <string.h>
 #include "manifests/pod.h"
@@ -92,9 +92,10 @@ static void read_manifests(struct arena *a, int root_fd, struct strv *ret)
 	}
 }
 
-struct fate fate_of(struct arena *a, int root_fd, const char *unit, uint32_t pid)
+struct disruption disruption_of(struct arena *a, int root_fd, const char *unit, uint32_t pid)
 {
-	struct fate f = { .stop = str_eq(unit, docker) && !keeps_containers(a, root_fd, pid) };
+	struct disruption f = { .stop = str_eq(unit, docker) &&
+					!keeps_containers(a, root_fd, pid) };
 
 	if (f.stop && !ask_docker(a, root_fd, &f.pods)) {
 		read_logs(a, root_fd, &f.pods);
@@ -104,7 +105,7 @@ struct fate fate_of(struct arena *a, int root_fd, const char *unit, uint32_t pid
 	return f;
 }
 
-const char *fate_text(struct arena *a, const struct fate *f)
+const char *disruption_text(struct arena *a, const struct disruption *f)
 {
 	if (!f->stop)
 		return "pods stay";
