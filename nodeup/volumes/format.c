@@ -7,7 +7,7 @@
 #include "nodeup/base/io.h"
 #include "nodeup/base/print.h"
 #include "nodeup/volumes/claim.h"
-#include "nodeup/volumes/handed.h"
+#include "nodeup/volumes/ephemeral.h"
 #include "nodeup/volumes/raid.h"
 
 enum { DISKS_MAX = 64 };
@@ -317,14 +317,15 @@ static int unmount_all(const struct disk_host *h, struct arena *a, const struct 
 
 		if (claim_mounts(h, a, &on->v[i]).n == 0)
 			continue;
-		r = handed_line(h, a, &on->v[i], &line, e);
+		r = ephemeral_line(h, a, &on->v[i], &line, e);
 		if (r == 0 && !line.cloud)
-			r = judge_refuse_used(e, a, req, &on->v[i], "mounted on " HANDED_POINT);
+			r = judge_refuse_used(e, a, req, &on->v[i], "mounted on " EPHEMERAL_POINT);
 		if (r == 0)
-			r = handed_unmount(h, &on->v[i], e);
+			r = ephemeral_unmount(h, &on->v[i], e);
 		if (r == -EBUSY)
 			return judge_refuse_used(e, a, req, &on->v[i],
-						 "mounted on " HANDED_POINT ", and in use there");
+						 "mounted on " EPHEMERAL_POINT
+						 ", and in use there");
 		if (r < 0)
 			return r;
 		arena_push(a, ret->v, ret->n, (struct unmounted){ on->v[i], line });
@@ -339,10 +340,10 @@ static void mount_all(const struct disk_host *h, struct arena *a, const struct a
 	for (size_t i = 0; i < was->n; i++) {
 		struct err why;
 
-		if (handed_mount(h, a, &was->v[i].d, &was->v[i].line, &why) < 0 &&
+		if (ephemeral_mount(h, a, &was->v[i].d, &was->v[i].line, &why) < 0 &&
 		    claim_mounts(h, a, &was->v[i].d).n == 0)
 			err_note(e, "next",
-				 "mount " HANDED_POINT ": it was unmounted, and could not be "
+				 "mount " EPHEMERAL_POINT ": it was unmounted, and could not be "
 				 "mounted again: %s",
 				 why.msg);
 	}
@@ -389,10 +390,10 @@ static int prove_and_erase(const struct disk_host *h, struct arena *a, const str
 	*ret_begun = now.again;
 	r = format_record(h, a, req, disks, req->mkfs.uuid, false, e);
 	for (size_t i = 0; i < handed->n && r == 0; i++)
-		r = handed_forget(h, a, &handed->v[i], e);
+		r = ephemeral_forget(h, a, &handed->v[i], e);
 	for (size_t i = 0; i < handed->n && r == 0; i++) {
 		*ret_begun = true;
-		r = handed_erase(held.fds[i], &handed->v[i], e);
+		r = ephemeral_erase(held.fds[i], &handed->v[i], e);
 	}
 	/* the record excuses whatever is there later: of what was not begun there is none */
 	if (r < 0 && !*ret_begun)
@@ -426,7 +427,7 @@ static int take_back(const struct disk_host *h, struct arena *a, const struct vo
 	int r = 0;
 
 	for (size_t i = 0; i < disks->n && r == 0; i++)
-		r = handed_take_back(h, a, &disks->v[i], req->mkfs.uuid, req->path, e);
+		r = ephemeral_take_back(h, a, &disks->v[i], req->mkfs.uuid, req->path, e);
 	return r;
 }
 

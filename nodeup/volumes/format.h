@@ -4,7 +4,7 @@
  * them (O_EXCL), runs mkfs or mdadm on the very devices that are open here, looks at the result, records
  * that. Killed anywhere, the next call of this boot goes on; the first of a later boot goes on only
  * from blank disks or a whole file system. A tool that failed and left nothing leaves no record.
- * A disk that is as EC2 made it (handed.h) is unmounted and held first, judged once more, and loses the number of its superblock
+ * A disk that is as EC2 made it (ephemeral.h) is unmounted and held first, judged once more, and loses the number of its superblock
  * while it is held: from then on it is one that we began on. All else of it is as it was until mkfs begins, and proves it in a later boot.
  * What remains: mkfs and mdadm take the disks with O_EXCL themselves and fail while another descriptor
  * holds them, so that we must let go first: for those milliseconds a program that knows no lock may write, and

@@ -2,7 +2,7 @@
 
 #include <string.h>
 #include "nodeup/volumes/claim.h"
-#include "nodeup/volumes/handed.h"
+#include "nodeup/volumes/ephemeral.h"
 #include "nodeup/volumes/probe.h"
 #include "nodeup/volumes/raid.h"
 
@@ -104,7 +104,7 @@ static int refuse_data(const struct look *l, const struct disk *d, const struct 
 	err_note(e, "do", "name the right disk, or wipe it yourself: nodeup has no --force");
 	if (why && p->fs)
 		err_note(e, "next",
-			 "if nothing on it is yours: umount " HANDED_POINT
+			 "if nothing on it is yours: umount " EPHEMERAL_POINT
 			 ", remove its line of /etc/fstab, wipefs -a /dev/%s",
 			 d->name);
 	return r;
@@ -149,13 +149,13 @@ static int may_format(const struct disk_host *h, struct arena *a, const struct v
 }
 
 /* Whether a disk is as EC2 made it. What is to outlive the instance is not put on its store that way. */
-static struct handed look_at_handed(const struct look *l, size_t i, const struct probe *p)
+static struct ephemeral look_at_handed(const struct look *l, size_t i, const struct probe *p)
 {
-	struct handed ret;
+	struct ephemeral ret;
 
-	handed_look(l->h, l->a, &l->disks->v[i], p, has_begun(l) ? l->req->name : NULL, &ret);
+	ephemeral_look(l->h, l->a, &l->disks->v[i], p, has_begun(l) ? l->req->name : NULL, &ret);
 	if (ret.is_new && l->req->persist)
-		ret = (struct handed){ .why = "the volume is to outlive the instance" };
+		ret = (struct ephemeral){ .why = "the volume is to outlive the instance" };
 	return ret;
 }
 
@@ -167,7 +167,7 @@ static int judge_format(const struct look *l, const struct probe *probes, struct
 		const struct probe *p = &probes[i];
 		const bool unfinished = p->state == PROBE_DATA && may_be_unfinished(l->req, p) &&
 					is_begun(l, i);
-		struct handed handed = { 0 };
+		struct ephemeral handed = { 0 };
 		int r;
 
 		if (p->state == PROBE_UNREADABLE)
@@ -194,7 +194,7 @@ static int not_elsewhere(const struct look *l, bool is_cloud_inits, struct err *
 		const struct disk *d = &l->disks->v[i];
 		const char *who = claim_elsewhere(l->h, l->a, d, l->req->path);
 
-		if (who && !(is_cloud_inits && handed_is_at_point(l->h, l->a, d, l->req->path)))
+		if (who && !(is_cloud_inits && ephemeral_is_at_point(l->h, l->a, d, l->req->path)))
 			return judge_refuse_used(e, l->a, l->req, d, who);
 	}
 	return 0;
@@ -203,7 +203,7 @@ static int not_elsewhere(const struct look *l, bool is_cloud_inits, struct err *
 static bool has_cloud_inits_line(const struct look *l, const char *uuid)
 {
 	for (size_t i = 0; i < l->members->n; i++)
-		if (handed_has_line(l->h, l->a, &l->members->v[i], uuid))
+		if (ephemeral_has_line(l->h, l->a, &l->members->v[i], uuid))
 			return true;
 	return false;
 }

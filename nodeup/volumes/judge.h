@@ -2,7 +2,7 @@
  * OURS when all carry the file system that was to be made; ADOPT when a volume that persists carries
  * one of the wanted kind already; FORMAT only when each disk is blank and unused, or is one
  * that our own mkfs was interrupted on in this boot. Everything else is an error that says what is there.
- * A disk of the instance store that is as EC2 made it counts as blank for what need not persist (handed.h).
+ * A disk of the instance store that is as EC2 made it counts as blank for what need not persist (ephemeral.h).
  * If a record ties a device name to a disk, any other disk under that name is refused until the record
  * is removed.
  * Owner: the arena. Errors: REFUSED for data and for disks in use, SYSTEM for unreadable ones, CONFIG

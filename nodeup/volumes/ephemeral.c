@@ -1,4 +1,4 @@
-#include "nodeup/volumes/handed.h"
+#include "nodeup/volumes/ephemeral.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -129,8 +129,8 @@ static const char *named_in_fstab(struct look *l)
 		return arena_str(l->a, e.msg);
 	if (l->lines.others)
 		return "a line of /etc/fstab is about it that is not cloud-init's";
-	if (l->lines.cloud > 1 || (l->lines.cloud && !str_eq(l->lines.point, HANDED_POINT)))
-		return "cloud-init mounts it at another place than " HANDED_POINT;
+	if (l->lines.cloud > 1 || (l->lines.cloud && !str_eq(l->lines.point, EPHEMERAL_POINT)))
+		return "cloud-init mounts it at another place than " EPHEMERAL_POINT;
 	return NULL;
 }
 
@@ -148,12 +148,12 @@ static const char *mounted(struct look *l)
 		return NULL;
 	if (points.n > 1 || l->is_cut)
 		return arena_printf(l->a, "it is mounted at %s", strv_join(l->a, &points, ", "));
-	m = mounts_at(&all, HANDED_POINT);
-	if (!m || !str_eq(points.v[0], HANDED_POINT) || !str_eq(m->dev, l->d->dev) ||
+	m = mounts_at(&all, EPHEMERAL_POINT);
+	if (!m || !str_eq(points.v[0], EPHEMERAL_POINT) || !str_eq(m->dev, l->d->dev) ||
 	    !str_eq(m->root, "/"))
 		return arena_printf(l->a, "it is mounted at %s", points.v[0]);
 	if (!l->lines.cloud)
-		return "no line of cloud-init's in /etc/fstab mounts it at " HANDED_POINT;
+		return "no line of cloud-init's in /etc/fstab mounts it at " EPHEMERAL_POINT;
 	l->is_mounted = true;
 	return NULL;
 }
@@ -171,7 +171,7 @@ static const char *in_use(struct look *l)
 	}
 	if (l->d->holders.n)
 		return arena_printf(l->a, "in use by %s", strv_join(l->a, &l->d->holders, ", "));
-	if (users_of_disk(l->h->root_fd, l->a, l->d->dev, l->is_mounted ? HANDED_POINT : NULL,
+	if (users_of_disk(l->h->root_fd, l->a, l->d->dev, l->is_mounted ? EPHEMERAL_POINT : NULL,
 			  &user, &e) < 0)
 		return arena_str(l->a, e.msg);
 	return user.what;
@@ -196,8 +196,8 @@ static const char *used_before(struct look *l)
 	return r ? why : NULL;
 }
 
-void handed_look(const struct disk_host *h, struct arena *a, const struct disk *d,
-		 const struct probe *p, const char *but, struct handed *ret)
+void ephemeral_look(const struct disk_host *h, struct arena *a, const struct disk *d,
+		    const struct probe *p, const char *but, struct ephemeral *ret)
 {
 	static const char *(*const looks[])(struct look *) = {
 		not_of_store, not_as_made, recorded, named_in_fstab, mounted, in_use, used_before,
@@ -206,13 +206,13 @@ void handed_look(const struct disk_host *h, struct arena *a, const struct disk *
 	struct look l = { .h = h, .a = a, .d = d, .p = p, .but = but, .is_cut = is_cut };
 	const char *why = NULL;
 
-	*ret = (struct handed){ 0 };
+	*ret = (struct ephemeral){ 0 };
 	if ((!is_cut && (!p->fs || !str_has_prefix(p->fs, "ext"))) ||
-	    (d->kind != DISK_INSTANCE_STORE && !handed_has_line(h, a, d, p->uuid)))
+	    (d->kind != DISK_INSTANCE_STORE && !ephemeral_has_line(h, a, d, p->uuid)))
 		return;
 	for (size_t i = 0; i < ARRAY_LEN(looks) && !why; i++)
 		why = looks[i](&l);
-	*ret = (struct handed){
+	*ret = (struct ephemeral){
 		.is_new = !why,
 		.is_cut = is_cut,
 		.is_mounted = l.is_mounted,
@@ -223,29 +223,29 @@ void handed_look(const struct disk_host *h, struct arena *a, const struct disk *
 /* Below the root that all paths are below; no descriptor keeps it busy. */
 static const char *point_of(const struct disk_host *h, char *text, size_t n)
 {
-	(void)print_to(text, n, "/proc/self/fd/%d" HANDED_POINT, h->root_fd);
+	(void)print_to(text, n, "/proc/self/fd/%d" EPHEMERAL_POINT, h->root_fd);
 	return text;
 }
 
-int handed_unmount(const struct disk_host *h, const struct disk *d, struct err *e)
+int ephemeral_unmount(const struct disk_host *h, const struct disk *d, struct err *e)
 {
 	char path[64], dev[32];
 	struct stat st;
-	int r = io_stat(h->root_fd, HANDED_POINT, &st, e);
+	int r = io_stat(h->root_fd, EPHEMERAL_POINT, &st, e);
 
 	if (r < 0)
 		return r;
 	(void)print_to(dev, sizeof(dev), "%u:%u", major(st.st_dev), minor(st.st_dev));
 	if (strcmp(dev, d->dev) != 0)
-		return err_fail(e, ERR_SYSTEM, ENODEV, "%s is not mounted on " HANDED_POINT,
+		return err_fail(e, ERR_SYSTEM, ENODEV, "%s is not mounted on " EPHEMERAL_POINT,
 				d->name);
 	if (umount2(point_of(h, path, sizeof(path)), UMOUNT_NOFOLLOW) < 0)
-		return err_sys(e, "unmount " HANDED_POINT);
+		return err_sys(e, "unmount " EPHEMERAL_POINT);
 	return 0;
 }
 
-int handed_line(const struct disk_host *h, struct arena *a, const struct disk *d, struct fstab *ret,
-		struct err *e)
+int ephemeral_line(const struct disk_host *h, struct arena *a, const struct disk *d,
+		   struct fstab *ret, struct err *e)
 {
 	struct probe p = { .uuid = "" };
 
@@ -253,11 +253,11 @@ int handed_line(const struct disk_host *h, struct arena *a, const struct disk *d
 	return fstab_of(h, a, d, p.uuid, ret, e);
 }
 
-int handed_mount(const struct disk_host *h, struct arena *a, const struct disk *d,
-		 const struct fstab *line, struct err *e)
+int ephemeral_mount(const struct disk_host *h, struct arena *a, const struct disk *d,
+		    const struct fstab *line, struct err *e)
 {
 	const char *point =
-		arena_printf(a, "/proc/%d/fd/%d" HANDED_POINT, (int)getpid(), h->root_fd);
+		arena_printf(a, "/proc/%d/fd/%d" EPHEMERAL_POINT, (int)getpid(), h->root_fd);
 	char *node;
 	int r = disk_host_path(h, a, d, &node, e);
 
@@ -271,7 +271,8 @@ int handed_mount(const struct disk_host *h, struct arena *a, const struct disk *
 	return r;
 }
 
-int handed_forget(const struct disk_host *h, struct arena *a, const struct disk *d, struct err *e)
+int ephemeral_forget(const struct disk_host *h, struct arena *a, const struct disk *d,
+		     struct err *e)
 {
 	struct probe p = { .uuid = "" };
 
@@ -279,7 +280,7 @@ int handed_forget(const struct disk_host *h, struct arena *a, const struct disk 
 	return fstab_drop(h, a, d, p.uuid, e);
 }
 
-int handed_erase(int fd, const struct disk *d, struct err *e)
+int ephemeral_erase(int fd, const struct disk *d, struct err *e)
 {
 	static const char zeros[EXTFS_MAGIC_SIZE];
 	off_t at = EXTFS_MAGIC_AT;
@@ -289,8 +290,8 @@ int handed_erase(int fd, const struct disk *d, struct err *e)
 	return 0;
 }
 
-bool handed_has_line(const struct disk_host *h, struct arena *a, const struct disk *d,
-		     const char *uuid)
+bool ephemeral_has_line(const struct disk_host *h, struct arena *a, const struct disk *d,
+			const char *uuid)
 {
 	struct fstab lines;
 	struct err ignored;
@@ -298,28 +299,28 @@ bool handed_has_line(const struct disk_host *h, struct arena *a, const struct di
 	return fstab_of(h, a, d, uuid, &lines, &ignored) == 0 && lines.cloud > 0;
 }
 
-bool handed_is_at_point(const struct disk_host *h, struct arena *a, const struct disk *d,
-			const char *path)
+bool ephemeral_is_at_point(const struct disk_host *h, struct arena *a, const struct disk *d,
+			   const char *path)
 {
 	const struct strv points = claim_mounts(h, a, d);
 
 	for (size_t i = 0; i < points.n; i++)
-		if (!str_eq(points.v[i], HANDED_POINT) && !str_eq(points.v[i], path))
+		if (!str_eq(points.v[i], EPHEMERAL_POINT) && !str_eq(points.v[i], path))
 			return false;
-	return strv_has(&points, HANDED_POINT);
+	return strv_has(&points, EPHEMERAL_POINT);
 }
 
-int handed_take_back(const struct disk_host *h, struct arena *a, const struct disk *d,
-		     const char *uuid, const char *path, struct err *e)
+int ephemeral_take_back(const struct disk_host *h, struct arena *a, const struct disk *d,
+			const char *uuid, const char *path, struct err *e)
 {
 	struct err ignored;
 	int r;
 
-	if (!handed_has_line(h, a, d, uuid))
+	if (!ephemeral_has_line(h, a, d, uuid))
 		return 0;
 	r = fstab_drop(h, a, d, uuid, e);
 	/* what uses it there goes on: it has its own place all the same, and that one alone at the next boot */
-	if (r == 0 && !str_eq(path, HANDED_POINT) && handed_is_at_point(h, a, d, path))
-		(void)!handed_unmount(h, d, &ignored);
+	if (r == 0 && !str_eq(path, EPHEMERAL_POINT) && ephemeral_is_at_point(h, a, d, path))
+		(void)!ephemeral_unmount(h, d, &ignored);
 	return r;
 }
