@@ -2,7 +2,7 @@
 
 #include "nodeup/aws/imds_disks.h"
 #include "nodeup/cmd/session_ebs.h"
-#include "nodeup/tasks/volume_known.h"
+#include "nodeup/tasks/volume_recorded.h"
 
 /* Only an instance store may be promised by IMDS and known by nothing else. */
 static bool wants_store(const struct node_volumes *volumes)
@@ -41,7 +41,7 @@ int session_disks(struct session *s, const struct session_req *req, struct plan_
 		return r;
 	s->ctx.machine = s->boot.facts.instance_id;
 	for (size_t i = 0; i < volumes->n; i++) {
-		const char *uuid = volume_known_uuid(&volumes->v[i], &s->ctx, s->arena);
+		const char *uuid = volume_recorded_uuid(&volumes->v[i], &s->ctx, s->arena);
 
 		if (uuid)
 			strmap_set(s->arena, &plan->volume_uuids, volumes->v[i].name, uuid);

@@ -236,11 +236,11 @@ static void what_persists_is_adopted(void **state)
 	const char *theirs = volume_uuid(w->box.arena, "somebody", "else");
 
 	plug_ebs(w);
-	assert_null(volume_known_uuid(&w->want, &w->ctx, w->box.arena));
+	assert_null(volume_recorded_uuid(&w->want, &w->ctx, w->box.arena));
 	w->task.volume.uuid = theirs;
 	apply_well(w);
 	w->task.volume.uuid = mine;
-	assert_string_equal(volume_known_uuid(&w->want, &w->ctx, w->box.arena), theirs);
+	assert_string_equal(volume_recorded_uuid(&w->want, &w->ctx, w->box.arena), theirs);
 	assert_int_equal(unlinkat(w->box.root.fd, "var/lib/nodeup/volumes/data", 0), 0);
 	assert_int_equal(check(w), TASK_DIFFERS);
 	assert_non_null(strstr(w->diff.why, theirs));
@@ -251,7 +251,7 @@ static void what_persists_is_adopted(void **state)
 	/* the next run knows, even before the disk is here */
 	disk_box_remove(&w->box, "nvme1n1");
 	plug_sized(w, "nvme7n1", MIB);
-	assert_string_equal(volume_known_uuid(&w->want, &w->ctx, w->box.arena), theirs);
+	assert_string_equal(volume_recorded_uuid(&w->want, &w->ctx, w->box.arena), theirs);
 }
 
 static void adopted_is_right_and_untouched(void **state)

@@ -33,7 +33,7 @@ static void ask_by_name(struct world *w, const char *path)
 /* As a run begins: the plan's UUID is what is known before it. */
 static const char *plan(struct world *w)
 {
-	const char *known = volume_known_uuid(&w->want, &w->ctx, w->box.arena);
+	const char *known = volume_recorded_uuid(&w->want, &w->ctx, w->box.arena);
 
 	w->task.volume.uuid = known ? known : volume_uuid(w->box.arena, MACHINE, "/data");
 	return known;

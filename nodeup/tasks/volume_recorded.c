@@ -1,4 +1,4 @@
-#include "nodeup/tasks/volume_known.h"
+#include "nodeup/tasks/volume_recorded.h"
 
 #include <string.h>
 #include "nodeup/tasks/volume.h"
@@ -58,7 +58,8 @@ static const char *own_uuid(const struct node_volume *want, struct arena *a,
 	return volume_uuid(a, strv_join(a, &ids, ","), want->name);
 }
 
-const char *volume_known_uuid(const struct node_volume *want, struct task_ctx *ctx, struct arena *a)
+const char *volume_recorded_uuid(const struct node_volume *want, struct task_ctx *ctx,
+				 struct arena *a)
 {
 	const bool by_name = want->disks == NODE_DISKS_PATHS;
 	struct disk_record rec = { 0 };
