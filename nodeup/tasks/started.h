@@ -21,7 +21,7 @@ struct started {
 	uint64_t us;
 	struct digest inputs;
 	bool has_others;      /* a record of before has none of these */
-	struct digest others; /* see others.h */
+	struct digest others; /* see extra_inputs.h */
 };
 
 /* What the record says; UNKNOWN if there is none or it cannot be read. */

@@ -10,7 +10,7 @@
 #include "nodeup/tasks/checkpoint.h"
 #include "nodeup/tasks/effect.h"
 #include "nodeup/tasks/foreign.h"
-#include "nodeup/tasks/others.h"
+#include "nodeup/tasks/extra_inputs.h"
 #include "nodeup/tasks/started.h"
 #include "nodeup/tasks/unit_notes.h"
 #include "nodeup/tasks/volume.h"
@@ -84,9 +84,9 @@ static uint64_t start_of(const struct bus_unit *u)
 static void others_now(const struct task *t, const struct task_ctx *ctx, struct digest *ret)
 {
 	autoarena struct arena *a = arena_new_empty();
-	const struct strv paths = others_paths(t, ctx->root_fd, a);
+	const struct strv paths = extra_inputs_paths(t, ctx->root_fd, a);
 
-	others_digest(ctx->root_fd, &paths, ret);
+	extra_inputs_digest(ctx->root_fd, &paths, ret);
 }
 
 /* The same of files that others write. */
@@ -94,10 +94,10 @@ static int others_differ(const struct task *t, struct task_ctx *ctx, const struc
 			 const struct started *record, struct task_diff *diff)
 {
 	autoarena struct arena *a = arena_new_empty();
-	const struct strv paths = others_paths(t, ctx->root_fd, a);
+	const struct strv paths = extra_inputs_paths(t, ctx->root_fd, a);
 	struct digest now;
 
-	others_digest(ctx->root_fd, &paths, &now);
+	extra_inputs_digest(ctx->root_fd, &paths, &now);
 	if (record->has_others && digest_eq(&now, &record->others))
 		return TASK_EQUAL;
 	for (size_t i = 0; i < paths.n; i++)

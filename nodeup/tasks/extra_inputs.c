@@ -1,4 +1,4 @@
-#include "nodeup/tasks/others.h"
+#include "nodeup/tasks/extra_inputs.h"
 
 #include <string.h>
 #include "nodeup/base/walk.h"
@@ -20,7 +20,7 @@ static struct strv shared_paths(const struct task *unit, int root_fd, struct are
 	return paths;
 }
 
-struct strv others_paths(const struct task *unit, int root_fd, struct arena *a)
+struct strv extra_inputs_paths(const struct task *unit, int root_fd, struct arena *a)
 {
 	const struct strv shared = shared_paths(unit, root_fd, a);
 	struct strv all = { 0 }, paths = { 0 };
@@ -34,7 +34,7 @@ struct strv others_paths(const struct task *unit, int root_fd, struct arena *a)
 	return paths;
 }
 
-void others_digest(int root_fd, const struct strv *paths, struct digest *ret)
+void extra_inputs_digest(int root_fd, const struct strv *paths, struct digest *ret)
 {
 	autodigest struct digest_ctx *c = digest_new(DIGEST_SHA256);
 
