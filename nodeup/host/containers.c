@@ -8,7 +8,7 @@
 #include "nodeup/base/json.h"
 #include "nodeup/base/proc.h"
 
-/* it answers, or is not asked at all: answers.h */
+/* it answers, or is not asked at all: liveness.h */
 #define ASK_NS (3 * DUR_SEC)
 
 enum { ANSWER_MAX = 8 << 20 };

@@ -6,7 +6,7 @@
 #include "nodeup/base/json.h"
 #include "nodeup/base/walk.h"
 #include "nodeup/base/yaml.h"
-#include "nodeup/host/answers.h"
+#include "nodeup/host/liveness.h"
 #include "nodeup/host/containers.h"
 #include "nodeup/host/process.h"
 
@@ -36,7 +36,7 @@ static bool ask_docker(struct arena *a, int root_fd, struct strv *ret)
 	struct container_query q = { .namespace_ = NULL };
 	struct containers found = { 0 };
 	struct err ignored;
-	int r = answers_demand(root_fd, docker, &ignored);
+	int r = liveness_demand(root_fd, docker, &ignored);
 
 	if (r == 0)
 		r = http_new(&(struct http_opts){ .root_fd = root_fd }, &q.http, &ignored);

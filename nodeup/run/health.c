@@ -6,7 +6,7 @@
 #include "nodeup/base/io.h"
 #include "nodeup/base/json.h"
 #include "nodeup/base/paths.h"
-#include "nodeup/host/answers.h"
+#include "nodeup/host/liveness.h"
 #include "nodeup/run/interrupted.h"
 #include "nodeup/run/standing.h"
 #include "units/bus.h"
@@ -291,7 +291,7 @@ static void ask_program(struct arena *a, int root_fd, struct health *t, const st
 			const char *name)
 {
 	const char *why;
-	const enum answer came = answers_ask_unit(a, root_fd, name, u, &why);
+	const enum answer came = liveness_ask_unit(a, root_fd, name, u, &why);
 
 	if (answer_is_bad(came))
 		t->why = arena_printf(a, "unit %s: active, but %s; nodeup repair", name, why);

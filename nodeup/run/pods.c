@@ -5,7 +5,7 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/base/io.h"
 #include "nodeup/base/yaml.h"
-#include "nodeup/host/answers.h"
+#include "nodeup/host/liveness.h"
 #include "nodeup/host/containers.h"
 #include "nodeup/run/listeners.h"
 
@@ -139,7 +139,7 @@ static bool is_young(int64_t began_ns)
 static enum answer ask_listener(struct arena *a, const struct listener *l, const char **ret_why)
 {
 	if (l->port)
-		return answers_ask_port(a, l->address, l->port, ret_why);
+		return liveness_ask_port(a, l->address, l->port, ret_why);
 	*ret_why = "its manifest turns no port on";
 	return ANSWER_NOT_ASKED;
 }
@@ -252,7 +252,7 @@ static const struct runtime_row *running_runtime(const struct task_ctx *ctx,
 			    str_eq(tasks[k]->name, runtimes[i].unit) &&
 			    bus_get(ctx->bus, a, tasks[k]->name, &u, &ignored) == 0 &&
 			    str_eq(u.active_state, "active") &&
-			    answers_demand(ctx->root_fd, tasks[k]->name, &ignored) == 0)
+			    liveness_demand(ctx->root_fd, tasks[k]->name, &ignored) == 0)
 				return &runtimes[i];
 	return NULL;
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/wait.h"
-#include "nodeup/host/answers.h"
+#include "nodeup/host/liveness.h"
 #include "nodeup/tasks/foreign.h"
 #include "nodeup/tasks/kinds.h"
 #include "nodeup/tasks/unit_notes.h"
@@ -71,7 +71,7 @@ static int ask_health(const struct window *w, struct watched *u, struct err *e)
 	if (r < 0)
 		return r;
 	u->healthy = !answer_is_bad(
-		answers_ask(w->arena, w->req->ctx->root_fd, name, now.main_pid, &u->unwell));
+		liveness_ask(w->arena, w->req->ctx->root_fd, name, now.main_pid, &u->unwell));
 	return 0;
 }
 
@@ -201,7 +201,7 @@ int window_watch(const struct run_req *req, const struct run_report *rep, window
 	autoarena struct arena *a = arena_new_empty();
 	struct window w = { .req = req,
 			    .arena = a,
-			    .silence_ns = req->silence_ns ? req->silence_ns : ANSWERS_SILENCE_NS };
+			    .silence_ns = req->silence_ns ? req->silence_ns : LIVENESS_SILENCE_NS };
 	int64_t start = dur_now();
 	int64_t deadline = req->deadline_ns ? req->deadline_ns : INT64_MAX;
 	int r;

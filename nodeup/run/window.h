@@ -1,6 +1,6 @@
 /* window.h - success is not "active": watch what was started stay up
  * One common window after the last start: services keep their main process and are not restarted,
- * oneshots have succeeded, everything else is active. What must answer also has to do so (host/answers.h).
+ * oneshots have succeeded, everything else is active. What must answer also has to do so (host/liveness.h).
  * Owner: none. Errors: SYSTEM naming the unit, with its result and last journal lines.
  * Units: ns. Threads: the scheduler's. Source: README.md, "Success is not active". */
 #pragma once

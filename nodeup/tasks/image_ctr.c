@@ -4,7 +4,7 @@
 #include <unistd.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/print.h"
-#include "nodeup/host/answers.h"
+#include "nodeup/host/liveness.h"
 
 #define ASK_NS (30 * DUR_SEC)
 #define LOAD_NS (600 * DUR_SEC)
@@ -52,7 +52,7 @@ int image_demand(struct task_ctx *ctx, const char *unit, struct err *e)
 
 	if (ctx->no_answer)
 		return err_fail(e, ERR_SYSTEM, ETIMEDOUT, "%s does not answer", unit);
-	r = answers_demand(ctx->root_fd, unit, e);
+	r = liveness_demand(ctx->root_fd, unit, e);
 	if (ctx->only_looks)
 		ctx->no_answer = r < 0;
 	return r;

@@ -146,7 +146,7 @@ struct task_unit {
 	struct strv inputs;   /* paths of the files and binaries whose change restarts it */
 	/* a folder where others put files that it is started with, and how their names end; or NULL */
 	const char *shared, *shared_ending;
-	bool must_answer; /* else a run does not end well: host/answers.h */
+	bool must_answer; /* else a run does not end well: host/liveness.h */
 	const char *
 		client_of; /* the unit whose restart ends it too, and it begins anew by itself; or NULL */
 	/* a mount or swap unit: where it mounts, as a normal path, and the name of the volume whose own it is */

@@ -4,7 +4,7 @@
 #include <unistd.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/log.h"
-#include "nodeup/host/answers.h"
+#include "nodeup/host/liveness.h"
 #include "nodeup/host/containers.h"
 #include "nodeup/host/disruption.h"
 #include "nodeup/tasks/checkpoint.h"
@@ -198,7 +198,7 @@ static int check_answer(const struct task *t, struct task_ctx *ctx, const struct
 	const char *why;
 
 	if (!listens_here(t, ctx) ||
-	    !answer_is_bad(answers_ask_unit(a, ctx->root_fd, t->name, u, &why)))
+	    !answer_is_bad(liveness_ask_unit(a, ctx->root_fd, t->name, u, &why)))
 		return TASK_EQUAL;
 	(void)task_differs(diff, "active, but %s%s", why,
 			   ctx->verify ? "" : "; nodeup repair restarts it");
@@ -547,9 +547,9 @@ static int listen_to(const struct task *t, struct task_ctx *ctx, struct task_run
 
 	if (r < 0)
 		return r;
-	if (!answer_is_bad(answers_ask_unit(a, ctx->root_fd, t->name, &u, &why)))
+	if (!answer_is_bad(liveness_ask_unit(a, ctx->root_fd, t->name, &u, &why)))
 		return TASK_DONE;
-	if (!run->since_ns || dur_now() - run->since_ns < ANSWERS_SILENCE_NS)
+	if (!run->since_ns || dur_now() - run->since_ns < LIVENESS_SILENCE_NS)
 		return task_wait(run, dur_now() + ASK_AGAIN_NS,
 				 "an answer; silent for a minute it is restarted");
 	log_notice("%s: %s; it is restarted", t->name, why);

@@ -16,7 +16,7 @@
 #include "nodeup/base/io.h"
 #include "nodeup/base/print.h"
 #include "nodeup/base/str.h"
-#include "nodeup/host/answers.h"
+#include "nodeup/host/liveness.h"
 #include "tests/unit/lib/scratch.h"
 
 /* A program behind a socket: what it hears, and what it says to that; "": it closes. */
@@ -90,7 +90,7 @@ static void any_answer_is_an_answer(void **state)
 		struct server s = { .says = p->says, .fd = listen_at(&root, p->path) };
 
 		assert_int_equal(pthread_create(&s.thread, NULL, serve, &s), 0);
-		assert_int_equal(answers_ask(a, root.fd, p->unit, 0, &why), ANSWER_CAME);
+		assert_int_equal(liveness_ask(a, root.fd, p->unit, 0, &why), ANSWER_CAME);
 		assert_int_equal(pthread_join(s.thread, NULL), 0);
 		assert_true(s.n >= strlen(p->hears));
 		assert_memory_equal(s.heard, p->hears, strlen(p->hears));
@@ -114,24 +114,24 @@ static void what_says_nothing_is_told_in_a_second(void **state)
 	scratch_new(&root);
 	make_dirs(&root);
 	s.fd = listen_at(&root, p->path);
-	assert_int_equal(answers_ask(a, root.fd, p->unit, 0, &why), ANSWER_SILENT);
+	assert_int_equal(liveness_ask(a, root.fd, p->unit, 0, &why), ANSWER_SILENT);
 	assert_string_equal(why, "it does not answer: /run/docker.sock says nothing for 1.0 s");
 	assert_true(dur_now() - begun >= DUR_SEC && dur_now() - begun < 5 * DUR_SEC);
 	/* two more fill the queue, and nothing waits there either */
 	for (int i = 0; i < 3; i++)
-		assert_int_equal(answers_ask(a, root.fd, p->unit, 0, &why), ANSWER_SILENT);
+		assert_int_equal(liveness_ask(a, root.fd, p->unit, 0, &why), ANSWER_SILENT);
 	assert_int_equal(close(s.fd), 0);
-	assert_int_equal(answers_ask(a, root.fd, p->unit, 0, &why), ANSWER_CLOSED);
+	assert_int_equal(liveness_ask(a, root.fd, p->unit, 0, &why), ANSWER_CLOSED);
 	assert_string_equal(why, "it does not answer: /run/docker.sock: Connection refused");
 	assert_int_equal(unlinkat(root.fd, p->path + 1, 0), 0);
 	s.fd = listen_at(&root, p->path);
 	assert_int_equal(pthread_create(&s.thread, NULL, serve, &s), 0);
-	assert_int_equal(answers_ask(a, root.fd, p->unit, 0, &why), ANSWER_CLOSED);
+	assert_int_equal(liveness_ask(a, root.fd, p->unit, 0, &why), ANSWER_CLOSED);
 	assert_int_equal(pthread_join(s.thread, NULL), 0);
 	assert_int_equal(close(s.fd), 0);
 	assert_int_equal(unlinkat(root.fd, p->path + 1, 0), 0);
 	/* deleted: it is asked through the path, as others ask */
-	assert_int_equal(answers_ask(a, root.fd, p->unit, 0, &why), ANSWER_CLOSED);
+	assert_int_equal(liveness_ask(a, root.fd, p->unit, 0, &why), ANSWER_CLOSED);
 	assert_string_equal(why, "it does not answer: /run/docker.sock: No such file or directory");
 	scratch_done(&root);
 }
@@ -167,7 +167,7 @@ static void write_words(const struct scratch *root, const char *words)
 
 static enum answer ask_kubelet(struct arena *a, const struct scratch *root, const char **why)
 {
-	return answers_ask(a, root->fd, "kubelet.service", 7, why);
+	return liveness_ask(a, root->fd, "kubelet.service", 7, why);
 }
 
 static void kubelet_is_asked_where_it_was_told_to_answer(void **state)
@@ -297,20 +297,20 @@ static void a_port_is_asked_by_http_and_then_by_tls(void **state)
 				     .clients = rows[i].clients };
 		port = listen_at_port(&s);
 		assert_int_equal(pthread_create(&s.thread, NULL, serve, &s), 0);
-		assert_int_equal(answers_ask_port(a, "127.0.0.1", port, &why), rows[i].is);
+		assert_int_equal(liveness_ask_port(a, "127.0.0.1", port, &why), rows[i].is);
 		assert_int_equal(pthread_join(s.thread, NULL), 0);
 		assert_int_equal(close(s.fd), 0);
 	}
 	/* its length is what the record says */
 	assert_int_equal(s.n, 5 + 47);
 	port = listen_at_port(&s);
-	assert_int_equal(answers_ask_port(a, "127.0.0.1", port, &why), ANSWER_SILENT);
+	assert_int_equal(liveness_ask_port(a, "127.0.0.1", port, &why), ANSWER_SILENT);
 	assert_string_equal(
 		why,
 		arena_printf(a, "it does not answer: 127.0.0.1:%d says nothing for 1.0 s", port));
 	assert_int_equal(close(s.fd), 0);
-	assert_int_equal(answers_ask_port(a, "127.0.0.1", port, &why), ANSWER_CLOSED);
-	assert_int_equal(answers_ask_port(a, "::1", port, &why), ANSWER_NOT_ASKED);
+	assert_int_equal(liveness_ask_port(a, "127.0.0.1", port, &why), ANSWER_CLOSED);
+	assert_int_equal(liveness_ask_port(a, "::1", port, &why), ANSWER_NOT_ASKED);
 }
 
 static void a_unit_is_asked_when_it_is_up_for_a_minute(void **state)
@@ -346,7 +346,8 @@ static void a_unit_is_asked_when_it_is_up_for_a_minute(void **state)
 				rows[i].entered_s ? now_us - (uint64_t)rows[i].entered_s * s : 0,
 		};
 
-		assert_int_equal(answers_ask_unit(a, root.fd, rows[i].unit, &is, &why), rows[i].is);
+		assert_int_equal(liveness_ask_unit(a, root.fd, rows[i].unit, &is, &why),
+				 rows[i].is);
 		assert_true(str_eq(why, rows[i].why) || (!why && !rows[i].why));
 	}
 	scratch_done(&root);
@@ -360,7 +361,7 @@ static void what_cannot_be_asked_is_not_asked(void **state)
 
 	(void)state;
 	scratch_new(&root);
-	assert_int_equal(answers_ask(a, root.fd, "cron.service", 0, &why), ANSWER_NOT_ASKED);
+	assert_int_equal(liveness_ask(a, root.fd, "cron.service", 0, &why), ANSWER_NOT_ASKED);
 	assert_null(why);
 	scratch_done(&root);
 }

@@ -1,4 +1,4 @@
-#include "nodeup/host/answers.h"
+#include "nodeup/host/liveness.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -183,8 +183,8 @@ bool answer_is_bad(enum answer came)
 	return came == ANSWER_SILENT || came == ANSWER_CLOSED || came == ANSWER_UNWELL;
 }
 
-enum answer answers_ask(struct arena *a, int root_fd, const char *unit, uint32_t pid,
-			const char **ret_why)
+enum answer liveness_ask(struct arena *a, int root_fd, const char *unit, uint32_t pid,
+			 const char **ret_why)
 {
 	const struct row *row = find(unit);
 	struct place p = { .root_fd = root_fd };
@@ -206,19 +206,19 @@ enum answer answers_ask(struct arena *a, int root_fd, const char *unit, uint32_t
 	return ANSWER_UNWELL;
 }
 
-enum answer answers_ask_unit(struct arena *a, int root_fd, const char *unit,
-			     const struct bus_unit *is, const char **ret_why)
+enum answer liveness_ask_unit(struct arena *a, int root_fd, const char *unit,
+			      const struct bus_unit *is, const char **ret_why)
 {
 	const uint64_t began_us = is->start_us ? is->start_us : is->active_enter_us;
 
 	*ret_why = NULL;
 	if (!str_eq(is->active_state, "active") || dur_now() - (int64_t)began_us * 1000 < START_NS)
 		return ANSWER_NOT_ASKED;
-	return answers_ask(a, root_fd, unit, is->main_pid, ret_why);
+	return liveness_ask(a, root_fd, unit, is->main_pid, ret_why);
 }
 
-enum answer answers_ask_port(struct arena *a, const char *address, uint16_t port,
-			     const char **ret_why)
+enum answer liveness_ask_port(struct arena *a, const char *address, uint16_t port,
+			      const char **ret_why)
 {
 	const int64_t end = dur_now() + LIMIT_NS;
 	struct place p = { .port = port };
@@ -234,13 +234,13 @@ enum answer answers_ask_port(struct arena *a, const char *address, uint16_t port
 	return judge(a, &p, r, ret_why);
 }
 
-int answers_demand(int root_fd, const char *unit, struct err *e)
+int liveness_demand(int root_fd, const char *unit, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
 	const char *why;
 	int r;
 
-	if (answers_ask(a, root_fd, unit, 0, &why) != ANSWER_SILENT)
+	if (liveness_ask(a, root_fd, unit, 0, &why) != ANSWER_SILENT)
 		return 0;
 	r = err_fail(e, ERR_SYSTEM, ETIMEDOUT, "%s: %s", unit, why);
 	err_note(e, "do", "nodeup repair, which restarts it after a minute of silence");

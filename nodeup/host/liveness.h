@@ -1,4 +1,4 @@
-/* answers.h - whether a program that runs also answers
+/* liveness.h - whether a program that runs also answers
  * One request a program, and a second for it: a process that is stopped, or hangs, is active to systemd. Any answer is an answer,
  * also one that refuses; but kubelet says itself when it is not well. containerd is asked without ctr: a server of HTTP/2 begins
  * with a frame.
@@ -15,7 +15,7 @@
 #include "units/bus.h"
 
 /* How long a program that runs may say nothing. */
-#define ANSWERS_SILENCE_NS (60 * DUR_SEC)
+#define LIVENESS_SILENCE_NS (60 * DUR_SEC)
 
 enum answer {
 	ANSWER_CAME,
@@ -30,14 +30,14 @@ bool answer_is_bad(enum answer came);
 /* Asks the program of a unit, whose main process is pid (0: not known). Not asked: one that has no row here, whose socket this user
  * may not use, or which was told to have none. *ret_why is what is to be said of one from which no good answer came; NULL: nothing,
  * it has no row. Only a unit that is active is to be asked: systemd would start docker for it. */
-enum answer answers_ask(struct arena *a, int root_fd, const char *unit, uint32_t pid,
-			const char **ret_why);
+enum answer liveness_ask(struct arena *a, int root_fd, const char *unit, uint32_t pid,
+			 const char **ret_why);
 /* Asks the program of a unit that is so now. Not asked either, with nothing to be said of it: one that is not active, or was started
  * for less than a minute, which may be on its way. */
-enum answer answers_ask_unit(struct arena *a, int root_fd, const char *unit,
-			     const struct bus_unit *is, const char **ret_why);
+enum answer liveness_ask_unit(struct arena *a, int root_fd, const char *unit,
+			      const struct bus_unit *is, const char **ret_why);
 /* Asks what listens at a port of an IPv4 address, by HTTP and then by TLS. */
-enum answer answers_ask_port(struct arena *a, const char *address, uint16_t port,
-			     const char **ret_why);
+enum answer liveness_ask_port(struct arena *a, const char *address, uint16_t port,
+			      const char **ret_why);
 /* Fails if the program of a unit says nothing: what hangs is not given more to do. */
-int answers_demand(int root_fd, const char *unit, struct err *e) must_check;
+int liveness_demand(int root_fd, const char *unit, struct err *e) must_check;
