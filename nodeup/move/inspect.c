@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/statvfs.h>
 #include "nodeup/base/walk.h"
-#include "nodeup/move/moved.h"
+#include "nodeup/move/marks.h"
 #include "nodeup/move/same_tree.h"
 #include "nodeup/volumes/mounts.h"
 
@@ -161,7 +161,7 @@ bool move_is_of_long_ago(const struct task_ctx *ctx, const struct task_move *m)
 
 	return !move_has_content(ctx, m->target) &&
 	       tree_stamp_at(ctx->root_fd, m->source, &now, &ignored) == 0 &&
-	       moved_before(ctx, m, &now);
+	       move_is_recorded(ctx, m, &now);
 }
 
 /* The least that a copy may need: what is refused here could not have ended well. */

@@ -5,7 +5,7 @@
 #include "nodeup/move/copy_tree.h"
 #include "nodeup/move/step_back.h"
 #include "nodeup/move/users.h"
-#include "nodeup/move/moved.h"
+#include "nodeup/move/marks.h"
 #include "nodeup/tasks/baseline.h"
 #include "nodeup/tasks/kinds.h"
 #include "nodeup/volumes/mounts.h"
@@ -13,7 +13,7 @@
 static int check_records(const struct task_ctx *ctx, const struct task_move *m,
 			 struct task_diff *diff)
 {
-	if (moved_is_forgotten(ctx, m))
+	if (move_is_forgotten(ctx, m))
 		return task_differs(diff, "that it was moved is not on record");
 	if (step_back_is_on(ctx, m))
 		return task_differs(diff, "its mount still waits for the move");
@@ -80,7 +80,7 @@ static int begin_empty(const struct task_ctx *ctx, const struct task_move *m, st
 {
 	int r = tree_stamp_at(ctx->root_fd, m->source, ret, e);
 
-	if (r == 0 && !moved_before(ctx, m, ret))
+	if (r == 0 && !move_is_recorded(ctx, m, ret))
 		r = err_fail(e, ERR_BUSY, EAGAIN, "%s was written to just now", m->source);
 	if (r == 0)
 		r = io_mkdirs(ctx->root_fd, m->target, 0755, e);
@@ -141,7 +141,7 @@ static int move_apply(const struct task *t, struct task_ctx *ctx, struct task_ru
 	else if (r == MOVE_DONE)
 		r = step_back_remove(ctx, &t->move, e);
 	/* after the mark: what a killed run did not remember the next one finds there */
-	return r != 0 ? r : moved_remember(ctx, &t->move, e);
+	return r != 0 ? r : move_remember(ctx, &t->move, e);
 }
 
 /* The mount over the source would hide what the volume does not have. */

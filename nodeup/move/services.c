@@ -4,7 +4,7 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/base/paths.h"
 #include "nodeup/base/record.h"
-#include "nodeup/move/moved.h"
+#include "nodeup/move/marks.h"
 #include "nodeup/move/step_back.h"
 #include "nodeup/move/users.h"
 #include "nodeup/tasks/baseline.h"

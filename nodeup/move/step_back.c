@@ -3,7 +3,7 @@
 #include "nodeup/base/paths.h"
 #include "nodeup/base/record.h"
 #include "nodeup/move/inspect.h"
-#include "nodeup/move/moved.h"
+#include "nodeup/move/marks.h"
 #include "nodeup/volumes/mounts.h"
 
 bool step_back_is_on(const struct task_ctx *ctx, const struct task_move *m)
@@ -25,7 +25,7 @@ bool step_back_is_due(const struct task_ctx *ctx, const struct task_move *m)
 	       mounts_at(&all, m->mount_point) && !mounts_at(&all, m->source) &&
 	       !move_has_mark(ctx, m) && move_has_content(ctx, m->source) &&
 	       tree_stamp_at(ctx->root_fd, m->source, &now, &ignored) == 0 &&
-	       !moved_before(ctx, m, &now);
+	       !move_is_recorded(ctx, m, &now);
 }
 
 int step_back_put(const struct task_ctx *ctx, const struct task_move *m, struct err *e)

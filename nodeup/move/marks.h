@@ -1,4 +1,4 @@
-/* moved.h - the marks of a move on its volume, and what the root disk remembers of it
+/* marks.h - the marks of a move on its volume, and what the root disk remembers of it
  * A mark says that the copy on the volume is complete. The root disk remembers that the content of a directory has been on a volume: where the volume is a fresh disk since, that
  * content is of long ago and is not moved again, but stays where it is. Both are named after the machine,
  * so that an image made of it moves what it brings along.
@@ -20,9 +20,9 @@ char *move_mark(struct arena *a, const struct task_move *m);
 /* "/mnt/disks/.nodeup/var-lib-docker@i-0abc.copy", where it is made: a directory of nodeup's own. */
 char *move_staging(struct arena *a, const struct task_move *m);
 /* Returns whether what the source holds now is what was moved before, to the last file. */
-bool moved_before(const struct task_ctx *ctx, const struct task_move *m,
-		  const struct tree_stamp *now);
+bool move_is_recorded(const struct task_ctx *ctx, const struct task_move *m,
+		      const struct tree_stamp *now);
 /* Returns whether the mark of a move is on the volume that nothing here remembers. */
-bool moved_is_forgotten(const struct task_ctx *ctx, const struct task_move *m);
+bool move_is_forgotten(const struct task_ctx *ctx, const struct task_move *m);
 /* Remember what the mark on the volume says. */
-int moved_remember(const struct task_ctx *ctx, const struct task_move *m, struct err *e) must_check;
+int move_remember(const struct task_ctx *ctx, const struct task_move *m, struct err *e) must_check;

@@ -1,4 +1,4 @@
-#include "nodeup/move/moved.h"
+#include "nodeup/move/marks.h"
 
 #include <string.h>
 #include "nodeup/base/paths.h"
@@ -41,8 +41,8 @@ static const char *text_of(const struct task_ctx *ctx, struct arena *a, const ch
 	return record_read(ctx->root_fd, path, &text) ? arena_str(a, buf_str(&text)) : "";
 }
 
-bool moved_before(const struct task_ctx *ctx, const struct task_move *m,
-		  const struct tree_stamp *now)
+bool move_is_recorded(const struct task_ctx *ctx, const struct task_move *m,
+		      const struct tree_stamp *now)
 {
 	autoarena struct arena *a = arena_new_empty();
 
@@ -59,7 +59,7 @@ static const char *mark_text(const struct task_ctx *ctx, struct arena *a, const 
 	return strstr(mark, "\nfiles 0 ") ? "" : mark;
 }
 
-bool moved_is_forgotten(const struct task_ctx *ctx, const struct task_move *m)
+bool move_is_forgotten(const struct task_ctx *ctx, const struct task_move *m)
 {
 	autoarena struct arena *a = arena_new_empty();
 	const char *mark = mark_text(ctx, a, m);
@@ -67,7 +67,7 @@ bool moved_is_forgotten(const struct task_ctx *ctx, const struct task_move *m)
 	return *mark && strcmp(mark, text_of(ctx, a, record_path(a, m))) != 0;
 }
 
-int moved_remember(const struct task_ctx *ctx, const struct task_move *m, struct err *e)
+int move_remember(const struct task_ctx *ctx, const struct task_move *m, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
 	const char *mark = mark_text(ctx, a, m);
