@@ -1,7 +1,5 @@
 /* apply.c - converge this machine: lock, load, plan, run, watch, report */
-#include "nodeup/cmd/check.h"
-#include "nodeup/cmd/saved_plan.h"
-#include "nodeup/cmd/cli.h"
+#include "nodeup/cmd/apply.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +8,7 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/base/wait.h"
 #include "nodeup/cmd/boot.h"
+#include "nodeup/cmd/check.h"
 #include "nodeup/cmd/ending.h"
 #include "nodeup/base/log.h"
 #include "nodeup/base/paths.h"
@@ -21,21 +20,15 @@
 #include "nodeup/cmd/identity.h"
 #include "nodeup/cmd/last_good.h"
 #include "nodeup/cmd/offline.h"
-#include "nodeup/cmd/rounds.h"
+#include "nodeup/cmd/saved_plan.h"
 #include "nodeup/run/causes.h"
 #include "nodeup/run/history.h"
 #include "nodeup/run/lock.h"
-#include "nodeup/run/notice.h"
 #include "nodeup/run/pause.h"
-#include "nodeup/run/progress.h"
-#include "nodeup/run/report.h"
-#include "nodeup/run/standing.h"
-#include "nodeup/run/health.h"
 #include "nodeup/run/window.h"
 #include "nodeup/cmd/service.h"
 #include "nodeup/cmd/session_cache.h"
 #include "nodeup/cmd/session_disks.h"
-#include "nodeup/cmd/status_copy.h"
 #include "nodeup/tasks/state.h"
 #include "units/journal.h"
 #include "units/notify.h"
@@ -43,170 +36,10 @@
 /* documents of the last run may stand in when the store is silent for so long */
 #define STORE_PATIENCE_NS (60 * DUR_SEC)
 #define LOCK_POLL_MS 1000
-/* how often services are looked at while they are watched (window.h) */
-#define WINDOW_STEP_NS DUR_SEC
 /* bytes to keep of what no document names, when a disk is full */
 #define NO_ROOM 1
 /* volumes are waited for by hand, without a deadline */
 #define VOLUMES_BY_HAND_NS (300 * DUR_SEC)
-
-/* What the report callbacks need of the command under way. */
-struct apply {
-	const struct saved_plan *plan; /* of --plan */
-	struct cli *cli;
-	struct session session;
-	int live_fd; /* the root of this machine, whose status it is; -1: none */
-	struct status status;
-	struct progress *progress; /* of the run under way, or NULL */
-	struct waits *waits;
-	struct arena *before; /* what is kept of the run before; NULL: nothing */
-	struct arena *word;   /* has status.node */
-	int64_t next_status_ns;
-	int64_t patience_ns; /* of the run under way, with servers that have documents */
-	int lock_fd;         /* -1: not held */
-	int64_t volumes_ns;  /* how long volumes are waited for; 0: as long as there is time */
-	size_t changed;      /* tasks, in all runs */
-	int64_t begun_ns;
-	bool console_told; /* of a failed run of this process */
-	bool age_told;     /* of its age, too */
-	int silence_told; /* the worst that was said of its status: 1 not in /run, below 0 nowhere */
-	bool kept_told;   /* that documents are kept, for when the store cannot be reached */
-	struct round_end end;   /* of the run under way, from its beginning on */
-	struct join_keys *keys; /* begun by a run that came to none of them */
-	bool refused;           /* it may not change this machine */
-};
-
-/* A run that has the age which the settings name is told of once. */
-static void tell_age(struct apply *ap)
-{
-	autoarena struct arena *a = arena_new_empty();
-	const struct settings *s = &ap->session.settings;
-	struct strv lines;
-
-	if (ap->age_told || s->quiet_console || !s->console_after_ns ||
-	    dur_now() - ap->begun_ns < s->console_after_ns)
-		return;
-	ap->age_told = true;
-	lines = notice_lines(a, &ap->status);
-	notice_console(ap->live_fd, &lines);
-}
-
-static void publish_status(struct apply *ap)
-{
-	struct err why;
-	int r;
-
-	/* progress is not worth a failure */
-	if (ap->live_fd < 0)
-		return;
-	ending_hold();
-	r = status_write(ap->live_fd, &ap->status, &why);
-	if (r != 0 && (!ap->silence_told || (r < 0 && ap->silence_told > 0))) {
-		log_warning("nodeup status %s: %s",
-			    r < 0 ? "knows nothing of this run" : "is kept in " OWN_LIB, why.msg);
-		ap->silence_told = r;
-	}
-	if (str_eq(ap->status.state, "running"))
-		tell_age(ap);
-	ending_release();
-}
-
-/* Keeps the word of earlier runs on the node: of its own tries, and of a person between two of them. */
-static void take_word(struct apply *ap)
-{
-	struct health before;
-	struct err ignored;
-
-	arena_free(ap->word);
-	ap->word = arena_new_empty();
-	ap->status.node = ap->live_fd < 0 ||
-					  health_read(ap->word, ap->live_fd, &before, &ignored) < 0
-				  ? NULL
-				  : standing_carry(ap->word, before.word);
-}
-
-/* Returns whether this run failed, and the node is still as it was before it. */
-static bool left_as_it_was(const struct apply *ap)
-{
-	autoarena struct arena *a = arena_new_empty();
-	struct health now;
-	struct err ignored;
-
-	return ap->status.error && health_read(a, ap->live_fd, &now, &ignored) == 0 && now.kept;
-}
-
-/* Tells the console and the message of the day the state of the node. A person at a terminal has read it there. */
-static void tell_people(struct apply *ap, bool is_last)
-{
-	autoarena struct arena *a = arena_new_empty();
-	struct strv lines = { 0 };
-
-	if (ap->live_fd < 0 || left_as_it_was(ap))
-		return;
-	if (ap->status.error)
-		lines = notice_lines(a, &ap->status);
-	ending_hold();
-	notice_motd(ap->live_fd, &lines);
-	if ((is_last || !ap->console_told) && !ap->session.settings.quiet_console &&
-	    !isatty(STDERR_FILENO))
-		notice_console(ap->live_fd, &lines);
-	ap->console_told |= lines.n > 0;
-	ending_release();
-}
-
-/* The first run since the machine started: until it ends well, the node is not one yet. */
-static void tell_beginning(const struct apply *ap)
-{
-	autoarena struct arena *a = arena_new_empty();
-	const struct status st = { .state = "running" };
-	struct health before;
-	struct strv lines;
-	struct err ignored;
-
-	if (health_read(a, ap->live_fd, &before, &ignored) < 0 || before.state != HEALTH_NEVER)
-		return;
-	lines = notice_lines(a, &st);
-	notice_motd(ap->live_fd, &lines);
-}
-
-/* A run that is over is remembered; so is each one of a process that goes on, in the place of the one before. */
-static void remember(struct apply *ap)
-{
-	struct err late;
-
-	if (ap->live_fd < 0)
-		return;
-	ending_hold();
-	if (history_keep(ap->live_fd, &late) < 0)
-		log_warning("this run is not remembered: %s", late.msg);
-	ending_release();
-}
-
-/* To S3, if the settings say so. */
-static void copy_status(struct apply *ap)
-{
-	autoarena struct arena *a = arena_new_empty();
-	const char *url;
-	struct err late;
-
-	if (ap->live_fd < 0 || ap->cli->offline)
-		return;
-	if (status_copy(&ap->session, ap->live_fd, a, &url, &late) < 0)
-		log_warning("the status was not copied: %s", late.msg);
-	else if (url)
-		log_info("the status is at %s as well", url);
-}
-
-/* What was found and done, at the end of a repair with the reasons: those of a long first run were just told. */
-static void tell_recap(const struct apply *ap, const struct run_report *rep, const struct err *late)
-{
-	autoarena struct arena *a = arena_new_empty();
-	const struct strv lines = report_recap(a, rep, late);
-
-	for (size_t i = 0; i < lines.n && (ap->cli->verify || i == 0); i++)
-		if (ap->cli->verify || rep->counts[RUN_CHANGED])
-			log_info("%s%s", i ? "  " : "", lines.v[i]);
-}
 
 /* Whether an earlier run kept documents here, which may stand in for those that do not come. */
 static bool has_kept(const struct apply *ap)
@@ -233,95 +66,6 @@ static int64_t store_patience(const struct apply *ap)
 	return left > 0 ? left : 0;
 }
 
-/* A person in front of a dead store is told at once what can be used instead. */
-static void say_what_is_kept(struct apply *ap, struct arena *a)
-{
-	const char *date = ap->kept_told || ap->session.image_mode
-				   ? NULL
-				   : bootstrap_kept(a, ap->session.root_fd);
-
-	ap->kept_told = true;
-	if (date)
-		log_notice("documents kept at %s are there: they are used in %s%s", date,
-			   dur_human(a, ap->patience_ns),
-			   str_eq(ap->session.own_unit, boot_unit) ? ""
-								   : ", or now with --offline");
-}
-
-/* All waits for what is outside, but for tasks'. */
-static void on_wait(void *arg, const struct wait *w)
-{
-	struct apply *ap = arg;
-
-	waits_tell(ap->waits, w);
-	notify_status("%s%s: %s", w->works ? "" : "waiting for ", w->what, w->reason);
-	ap->status.waiting = w->reason;
-	ap->status.since_ns = w->since_ns;
-	ap->status.next_ns = w->next_ns;
-	ap->status.error = w->why;
-	publish_status(ap);
-	ap->status.waiting = NULL;
-	ap->status.since_ns = ap->status.next_ns = 0;
-	ap->status.error = NULL;
-}
-
-static void on_store_wait(void *arg, const struct wait *w)
-{
-	autoarena struct arena *a = arena_new_empty();
-	struct wait documents = *w;
-
-	if (!w->named) {
-		/* the error names the location */
-		documents.what = "documents";
-		say_what_is_kept(arg, a);
-	}
-	on_wait(arg, &documents);
-}
-
-static void on_run_event(void *arg, const struct run_report *rep, const struct run_outcome *o)
-{
-	autoarena struct arena *a = arena_new_empty();
-	struct apply *ap = arg;
-	int64_t now = dur_now();
-
-	if (o)
-		report_outcome(rep, o, ap->waits);
-	else
-		progress_show(ap->progress, rep);
-	report_waiting(rep, ap->waits);
-	/* a signal may come next: that something was changed is kept at once */
-	if (o && now < ap->next_status_ns &&
-	    (o->state != RUN_CHANGED || rep->counts[RUN_CHANGED] > 1))
-		return;
-	ap->next_status_ns = now + 200 * DUR_MS;
-	ap->status.rep = rep;
-	ap->status.waiting = report_progress(a, rep);
-	notify_status("%s", ap->status.waiting);
-	publish_status(ap);
-	ap->status.waiting = NULL;
-}
-
-/* Of a machine that converges well this is a line of its report, not a warning. */
-static void on_window_wait(void *arg, const char *what)
-{
-	autoarena struct arena *a = arena_new_empty();
-	struct apply *ap = arg;
-	const int64_t now = dur_now();
-	struct wait w = { .what = "services", .reason = what, .next_ns = now + WINDOW_STEP_NS };
-
-	if (!str_eq(ap->status.waiting, what)) {
-		ap->status.waiting = what;
-		ap->status.since_ns = now;
-		notify_status("waiting for %s", what);
-		publish_status(ap);
-	}
-	w.since_ns = ap->status.since_ns;
-	if (waits_due(ap->waits, w.what, what, now))
-		log_info("waiting for %s%s%s", what, now > w.since_ns ? ", for " : "",
-			 now > w.since_ns ? dur_human(a, now - w.since_ns) : "");
-	waits_show(ap->waits, &w);
-}
-
 /* Whether all is done but for units that nothing else depends on. */
 static bool only_last_failed(const struct run_report *rep)
 {
@@ -346,8 +90,8 @@ static int watch_window(struct apply *ap, const struct run_req *run, const struc
 	struct err late;
 
 	if (r >= 0)
-		return window_watch(run, rep, on_window_wait, ap, e);
-	if (only_last_failed(rep) && window_watch(run, rep, on_window_wait, ap, &late) < 0)
+		return window_watch(run, rep, apply_on_window, ap, e);
+	if (only_last_failed(rep) && window_watch(run, rep, apply_on_window, ap, &late) < 0)
 		report_error(&late);
 	return r;
 }
@@ -415,8 +159,8 @@ static int converge(struct apply *ap, struct err *e)
 		.cli = ap->cli,
 		.for_apply = true,
 		.patience_ns = ap->patience_ns,
-		.on_wait = on_store_wait,
-		.on_volume_wait = on_wait,
+		.on_wait = apply_on_store_wait,
+		.on_volume_wait = apply_on_wait,
 		.may_begin = may_begin,
 		.deadline_ns = volumes_deadline(ap),
 		.end_ns = ap->end.deadline_ns,
@@ -462,7 +206,7 @@ static int converge(struct apply *ap, struct err *e)
 	swept = session_sweep(s);
 	run = session_run(s);
 	run.deadline_ns = s->ctx.deadline_ns = ap->end.deadline_ns;
-	run.watch = on_run_event;
+	run.watch = apply_on_event;
 	run.watch_arg = run.gate_arg = ap;
 	run.gate = before_change;
 	rep = arena_new(s->arena, struct run_report);
@@ -494,20 +238,9 @@ static int converge(struct apply *ap, struct err *e)
 	/* a record of versions that attached volumes */
 	if (r == 0 && io_is_there(s->root_fd, OWN_CLAIMS))
 		(void)!io_remove(s->root_fd, OWN_CLAIMS, &late);
-	tell_recap(ap, rep, r < 0 ? e : NULL);
+	apply_tell_recap(ap, rep, r < 0 ? e : NULL);
 	trim_cache(ap, r, e);
 	return r;
-}
-
-/* What came of the assets is to be seen until the next run has a plan. */
-static void keep_assets(struct apply *ap)
-{
-	if (!ap->status.rep)
-		return;
-	arena_free(ap->before);
-	ap->before = arena_new_empty();
-	ap->status.assets = progress_tree(ap->before, ap->status.rep, ap->status.fetcher,
-					  ap->status.next_run_wall_ns);
 }
 
 /* What the next boot starts, if its run is refused. */
@@ -541,9 +274,9 @@ static bool go_on_as_before(struct apply *ap, struct err *e)
 		.patience_ns = ap->patience_ns,
 		.deadline_ns = ap->end.deadline_ns,
 		.no_metadata = ap->cli->no_metadata,
-		.on_wait = on_wait,
-		.watch = on_run_event,
-		.on_window = on_window_wait,
+		.on_wait = apply_on_wait,
+		.watch = apply_on_event,
+		.on_window = apply_on_window,
 		.arg = ap,
 	};
 	const struct run_report *of_run = ap->refused ? NULL : ap->status.rep;
@@ -580,12 +313,12 @@ static int converge_once(struct apply *ap, enum round *ret_next, struct err *e)
 	bool goes_on;
 	int r;
 
-	take_word(ap);
+	apply_carry_word(ap);
 	ap->status.state = "running";
 	ap->status.error = NULL;
 	ap->status.next_run_wall_ns = 0;
 	ap->status.attempt++;
-	publish_status(ap);
+	apply_publish(ap);
 	ap->patience_ns = store_patience(ap);
 	r = converge(ap, e);
 	if (r < 0 && ap->cli->offline)
@@ -604,13 +337,13 @@ static int converge_once(struct apply *ap, enum round *ret_next, struct err *e)
 	ap->status.ended = true;
 	if (*ret_next == ROUND_FIRST)
 		ap->status.next_run_wall_ns = dur_wall() + ap->end.pause_ns;
-	publish_status(ap);
+	apply_publish(ap);
 	/* a round that another one follows at once has not failed */
 	if (*ret_next == ROUND_NONE || *ret_next == ROUND_FIRST)
-		tell_people(ap, *ret_next == ROUND_NONE);
-	remember(ap);
-	copy_status(ap);
-	keep_assets(ap);
+		apply_tell_people(ap, *ret_next == ROUND_NONE);
+	apply_remember(ap);
+	apply_copy_status(ap);
+	apply_keep_assets(ap);
 	session_close(&ap->session);
 	ap->status.ended = false;
 	ap->status.rep = NULL;
@@ -738,7 +471,7 @@ static int apply(struct cli *cli, const char *own_unit, const struct saved_plan 
 		}
 		ending_tell(cmd_ending_run, cli);
 		ap.status.number = next_number(root);
-		tell_beginning(&ap);
+		apply_tell_beginning(&ap);
 		if (names_note(root, &late) < 0)
 			log_warning("the name of this host was not noted: %s", late.msg);
 	}

@@ -1,0 +1,62 @@
+/* apply.h - the state of an apply, and how its two files share it: private to these
+ * apply.c runs; apply_status.c says what comes of it: status.json, console, message of the day, history, S3.
+ * Invariant: only a run on a live machine has a status (live_fd). No failed report fails a run.
+ * Owner: apply(). Errors: none. Units: ns, monotonic. Threads: one. */
+#pragma once
+
+#include "nodeup/cmd/cli.h"
+#include "nodeup/cmd/rounds.h"
+#include "nodeup/cmd/session.h"
+#include "nodeup/run/progress.h"
+#include "nodeup/run/report.h"
+
+/* The command under way, through all its runs. */
+struct apply {
+	const struct saved_plan *plan; /* of --plan */
+	struct cli *cli;
+	struct session session;
+	int live_fd; /* the root of this machine, whose status it is; -1: none */
+	int lock_fd; /* -1: not held */
+	struct status status;
+	struct progress *progress; /* of the run under way, or NULL */
+	struct waits *waits;
+	struct arena *before;   /* what is kept of the run before; NULL: nothing */
+	struct arena *word;     /* has status.node */
+	struct round_end end;   /* of the run under way, from its beginning on */
+	struct join_keys *keys; /* begun by a run that came to none of them */
+	size_t changed;         /* tasks, in all runs */
+	int64_t begun_ns, next_status_ns;
+	int64_t patience_ns; /* of the run under way, with servers that have documents */
+	int64_t volumes_ns;  /* how long volumes are waited for; 0: as long as there is time */
+	int silence_told; /* the worst that was said of its status: 1 not in /run, below 0 nowhere */
+	bool console_told; /* of a failed run of this process */
+	bool age_told;     /* of its age, too */
+	bool kept_told;    /* that documents are kept, for when the store cannot be reached */
+	bool refused;      /* it may not change this machine */
+};
+
+/* Write status.json. */
+void apply_publish(struct apply *ap);
+/* Keep the word of earlier runs on the node: of its own tries, and of a person between two of them. */
+void apply_carry_word(struct apply *ap);
+/* Keep what came of the assets, to be seen until the next run has a plan. */
+void apply_keep_assets(struct apply *ap);
+
+/* Tell the console and the message of the day the state of the node. A person at a terminal has read it there. */
+void apply_tell_people(struct apply *ap, bool is_last);
+/* Tell them of the first run since the machine started: until it ends well, the node is not one yet. */
+void apply_tell_beginning(const struct apply *ap);
+/* Print what was found and done, at the end of a repair with the reasons. */
+void apply_tell_recap(const struct apply *ap, const struct run_report *rep, const struct err *late);
+
+/* Add a run that is over to the history; one of this process replaces the one before. */
+void apply_remember(struct apply *ap);
+/* Copy the status to S3, if the settings say so. */
+void apply_copy_status(struct apply *ap);
+
+/* Callbacks, with a struct apply: all waits for what is outside but for tasks', that for documents, what a run does,
+ * and its window. */
+void apply_on_wait(void *arg, const struct wait *w);
+void apply_on_store_wait(void *arg, const struct wait *w);
+void apply_on_event(void *arg, const struct run_report *rep, const struct run_outcome *o);
+void apply_on_window(void *arg, const char *what);

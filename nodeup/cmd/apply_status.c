@@ -1,0 +1,243 @@
+/* apply_status.c - what an apply says of itself: status.json, console, message of the day, history, S3 */
+#include "nodeup/cmd/apply.h"
+
+#include <unistd.h>
+#include "nodeup/base/dur.h"
+#include "nodeup/base/ending.h"
+#include "nodeup/base/log.h"
+#include "nodeup/base/paths.h"
+#include "nodeup/base/wait.h"
+#include "nodeup/cmd/boot.h"
+#include "nodeup/cmd/status_copy.h"
+#include "nodeup/run/health.h"
+#include "nodeup/run/history.h"
+#include "nodeup/run/notice.h"
+#include "nodeup/run/standing.h"
+#include "units/notify.h"
+
+/* how often services are looked at while they are watched (window.h) */
+#define WINDOW_STEP_NS DUR_SEC
+
+/* A run that has the age which the settings name is told of once. */
+static void tell_age(struct apply *ap)
+{
+	autoarena struct arena *a = arena_new_empty();
+	const struct settings *s = &ap->session.settings;
+	struct strv lines;
+
+	if (ap->age_told || s->quiet_console || !s->console_after_ns ||
+	    dur_now() - ap->begun_ns < s->console_after_ns)
+		return;
+	ap->age_told = true;
+	lines = notice_lines(a, &ap->status);
+	notice_console(ap->live_fd, &lines);
+}
+
+void apply_publish(struct apply *ap)
+{
+	struct err why;
+	int r;
+
+	/* progress is not worth a failure */
+	if (ap->live_fd < 0)
+		return;
+	ending_hold();
+	r = status_write(ap->live_fd, &ap->status, &why);
+	if (r != 0 && (!ap->silence_told || (r < 0 && ap->silence_told > 0))) {
+		log_warning("nodeup status %s: %s",
+			    r < 0 ? "knows nothing of this run" : "is kept in " OWN_LIB, why.msg);
+		ap->silence_told = r;
+	}
+	if (str_eq(ap->status.state, "running"))
+		tell_age(ap);
+	ending_release();
+}
+
+void apply_carry_word(struct apply *ap)
+{
+	struct health before;
+	struct err ignored;
+
+	arena_free(ap->word);
+	ap->word = arena_new_empty();
+	ap->status.node = ap->live_fd < 0 ||
+					  health_read(ap->word, ap->live_fd, &before, &ignored) < 0
+				  ? NULL
+				  : standing_carry(ap->word, before.word);
+}
+
+/* Returns whether this run failed, and the node is still as it was before it. */
+static bool left_as_it_was(const struct apply *ap)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct health now;
+	struct err ignored;
+
+	return ap->status.error && health_read(a, ap->live_fd, &now, &ignored) == 0 && now.kept;
+}
+
+void apply_tell_people(struct apply *ap, bool is_last)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct strv lines = { 0 };
+
+	if (ap->live_fd < 0 || left_as_it_was(ap))
+		return;
+	if (ap->status.error)
+		lines = notice_lines(a, &ap->status);
+	ending_hold();
+	notice_motd(ap->live_fd, &lines);
+	if ((is_last || !ap->console_told) && !ap->session.settings.quiet_console &&
+	    !isatty(STDERR_FILENO))
+		notice_console(ap->live_fd, &lines);
+	ap->console_told |= lines.n > 0;
+	ending_release();
+}
+
+void apply_tell_beginning(const struct apply *ap)
+{
+	autoarena struct arena *a = arena_new_empty();
+	const struct status st = { .state = "running" };
+	struct health before;
+	struct strv lines;
+	struct err ignored;
+
+	if (health_read(a, ap->live_fd, &before, &ignored) < 0 || before.state != HEALTH_NEVER)
+		return;
+	lines = notice_lines(a, &st);
+	notice_motd(ap->live_fd, &lines);
+}
+
+void apply_remember(struct apply *ap)
+{
+	struct err late;
+
+	if (ap->live_fd < 0)
+		return;
+	ending_hold();
+	if (history_keep(ap->live_fd, &late) < 0)
+		log_warning("this run is not remembered: %s", late.msg);
+	ending_release();
+}
+
+void apply_copy_status(struct apply *ap)
+{
+	autoarena struct arena *a = arena_new_empty();
+	const char *url;
+	struct err late;
+
+	if (ap->live_fd < 0 || ap->cli->offline)
+		return;
+	if (status_copy(&ap->session, ap->live_fd, a, &url, &late) < 0)
+		log_warning("the status was not copied: %s", late.msg);
+	else if (url)
+		log_info("the status is at %s as well", url);
+}
+
+void apply_tell_recap(const struct apply *ap, const struct run_report *rep, const struct err *late)
+{
+	autoarena struct arena *a = arena_new_empty();
+	const struct strv lines = report_recap(a, rep, late);
+
+	for (size_t i = 0; i < lines.n && (ap->cli->verify || i == 0); i++)
+		if (ap->cli->verify || rep->counts[RUN_CHANGED])
+			log_info("%s%s", i ? "  " : "", lines.v[i]);
+}
+
+/* A person in front of a dead store is told at once what can be used instead. */
+static void say_what_is_kept(struct apply *ap, struct arena *a)
+{
+	const char *date = ap->kept_told || ap->session.image_mode
+				   ? NULL
+				   : bootstrap_kept(a, ap->session.root_fd);
+
+	ap->kept_told = true;
+	if (date)
+		log_notice("documents kept at %s are there: they are used in %s%s", date,
+			   dur_human(a, ap->patience_ns),
+			   str_eq(ap->session.own_unit, boot_unit) ? ""
+								   : ", or now with --offline");
+}
+
+void apply_on_wait(void *arg, const struct wait *w)
+{
+	struct apply *ap = arg;
+
+	waits_tell(ap->waits, w);
+	notify_status("%s%s: %s", w->works ? "" : "waiting for ", w->what, w->reason);
+	ap->status.waiting = w->reason;
+	ap->status.since_ns = w->since_ns;
+	ap->status.next_ns = w->next_ns;
+	ap->status.error = w->why;
+	apply_publish(ap);
+	ap->status.waiting = NULL;
+	ap->status.since_ns = ap->status.next_ns = 0;
+	ap->status.error = NULL;
+}
+
+void apply_on_store_wait(void *arg, const struct wait *w)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct wait documents = *w;
+
+	if (!w->named) {
+		/* the error names the location */
+		documents.what = "documents";
+		say_what_is_kept(arg, a);
+	}
+	apply_on_wait(arg, &documents);
+}
+
+void apply_on_event(void *arg, const struct run_report *rep, const struct run_outcome *o)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct apply *ap = arg;
+	int64_t now = dur_now();
+
+	if (o)
+		report_outcome(rep, o, ap->waits);
+	else
+		progress_show(ap->progress, rep);
+	report_waiting(rep, ap->waits);
+	/* a signal may come next: that something was changed is kept at once */
+	if (o && now < ap->next_status_ns &&
+	    (o->state != RUN_CHANGED || rep->counts[RUN_CHANGED] > 1))
+		return;
+	ap->next_status_ns = now + 200 * DUR_MS;
+	ap->status.rep = rep;
+	ap->status.waiting = report_progress(a, rep);
+	notify_status("%s", ap->status.waiting);
+	apply_publish(ap);
+	ap->status.waiting = NULL;
+}
+
+/* Of a machine that converges well this is a line of its report, not a warning. */
+void apply_on_window(void *arg, const char *what)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct apply *ap = arg;
+	const int64_t now = dur_now();
+	struct wait w = { .what = "services", .reason = what, .next_ns = now + WINDOW_STEP_NS };
+
+	if (!str_eq(ap->status.waiting, what)) {
+		ap->status.waiting = what;
+		ap->status.since_ns = now;
+		notify_status("waiting for %s", what);
+		apply_publish(ap);
+	}
+	w.since_ns = ap->status.since_ns;
+	if (waits_due(ap->waits, w.what, what, now))
+		log_info("waiting for %s%s%s", what, now > w.since_ns ? ", for " : "",
+			 now > w.since_ns ? dur_human(a, now - w.since_ns) : "");
+	waits_show(ap->waits, &w);
+}
+
+void apply_keep_assets(struct apply *ap)
+{
+	if (!ap->status.rep)
+		return;
+	arena_free(ap->before);
+	ap->before = arena_new_empty();
+	ap->status.assets = progress_tree(ap->before, ap->status.rep, ap->status.fetcher,
+					  ap->status.next_run_wall_ns);
+}
