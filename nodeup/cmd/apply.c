@@ -90,9 +90,10 @@ static int watch_window(struct apply *ap, const struct run_req *run, const struc
 	struct err late;
 
 	if (r >= 0)
-		return window_watch(run, rep, apply_on_window, ap, e);
-	if (only_last_failed(rep) && window_watch(run, rep, apply_on_window, ap, &late) < 0)
+		r = window_watch(run, rep, apply_on_window, ap, e);
+	else if (only_last_failed(rep) && window_watch(run, rep, apply_on_window, ap, &late) < 0)
 		report_error(&late);
+	waits_over(ap->waits);
 	return r;
 }
 
@@ -152,9 +153,9 @@ static int64_t run_number(const struct apply *ap)
 	return ap->status.number ? ap->status.number : kept_last(ap->session.root_fd) + 1;
 }
 
-static int converge(struct apply *ap, struct err *e)
+/* Opens the session: documents, host, volumes, plan. */
+static int open_session(struct apply *ap, struct err *e)
 {
-	struct session *s = &ap->session;
 	const struct session_req req = {
 		.cli = ap->cli,
 		.for_apply = true,
@@ -167,78 +168,109 @@ static int converge(struct apply *ap, struct err *e)
 		.wait_arg = ap,
 		.keys = &ap->keys,
 	};
-	struct run_report *rep;
-	struct run_req run;
-	struct err late;
-	bool swept;
-	int r;
+	const int r = session_open(&ap->session, &req, e);
 
-	ap->end.files_lost = ap->refused = ap->status.may_not_change = false;
-	r = session_open(s, &req, e);
 	waits_over(ap->waits);
 	if (r < 0)
 		return err_code(e);
-	ap->status.conf = s->boot.is_chosen ? s->boot.set : location_shown(s->arena, s->boot.conf);
-	ap->status.kops = vintage_text(s->arena, &s->boot.documents.vintage);
-	ap->status.known_by = vintage_known_by(s->arena, &s->boot.documents.vintage);
-	ap->status.kept_why = s->boot.replay_why;
-	ap->status.accepted = &s->boot.accepted;
-	ap->status.tolerated = &s->boot.tolerated;
-	ap->status.expiring = s->boot.expiring;
-	ap->status.expiry = s->boot.expiry;
-	ap->status.renews = s->boot.renews;
-	if (s->boot.replayed && !s->boot.set)
-		log_warning("the state store cannot be reached: documents are the persisted ones, "
-			    "%s old",
-			    dur_human(s->arena, s->boot.replay_age_ns));
-	r = ap->cli->offline ? offline_check(s, e) : 0;
+	apply_note_documents(ap);
+	return 0;
+}
+
+/* Looks whether this run may begin: with --offline, on this host, by --plan. */
+static int preflight(struct apply *ap, struct err *e)
+{
+	struct session *s = &ap->session;
+	int r = ap->cli->offline ? offline_check(s, e) : 0;
+
 	if (r == 0)
 		r = session_preflight(s, e);
 	/* later runs of this one find what the first has changed */
 	if (r == 0 && ap->cli->plan_file)
 		r = saved_plan_check(ap->plan, s, ap->status.attempt == 1, e);
-	if (r < 0)
-		return err_code(e);
+	return r < 0 ? err_code(e) : 0;
+}
+
+/* Notes whose node this is, whatever becomes of the run. */
+static void note_node(struct session *s)
+{
+	struct err late;
+
 	if (identity_renew(s, &late) < 0)
 		log_warning("which instance this is was not noted: %s", late.msg);
 	if (bootstrap_keep_told(&s->boot, s->root_fd, &late) < 0)
 		log_warning("what was told of this node was not kept: %s", late.msg);
-	swept = session_sweep(s);
+}
+
+/* Applies all tasks of the plan. */
+static int run_tasks(struct apply *ap, const struct run_req *run, struct run_report *rep,
+		     struct err *e)
+{
+	struct session *s = &ap->session;
+	const bool swept = session_sweep(s);
+	int r;
+
+	ap->progress = progress_new(s->ctx.fetcher, ap->waits);
+	ap->status.fetcher = s->ctx.fetcher;
+	r = run_execute(s->arena, run, rep, e);
+	/* who unpacked for a killed run has ended a moment after it */
+	if (!swept)
+		(void)session_sweep(s);
+	progress_free(ap->progress);
+	ap->progress = NULL;
+	return r;
+}
+
+/* Keeps what was done, also when something else failed; of a run that ended well the documents, too. */
+static void keep_records(struct apply *ap, int r)
+{
+	struct session *s = &ap->session;
+	struct err late;
+
+	if (cache_settle(s->ctx.cache, &late) < 0)
+		log_warning("%s; what the cache got may be gone after a power cut", late.msg);
+	if (state_store(s->ctx.state, &late) < 0)
+		log_warning("applied state not kept: %s", late.msg);
+	if (r < 0)
+		return;
+	if (bootstrap_is_current(&s->boot) &&
+	    bootstrap_persist(&s->boot, s->root_fd, run_number(ap), &late) < 0)
+		log_warning("documents not kept: %s", late.msg);
+	/* a record of versions that attached volumes */
+	if (io_is_there(s->root_fd, OWN_CLAIMS))
+		(void)!io_remove(s->root_fd, OWN_CLAIMS, &late);
+}
+
+/* The steps of one run. */
+static int converge(struct apply *ap, struct err *e)
+{
+	struct session *s = &ap->session;
+	struct run_report *rep;
+	struct run_req run;
+	int r;
+
+	ap->end.files_lost = ap->refused = ap->status.may_not_change = false;
+	r = open_session(ap, e);
+	if (r == 0)
+		r = preflight(ap, e);
+	if (r < 0)
+		return r;
+	note_node(s);
 	run = session_run(s);
 	run.deadline_ns = s->ctx.deadline_ns = ap->end.deadline_ns;
 	run.watch = apply_on_event;
 	run.watch_arg = run.gate_arg = ap;
 	run.gate = before_change;
 	rep = arena_new(s->arena, struct run_report);
-	ap->progress = progress_new(s->ctx.fetcher, ap->waits);
-	ap->status.fetcher = s->ctx.fetcher;
-	r = run_execute(s->arena, &run, rep, e);
-	/* who unpacked for a killed run has ended a moment after it */
-	if (!swept)
-		(void)session_sweep(s);
-	progress_free(ap->progress);
-	ap->progress = NULL;
-	if (ap->refused) {
-		trim_cache(ap, r, e);
-		return r;
+	r = run_tasks(ap, &run, rep, e);
+	if (!ap->refused) {
+		log_info("%s", report_summary(s->arena, rep));
+		ap->changed += rep->counts[RUN_CHANGED];
+		r = watch_window(ap, &run, rep, r, e);
+		r = sync_files(ap, r, e);
+		keep_records(ap, r);
+		apply_tell_recap(ap, rep, r < 0 ? e : NULL);
 	}
-	log_info("%s", report_summary(s->arena, rep));
-	ap->changed += rep->counts[RUN_CHANGED];
-	r = watch_window(ap, &run, rep, r, e);
-	waits_over(ap->waits);
-	r = sync_files(ap, r, e);
-	if (cache_settle(s->ctx.cache, &late) < 0)
-		log_warning("%s; what the cache got may be gone after a power cut", late.msg);
-	/* what was done is remembered even when something else failed */
-	if (state_store(s->ctx.state, &late) < 0)
-		log_warning("applied state not kept: %s", late.msg);
-	if (r == 0 && bootstrap_is_current(&s->boot) &&
-	    bootstrap_persist(&s->boot, s->root_fd, run_number(ap), &late) < 0)
-		log_warning("documents not kept: %s", late.msg);
-	/* a record of versions that attached volumes */
-	if (r == 0 && io_is_there(s->root_fd, OWN_CLAIMS))
-		(void)!io_remove(s->root_fd, OWN_CLAIMS, &late);
-	apply_tell_recap(ap, rep, r < 0 ? e : NULL);
 	trim_cache(ap, r, e);
 	return r;
 }
@@ -348,9 +380,7 @@ static int converge_once(struct apply *ap, enum round *ret_next, struct err *e)
 	ap->status.ended = false;
 	ap->status.rep = NULL;
 	ap->status.fetcher = NULL;
-	ap->status.conf = ap->status.expiring = ap->status.kept_why = NULL;
-	ap->status.kops = ap->status.known_by = NULL;
-	ap->status.accepted = ap->status.tolerated = NULL;
+	ap->status.documents = (struct status_documents){ 0 };
 	return r;
 }
 

@@ -37,6 +37,8 @@ struct apply {
 
 /* Write status.json. */
 void apply_publish(struct apply *ap);
+/* Note in the status what the documents say, and warn when these are kept ones. */
+void apply_note_documents(struct apply *ap);
 /* Keep the word of earlier runs on the node: of its own tries, and of a person between two of them. */
 void apply_carry_word(struct apply *ap);
 /* Keep what came of the assets, to be seen until the next run has a plan. */

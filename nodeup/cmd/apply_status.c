@@ -9,6 +9,7 @@
 #include "nodeup/base/wait.h"
 #include "nodeup/cmd/boot.h"
 #include "nodeup/cmd/status_copy.h"
+#include "nodeup/documents/location.h"
 #include "nodeup/run/health.h"
 #include "nodeup/run/history.h"
 #include "nodeup/run/notice.h"
@@ -142,6 +143,28 @@ void apply_tell_recap(const struct apply *ap, const struct run_report *rep, cons
 	for (size_t i = 0; i < lines.n && (ap->cli->verify || i == 0); i++)
 		if (ap->cli->verify || rep->counts[RUN_CHANGED])
 			log_info("%s%s", i ? "  " : "", lines.v[i]);
+}
+
+void apply_note_documents(struct apply *ap)
+{
+	const struct session *s = &ap->session;
+	const struct vintage *v = &s->boot.documents.vintage;
+
+	ap->status.documents = (struct status_documents){
+		.conf = s->boot.is_chosen ? s->boot.set : location_shown(s->arena, s->boot.conf),
+		.kops = vintage_text(s->arena, v),
+		.known_by = vintage_known_by(s->arena, v),
+		.kept_why = s->boot.replay_why,
+		.accepted = &s->boot.accepted,
+		.tolerated = &s->boot.tolerated,
+		.expiring = s->boot.expiring,
+		.expiry = s->boot.expiry,
+		.renews = s->boot.renews,
+	};
+	if (s->boot.replayed && !s->boot.set)
+		log_warning("the state store cannot be reached: documents are the persisted ones, "
+			    "%s old",
+			    dur_human(s->arena, s->boot.replay_age_ns));
 }
 
 /* A person in front of a dead store is told at once what can be used instead. */

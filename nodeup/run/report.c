@@ -426,15 +426,16 @@ int status_write(int root_fd, const struct status *st, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
 	autobuf struct buf text = BUF_INIT(8 << 20);
+	const struct status_documents *d = &st->documents;
 	struct tree *t = tree_map(a);
 	int r;
 
 	tree_set_int(a, t, "schema", 1);
 	tree_set_word(a, t, "state", st->state);
 	tree_set_word(a, t, "version", st->version);
-	tree_set_word(a, t, "conf", st->conf);
-	tree_set_word(a, t, "kops", st->kops);
-	tree_set_word(a, t, "kopsKnownBy", st->known_by);
+	tree_set_word(a, t, "conf", d->conf);
+	tree_set_word(a, t, "kops", d->kops);
+	tree_set_word(a, t, "kopsKnownBy", d->known_by);
 	tree_set_word(a, t, "unit", st->unit);
 	tree_set_word(a, t, "user", st->user);
 	tree_set_word(a, t, "waiting", st->waiting);
@@ -450,15 +451,15 @@ int status_write(int root_fd, const struct status *st, struct err *e)
 	tree_set_true(a, t, "mayNotChange", st->may_not_change);
 	if (st->node && (st->error || !standing_is_good(t)))
 		(void)tree_set(a, t, "node", (struct tree *)st->node);
-	tree_set_word(a, t, "keptWhy", st->kept_why);
-	if (st->accepted && st->accepted->n)
-		(void)tree_set(a, t, "acceptedKeys", tree_of_strv(a, st->accepted));
-	if (st->tolerated && st->tolerated->n)
-		(void)tree_set(a, t, "refusedValues", tree_of_strv(a, st->tolerated));
-	if (st->expiring) {
-		tree_set_word(a, t, "expiring", st->expiring);
-		tree_set_int(a, t, "expiresUnix", st->expiry);
-		tree_set_true(a, t, "renews", st->renews);
+	tree_set_word(a, t, "keptWhy", d->kept_why);
+	if (d->accepted && d->accepted->n)
+		(void)tree_set(a, t, "acceptedKeys", tree_of_strv(a, d->accepted));
+	if (d->tolerated && d->tolerated->n)
+		(void)tree_set(a, t, "refusedValues", tree_of_strv(a, d->tolerated));
+	if (d->expiring) {
+		tree_set_word(a, t, "expiring", d->expiring);
+		tree_set_int(a, t, "expiresUnix", d->expiry);
+		tree_set_true(a, t, "renews", d->renews);
 	}
 	if (st->next_run_wall_ns)
 		tree_set_int(a, t, "nextRunUnixMs", st->next_run_wall_ns / DUR_MS);

@@ -31,12 +31,23 @@ struct tree *report_tree(struct arena *a, const struct run_report *rep);
 /* What made tasks of a report fail, one map each: cause, tasks that it hit, tasks that it kept from being done. */
 struct tree *report_causes(struct arena *a, const struct run_report *rep);
 
+/* What the documents of a run say. */
+struct status_documents {
+	const char *conf;
+	const char *kops,
+		*known_by; /* the version that rendered them, and what tells it; NULL: not known */
+	const char *kept_why; /* for what reason they are the kept ones; NULL: they are not */
+	const struct strv *accepted;  /* keys that are left alone; NULL: none */
+	const struct strv *tolerated; /* refused values that it goes on with; NULL: none */
+	const char *expiring;         /* the certificate that ends first; NULL: none */
+	int64_t expiry;               /* when it does, in seconds since 1970 */
+	bool renews;                  /* a run issues it anew in time; else it cannot be had anew */
+};
+
 struct status {
 	const char *
 		state; /* "running", "ready", "retrying", "failed", "degraded"; see interrupted.h */
-	const char *version, *conf;
-	/* the version that rendered the documents, and what tells it; NULL: not known */
-	const char *kops, *known_by;
+	const char *version;
 	const char *unit;    /* that runs us; NULL: none */
 	const char *user;    /* who runs us by hand, where sudo says it; else NULL */
 	const char *waiting; /* NULL: for nothing */
@@ -47,13 +58,8 @@ struct status {
 	struct fetcher *fetcher;      /* of that run, or NULL */
 	struct tree *assets;     /* as they were when the run before ended, till there is a rep */
 	const struct err *error; /* NULL: none */
-	const char *kept_why; /* for what reason documents are the kept ones; NULL: they are not */
-	const struct strv *accepted;  /* keys that are left alone; NULL: none */
-	const struct strv *tolerated; /* refused values that it goes on with; NULL: none */
-	const char *expiring;         /* the certificate that ends first; NULL: none */
-	int64_t expiry;               /* when it does, in seconds since 1970 */
-	bool renews;                  /* a run issues it anew in time; else it cannot be had anew */
-	int64_t next_run_wall_ns;     /* 0: none follows this one */
+	struct status_documents documents; /* all NULL until they are read */
+	int64_t next_run_wall_ns;          /* 0: none follows this one */
 	int64_t started_wall_ns;
 	int64_t number; /* of the process among those of this machine; 0: it is not known */
 	unsigned int attempt;

@@ -129,7 +129,7 @@ static void the_reason_for_kept_documents_is_told(void **state)
 	static const char reason[] = "s3://b/c/nodeupconfig.yaml: the document is empty";
 	autoarena struct arena *a = arena_new_empty();
 	const struct status st = {
-		.state = "degraded", .version = "1", .attempt = 1, .kept_why = reason
+		.state = "degraded", .version = "1", .attempt = 1, .documents.kept_why = reason
 	};
 	struct scratch root;
 	struct err e;
@@ -149,9 +149,10 @@ static struct health health_with_certificate(struct arena *a, const struct scrat
 	const struct status st = { .state = state,
 				   .version = "1",
 				   .attempt = 1,
-				   .expiring = "kubelet",
-				   .renews = renews,
-				   .expiry = dur_wall() / DUR_SEC + (int64_t)days * 24 * 3600 };
+				   .documents.expiring = "kubelet",
+				   .documents.renews = renews,
+				   .documents.expiry =
+					   dur_wall() / DUR_SEC + (int64_t)days * 24 * 3600 };
 	struct err late;
 
 	if (status_write(root->fd, &st, &late) < 0)
