@@ -240,79 +240,75 @@ static void persists(struct world *w, const char *arg)
 	w->want.persist = true;
 }
 
+static const struct {
+	void (*change)(struct world *w, const char *arg);
+	const char *arg, *why;
+} near_misses[] = {
+	/* whose disk it is */
+	{ mapped_as, "ebs1", "nothing says that it is of the instance store" },
+	{ mapped_as, "", "nothing says that it is of the instance store" },
+	{ also_ebs, "ebs1", "nothing says that it is of the instance store" },
+	{ also_ebs, "root", "nothing says that it is of the instance store" },
+	{ is_type, NULL, "nothing says that instances of this type have that disk" },
+	{ is_type, "t2.medium", "nothing says that instances of this type have" },
+	{ is_type, "m3", "nothing says that instances of this type have that disk" },
+	{ is_type, "m3.medium2", "nothing says that instances of this type have" },
+	{ mapped_as, "ephemeral1", "nothing says that instances of this type have" },
+	{ mapped_as, "ephemeral", "nothing says that instances of this type have" },
+	{ mapped_as, "ephemeral00", "nothing says that instances of this type have" },
+	{ mapped_as, "ephemeral0", "" },
+	{ twin, "sdb", "another disk has its name" },
+	{ volume_has_the_name, "sdb", "another disk has its name" },
+	{ volume_has_the_name, "sdf", "" },
+	{ record, "/data", "a record in /var/lib/nodeup/volumes" },
+	{ record, "/other", "a record in /var/lib/nodeup/volumes" },
+	{ record_file, "/var/lib/nodeup/volumes/other", "a record in" },
+	{ record_file, "/var/lib/nodeup/volumes/.nodeup-4711", "" },
+	{ persists, "", "is to outlive the instance" },
+	{ has_model, "LIO-ORG lun\n", "nothing says that it is of the instance store" },
+	{ has_no_number, "0\n", "" },
+	/* what is on it */
+	{ made_as, "ext3 -L scratch", "it has a label" },
+	{ made_as, "ext2 -m 0", "EC2 makes no such file system" },
+	{ made_as, "ext4 -O bigalloc", "features that nodeup does not know" },
+	{ made_as, "ext3 -d /etc/apt", "its count of free inodes" },
+	{ unreadable, "1024", "it cannot be read" },
+	{ unreadable, "2048", "it cannot be read" },
+	/* where it is mounted */
+	{ is_mounted, "30 22 259:0 / /data2 rw - ext3 /dev/xvdb rw\n", "mounted at /data2" },
+	{ is_mounted, "30 22 259:0 / /mnt/a rw - ext3 /dev/xvdb rw\n", "mounted at /mnt/a" },
+	{ is_mounted, AT_MNT "31 22 259:0 / /srv rw - ext3 /dev/xvdb rw\n",
+	  "mounted at /mnt, /srv" },
+	{ is_mounted, AT_MNT "31 22 259:0 /lost+found /srv rw - ext3 /dev/xvdb rw\n",
+	  "mounted at /mnt, /srv" },
+	{ is_mounted, AT_MNT AT_MNT, "mounted at /mnt, /mnt" },
+	{ is_mounted, "30 22 259:0 /lost+found /mnt rw - ext3 /dev/xvdb rw\n", "mounted at /mnt" },
+	{ is_mounted_without_line, ROOT_LINE, "no line of cloud-init's" },
+	{ is_mounted_without_line, "", "no line of cloud-init's" },
+	/* what fstab says of it */
+	{ fstab_is, "/dev/xvdb /mnt auto defaults,nofail 0 2\n", "not cloud-init's" },
+	{ fstab_is, "/dev/sdb /scratch ext3 noauto 0 0\n" LINE, "not cloud-init's" },
+	{ fstab_is, "/dev/xvdb /mnt auto comment=cloudconfigs 0 2\n", "not cloud-init's" },
+	{ fstab_is, "/dev/xvdb /data auto comment=cloudconfig 0 2\n", "at another place" },
+	{ fstab_is, LINE LINE, "at another place" },
+	/* what uses it */
+	{ swap_is, "/dev/xvdb", "swap space in use" },
+	{ loop_over, "/mnt/file", "is the disk /dev/loop0" },
+	{ loop_over, "/gone/file", "is the disk /dev/loop0" },
+	{ loop_over, "/etc/fstab", "is the disk /dev/loop0" },
+	{ unseen, "/proc/7/map_files", "what process 7 has open cannot be seen" },
+	{ cwd, "/mnt", "as its working directory" },
+	{ cwd, "/mnt/lost+found", "as its working directory" },
+	{ other_namespace, TABLE, "" },
+	{ other_namespace, ROOT_MOUNT "41 40 259:0 / /host/mnt rw - ext3 /dev/xvdb rw\n",
+	  "mounted" },
+	{ other_namespace, ROOT_MOUNT "41 40 259:0 / /mnt rw - ext3 /dev/xvdb rw\n", "mounted" },
+};
+
 static void near_misses_are_data(void **state)
 {
-	static const struct {
-		void (*change)(struct world *w, const char *arg);
-		const char *arg, *why;
-	} rows[] = {
-		/* whose disk it is */
-		{ mapped_as, "ebs1", "nothing says that it is of the instance store" },
-		{ mapped_as, "", "nothing says that it is of the instance store" },
-		{ also_ebs, "ebs1", "nothing says that it is of the instance store" },
-		{ also_ebs, "root", "nothing says that it is of the instance store" },
-		{ is_type, NULL, "nothing says that instances of this type have that disk" },
-		{ is_type, "t2.medium", "nothing says that instances of this type have" },
-		{ is_type, "m3", "nothing says that instances of this type have that disk" },
-		{ is_type, "m3.medium2", "nothing says that instances of this type have" },
-		{ mapped_as, "ephemeral1", "nothing says that instances of this type have" },
-		{ mapped_as, "ephemeral", "nothing says that instances of this type have" },
-		{ mapped_as, "ephemeral00", "nothing says that instances of this type have" },
-		{ mapped_as, "ephemeral0", "" },
-		{ twin, "sdb", "another disk has its name" },
-		{ volume_has_the_name, "sdb", "another disk has its name" },
-		{ volume_has_the_name, "sdf", "" },
-		{ record, "/data", "a record in /var/lib/nodeup/volumes" },
-		{ record, "/other", "a record in /var/lib/nodeup/volumes" },
-		{ record_file, "/var/lib/nodeup/volumes/other", "a record in" },
-		{ record_file, "/var/lib/nodeup/volumes/.nodeup-4711", "" },
-		{ persists, "", "is to outlive the instance" },
-		{ has_model, "LIO-ORG lun\n", "nothing says that it is of the instance store" },
-		{ has_no_number, "0\n", "" },
-		/* what is on it */
-		{ made_as, "ext3 -L scratch", "it has a label" },
-		{ made_as, "ext2 -m 0", "EC2 makes no such file system" },
-		{ made_as, "ext4 -O bigalloc", "features that nodeup does not know" },
-		{ made_as, "ext3 -d /etc/apt", "its count of free inodes" },
-		{ unreadable, "1024", "it cannot be read" },
-		{ unreadable, "2048", "it cannot be read" },
-		/* where it is mounted */
-		{ is_mounted, "30 22 259:0 / /data2 rw - ext3 /dev/xvdb rw\n",
-		  "mounted at /data2" },
-		{ is_mounted, "30 22 259:0 / /mnt/a rw - ext3 /dev/xvdb rw\n",
-		  "mounted at /mnt/a" },
-		{ is_mounted, AT_MNT "31 22 259:0 / /srv rw - ext3 /dev/xvdb rw\n",
-		  "mounted at /mnt, /srv" },
-		{ is_mounted, AT_MNT "31 22 259:0 /lost+found /srv rw - ext3 /dev/xvdb rw\n",
-		  "mounted at /mnt, /srv" },
-		{ is_mounted, AT_MNT AT_MNT, "mounted at /mnt, /mnt" },
-		{ is_mounted, "30 22 259:0 /lost+found /mnt rw - ext3 /dev/xvdb rw\n",
-		  "mounted at /mnt" },
-		{ is_mounted_without_line, ROOT_LINE, "no line of cloud-init's" },
-		{ is_mounted_without_line, "", "no line of cloud-init's" },
-		/* what fstab says of it */
-		{ fstab_is, "/dev/xvdb /mnt auto defaults,nofail 0 2\n", "not cloud-init's" },
-		{ fstab_is, "/dev/sdb /scratch ext3 noauto 0 0\n" LINE, "not cloud-init's" },
-		{ fstab_is, "/dev/xvdb /mnt auto comment=cloudconfigs 0 2\n", "not cloud-init's" },
-		{ fstab_is, "/dev/xvdb /data auto comment=cloudconfig 0 2\n", "at another place" },
-		{ fstab_is, LINE LINE, "at another place" },
-		/* what uses it */
-		{ swap_is, "/dev/xvdb", "swap space in use" },
-		{ loop_over, "/mnt/file", "is the disk /dev/loop0" },
-		{ loop_over, "/gone/file", "is the disk /dev/loop0" },
-		{ loop_over, "/etc/fstab", "is the disk /dev/loop0" },
-		{ unseen, "/proc/7/map_files", "what process 7 has open cannot be seen" },
-		{ cwd, "/mnt", "as its working directory" },
-		{ cwd, "/mnt/lost+found", "as its working directory" },
-		{ other_namespace, TABLE, "" },
-		{ other_namespace, ROOT_MOUNT "41 40 259:0 / /host/mnt rw - ext3 /dev/xvdb rw\n",
-		  "mounted" },
-		{ other_namespace, ROOT_MOUNT "41 40 259:0 / /mnt rw - ext3 /dev/xvdb rw\n",
-		  "mounted" },
-	};
-
 	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(near_misses); i++) {
 		const char *lines;
 		struct world *w;
 		void *new;
@@ -321,16 +317,16 @@ static void near_misses_are_data(void **state)
 		w = new;
 		plug_handed(w);
 		assert_int_equal(check(w), TASK_DIFFERS);
-		rows[i].change(w, rows[i].arg);
+		near_misses[i].change(w, near_misses[i].arg);
 		lines = fstab(w);
-		if (rows[i].why && !*rows[i].why) {
+		if (near_misses[i].why && !*near_misses[i].why) {
 			/* no near miss: what shows only that the change before it is not what is refused */
 			if (check(w) != TASK_DIFFERS)
 				fail_msg("%s: %s", w->e.msg, note(w, "ruled out"));
 		} else {
-			assert_left_alone(w, "xvdb", rows[i].why ? ERR_REFUSED : ERR_SYSTEM,
+			assert_left_alone(w, "xvdb", near_misses[i].why ? ERR_REFUSED : ERR_SYSTEM,
 					  "nothing was written");
-			if (rows[i].why && !strstr(note(w, "ruled out"), rows[i].why))
+			if (near_misses[i].why && !strstr(note(w, "ruled out"), near_misses[i].why))
 				fail_msg("%zu: %s", i, note(w, "ruled out"));
 			assert_string_equal(fstab(w), lines);
 		}

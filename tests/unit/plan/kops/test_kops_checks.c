@@ -44,89 +44,87 @@ static const char *note(const struct err *e, const char *label)
 	"containerdConfig: {version: " version ", configOverride: \"" config "\"}\n"
 #define IPVS "KubeProxy: {cpuRequest: 100m, proxyMode: ipvs}\n" OF("2.2.1")
 
+static const struct {
+	int minor;
+	const char *text;
+	struct runtime runtime;
+	const char *says, *got;
+} pair_rows[] = {
+	{ 35, OF("2.2.1"), { .cgroup = 1 }, "this host has cgroup v1", "" },
+	{ 35, OF("2.2.1"), { .cgroup = 2 }, NULL, NULL },
+	{ 35, OF("2.2.1"), { 0 }, NULL, NULL },
+	{ 34, OF("2.2.1"), { .cgroup = 1 }, NULL, NULL },
+	{ 35, OF("1.7.28"), { 0 }, NULL, NULL },
+	{ 36, OF("1.7.28"), { 0 }, "the last that works with containerd 1", "1.7.28" },
+	{ 36, OF("2.1.9"), { 0 }, NULL, NULL },
+	{ 26, OF("1.5.9"), { 0 }, "no CRI v1", "1.5.9" },
+	{ 25, OF("1.5.9"), { 0 }, NULL, NULL },
+	{ 36,
+	  "containerdConfig: {skipInstall: true}\n",
+	  { .unit = "containerd.service", .version = "1.6.20" },
+	  "the last that works with containerd 1",
+	  "1.6.20" },
+	{ 36,
+	  "containerdConfig: {skipInstall: true}\n",
+	  { .unit = "containerd.service" },
+	  NULL,
+	  NULL },
+	{ 34, OVERRIDE("2.2.1", "version = 4\\n"), { 0 }, "so new a version", "2.2.1" },
+	{ 34, OVERRIDE("2.3.0", "version = 4\\n"), { 0 }, NULL, NULL },
+	{ 34, OVERRIDE("1.7.28", "# x\\n version = 3\\n"), { 0 }, "so new a version", "1.7.28" },
+	{ 34, OVERRIDE("2.0.1", "version = 3\\n"), { 0 }, NULL, NULL },
+	{ 34, OVERRIDE("1.7.28", "[a]\\nversion = 4\\n"), { 0 }, NULL, NULL },
+	{ 36,
+	  "KubeletConfig: {networkPluginName: cni}\n" OF("2.2.1"),
+	  { 0 },
+	  "kubelet of this Kubernetes does not know a flag",
+	  "networkPluginName gives --network-plugin, which Kubernetes 1.23 was the last to have" },
+	{ 32,
+	  "KubeletConfig: {logLevel: 2, configureCbr0: false}\n" OF("2.2.1"),
+	  { 0 },
+	  "does not know a flag",
+	  "configureCbr0 gives --configure-cbr0, which Kubernetes 1.5 was the last to have" },
+	{ 30,
+	  "APIServerConfig: {KubeAPIServer: {targetRamMB: 1}}\n" OF("2.2.1"),
+	  { 0 },
+	  "kube-apiserver of this Kubernetes does not know a flag",
+	  "targetRamMB gives --target-ram-mb, which Kubernetes 1.23 was the last to have" },
+	{ 36,
+	  "KubeletConfig: {logLevel: 2, cloudProvider: external}\n" OF("2.2.1"),
+	  { 0 },
+	  NULL,
+	  NULL },
+	{ 34, IPVS, { .lacks_ipvs = true }, "the module ip_vs", "" },
+	{ 34, IPVS, { .lacks_ipvs = false }, NULL, NULL },
+	{ 34, OF("2.2.1"), { .lacks_ipvs = true }, NULL, NULL },
+	/* what nodes of before could not do these can */
+	{ 34,
+	  OF("2.2.1"),
+	  { .unit = "containerd.service",
+	    .version = "2.2.1",
+	    .cgroup = 2,
+	    .cgroup_driver = "systemd" },
+	  NULL,
+	  NULL },
+};
+
 static void pairs(void **state)
 {
-	static const struct {
-		int minor;
-		const char *text;
-		struct runtime runtime;
-		const char *says, *got;
-	} rows[] = {
-		{ 35, OF("2.2.1"), { .cgroup = 1 }, "this host has cgroup v1", "" },
-		{ 35, OF("2.2.1"), { .cgroup = 2 }, NULL, NULL },
-		{ 35, OF("2.2.1"), { 0 }, NULL, NULL },
-		{ 34, OF("2.2.1"), { .cgroup = 1 }, NULL, NULL },
-		{ 35, OF("1.7.28"), { 0 }, NULL, NULL },
-		{ 36, OF("1.7.28"), { 0 }, "the last that works with containerd 1", "1.7.28" },
-		{ 36, OF("2.1.9"), { 0 }, NULL, NULL },
-		{ 26, OF("1.5.9"), { 0 }, "no CRI v1", "1.5.9" },
-		{ 25, OF("1.5.9"), { 0 }, NULL, NULL },
-		{ 36,
-		  "containerdConfig: {skipInstall: true}\n",
-		  { .unit = "containerd.service", .version = "1.6.20" },
-		  "the last that works with containerd 1",
-		  "1.6.20" },
-		{ 36,
-		  "containerdConfig: {skipInstall: true}\n",
-		  { .unit = "containerd.service" },
-		  NULL,
-		  NULL },
-		{ 34, OVERRIDE("2.2.1", "version = 4\\n"), { 0 }, "so new a version", "2.2.1" },
-		{ 34, OVERRIDE("2.3.0", "version = 4\\n"), { 0 }, NULL, NULL },
-		{ 34,
-		  OVERRIDE("1.7.28", "# x\\n version = 3\\n"),
-		  { 0 },
-		  "so new a version",
-		  "1.7.28" },
-		{ 34, OVERRIDE("2.0.1", "version = 3\\n"), { 0 }, NULL, NULL },
-		{ 34, OVERRIDE("1.7.28", "[a]\\nversion = 4\\n"), { 0 }, NULL, NULL },
-		{ 36,
-		  "KubeletConfig: {networkPluginName: cni}\n" OF("2.2.1"),
-		  { 0 },
-		  "kubelet of this Kubernetes does not know a flag",
-		  "networkPluginName gives --network-plugin, which Kubernetes 1.23 was the last to have" },
-		{ 32,
-		  "KubeletConfig: {logLevel: 2, configureCbr0: false}\n" OF("2.2.1"),
-		  { 0 },
-		  "does not know a flag",
-		  "configureCbr0 gives --configure-cbr0, which Kubernetes 1.5 was the last to have" },
-		{ 30,
-		  "APIServerConfig: {KubeAPIServer: {targetRamMB: 1}}\n" OF("2.2.1"),
-		  { 0 },
-		  "kube-apiserver of this Kubernetes does not know a flag",
-		  "targetRamMB gives --target-ram-mb, which Kubernetes 1.23 was the last to have" },
-		{ 36,
-		  "KubeletConfig: {logLevel: 2, cloudProvider: external}\n" OF("2.2.1"),
-		  { 0 },
-		  NULL,
-		  NULL },
-		{ 34, IPVS, { .lacks_ipvs = true }, "the module ip_vs", "" },
-		{ 34, IPVS, { .lacks_ipvs = false }, NULL, NULL },
-		{ 34, OF("2.2.1"), { .lacks_ipvs = true }, NULL, NULL },
-		/* what nodes of before could not do these can */
-		{ 34,
-		  OF("2.2.1"),
-		  { .unit = "containerd.service",
-		    .version = "2.2.1",
-		    .cgroup = 2,
-		    .cgroup_driver = "systemd" },
-		  NULL,
-		  NULL },
-	};
 	autoarena struct arena *a = arena_new_empty();
 
 	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(pair_rows); i++) {
 		struct err e;
-		const char *said = verdict(a, rows[i].minor, rows[i].text, &rows[i].runtime, &e);
+		const char *said = verdict(a, pair_rows[i].minor, pair_rows[i].text,
+					   &pair_rows[i].runtime, &e);
 
-		if (!rows[i].says && *said)
+		if (!pair_rows[i].says && *said)
 			fail_msg("row %zu: %s", i, said);
-		if (!rows[i].says)
+		if (!pair_rows[i].says)
 			continue;
-		if (!strstr(said, rows[i].says))
+		if (!strstr(said, pair_rows[i].says))
 			fail_msg("row %zu: '%s'", i, said);
-		assert_string_equal(note(&e, "got"), rows[i].got);
+		assert_string_equal(note(&e, "got"), pair_rows[i].got);
 		assert_non_null(strstr(note(&e, "do"), "ignoreHostChecks"));
 	}
 }
