@@ -17,88 +17,7 @@
 #include "nodeup/tasks/task.h"
 #include "tests/unit/lib/fake_bus.h"
 #include "tests/unit/lib/scratch.h"
-
-static const char file_path[] = "/etc/sysconfig/x";
-static const char record_path[] = "/run/nodeup/started/x.service";
-
-/* x.service and the one file it is started with; nothing of it is on the machine yet. */
-struct world {
-	struct scratch root;
-	struct bus bus;
-	struct task file, unit;
-	const struct task *needs[1], *users[1];
-	bool changed[2], kept[2];
-	struct task_ctx ctx;
-	struct task_diff diff;
-	struct task_run run;
-	struct err e;
-};
-
-static int world_new(void **state)
-{
-	struct world *w = calloc(1, sizeof(*w));
-	static const char *const inputs[] = { file_path };
-
-	scratch_new(&w->root);
-	w->file = (struct task){
-		.kind = TASK_FILE,
-		.ops = &task_file_ops,
-		.name = file_path,
-		.origin = "test",
-		.file = { .content = "A=1\n", .len = 4 },
-	};
-	w->needs[0] = &w->file;
-	w->users[0] = &w->unit;
-	w->file.users = w->users;
-	w->file.n_users = 1;
-	w->unit = (struct task){
-		.kind = TASK_UNIT,
-		.ops = &task_unit_ops,
-		.name = "x.service",
-		.index = 1,
-		.needs = w->needs,
-		.n_needs = 1,
-		.unit = { .enable = true, .inputs = { (const char **)(uintptr_t)inputs, 1 } },
-	};
-	w->ctx = (struct task_ctx){
-		.root_fd = w->root.fd,
-		.bus = &w->bus,
-		.changed = w->changed,
-		.kept = w->kept,
-	};
-	*state = w;
-	return 0;
-}
-
-static int world_done(void **state)
-{
-	struct world *w = *state;
-
-	scratch_done(&w->root);
-	free(w);
-	return 0;
-}
-
-static uint64_t now_us(void)
-{
-	return (uint64_t)dur_now() / 1000;
-}
-
-/* x.service as an earlier run left it: started by us, its file older than the process. */
-static struct fake_unit *converged(struct world *w)
-{
-	struct fake_unit *u;
-
-	scratch_write(&w->root, file_path, "A=1\n");
-	u = fake_bus_add(&w->bus, "x.service", now_us() + 1);
-	w->changed[0] = true;
-	if (w->unit.ops->apply(&w->unit, &w->ctx, &w->run, &w->e) != TASK_DONE)
-		fail_msg("%s", w->e.msg);
-	w->changed[0] = false;
-	w->bus.calls[0] = '\0';
-	w->run = (struct task_run){ 0 };
-	return u;
-}
+#include "tests/unit/lib/unit_world.h"
 
 static void record(struct world *w, enum started_state state, uint64_t us)
 {
@@ -107,25 +26,6 @@ static void record(struct world *w, enum started_state state, uint64_t us)
 	s.state = state;
 	s.us = us;
 	assert_int_equal(started_set(w->root.fd, "x.service", &s, &w->e), 0);
-}
-
-static void expect(struct world *w, const char *why)
-{
-	int r;
-
-	w->diff.why[0] = '\0';
-	r = w->unit.ops->check(&w->unit, &w->ctx, &w->diff, &w->e);
-	if (r < 0)
-		fail_msg("%s", w->e.msg);
-	assert_string_equal(w->diff.why, why);
-	assert_int_equal(r, *why ? TASK_DIFFERS : TASK_EQUAL);
-	/* a check is a look */
-	assert_string_equal(w->bus.calls, "");
-}
-
-static int apply(struct world *w)
-{
-	return w->unit.ops->apply(&w->unit, &w->ctx, &w->run, &w->e);
 }
 
 static void a_unit_nobody_knows_is_enabled_and_started(void **state)
@@ -747,115 +647,6 @@ static void the_window_is_over_at_the_deadline(void **state)
 	assert_int_equal(window_watch(&req, &rep, strike, &m, &w->e), -ETIMEDOUT);
 }
 
-static const char checkpoint[] = "/var/lib/x/cpu_manager_state";
-
-static bool is_put_aside(struct world *w)
-{
-	struct stat st;
-	const bool is_there = scratch_stat(&w->root, checkpoint, &st),
-		   has_other = scratch_stat(&w->root, "/var/lib/x/cpu_manager_state.old", &st);
-
-	assert_true(is_there != has_other);
-	return has_other;
-}
-
-static void a_checkpoint_of_another_policy_is_put_aside_while_it_is_stopped(void **state)
-{
-	struct task_checkpoint wanted = { checkpoint, "static", "cpu-manager-policy",
-					  "cpuManagerPolicy" };
-	struct world *w = *state;
-	struct fake_unit *u = converged(w);
-
-	w->unit.unit.checkpoints = &wanted;
-	w->unit.unit.n_checkpoints = 1;
-	scratch_write(&w->root, checkpoint, "{\"policyName\": \"none\"}");
-	/* it runs as it should: its own */
-	expect(w, "");
-	assert_int_equal(apply(w), TASK_DONE);
-	assert_string_equal(w->bus.calls, "");
-	w->changed[0] = true;
-	expect(w,
-	       "/etc/sysconfig/x changes; /var/lib/x/cpu_manager_state is of policy none, and kubelet has "
-	       "static: it is put aside");
-	assert_int_equal(apply(w), TASK_WAIT);
-	assert_string_equal(w->bus.calls, "stop x.service, ");
-	assert_false(is_put_aside(w));
-	/* a process of ours that was killed here begins anew */
-	u->is.active_state = "inactive";
-	u->is.sub_state = "dead";
-	assert_int_equal(apply(w), TASK_DONE);
-	assert_string_equal(w->bus.calls, "stop x.service, start x.service, ");
-	assert_true(is_put_aside(w));
-}
-
-static void a_checkpoint_of_this_policy_is_left(void **state)
-{
-	struct task_checkpoint wanted = { checkpoint, "static", "cpu-manager-policy",
-					  "cpuManagerPolicy" };
-	struct world *w = *state;
-
-	(void)converged(w);
-	w->unit.unit.checkpoints = &wanted;
-	w->unit.unit.n_checkpoints = 1;
-	scratch_write(&w->root, checkpoint, "{\"policyName\": \"static\"}");
-	w->changed[0] = true;
-	expect(w, "/etc/sysconfig/x changes");
-	assert_int_equal(apply(w), TASK_DONE);
-	assert_string_equal(w->bus.calls, "restart x.service, ");
-	assert_false(is_put_aside(w));
-}
-
-/* An admin's drop-in gives kubelet a policy that no document speaks of. */
-static void a_checkpoint_of_a_policy_that_others_set_is_left(void **state)
-{
-	static const char dropin[] = "/etc/systemd/system/x.service.d/9-mine.conf";
-	struct task_checkpoint wanted = { checkpoint, "none", "cpu-manager-policy",
-					  "cpuManagerPolicy" };
-	struct world *w = *state;
-	struct fake_unit *u = converged(w);
-
-	w->unit.unit.checkpoints = &wanted;
-	w->unit.unit.n_checkpoints = 1;
-	scratch_write(&w->root, checkpoint, "{\"policyName\": \"static\"}");
-	scratch_write(&w->root, "/etc/default/x", "ARGS=--cpu-manager-policy=static");
-	scratch_write(&w->root, dropin, "[Service]\nEnvironmentFile=/etc/default/x\n");
-	u->is.start_us = now_us() + 1;
-	expect(w, "");
-	w->changed[0] = true;
-	expect(w, "/etc/sysconfig/x changes; /var/lib/x/cpu_manager_state is of policy static, and "
-		  "kubelet has none: it is left, as /etc/default/x has cpu-manager-policy");
-	assert_int_equal(apply(w), TASK_DONE);
-	assert_string_equal(w->bus.calls, "restart x.service, ");
-	assert_false(is_put_aside(w));
-	w->bus.calls[0] = '\0';
-	/* that one ends kubelet of any policy */
-	scratch_write(&w->root, checkpoint, "{");
-	expect(w,
-	       "/etc/sysconfig/x changes; /var/lib/x/cpu_manager_state cannot be read: it is put aside");
-	/* this drop-in says nothing of it */
-	scratch_write(&w->root, checkpoint, "{\"policyName\": \"static\"}");
-	scratch_write(&w->root, dropin, "[Service]\nNice=1\n");
-	w->run = (struct task_run){ 0 };
-	assert_int_equal(apply(w), TASK_WAIT);
-	assert_string_equal(w->bus.calls, "stop x.service, ");
-}
-
-static void a_checkpoint_is_put_aside_before_a_first_start(void **state)
-{
-	struct task_checkpoint wanted = { checkpoint, "none", "cpu-manager-policy",
-					  "cpuManagerPolicy" };
-	struct world *w = *state;
-	struct fake_unit *u = fake_bus_add(&w->bus, "x.service", 0);
-
-	u->is.active_state = "failed";
-	w->unit.unit.checkpoints = &wanted;
-	w->unit.unit.n_checkpoints = 1;
-	scratch_write(&w->root, checkpoint, "{\"policyName\": \"static\"}");
-	assert_int_equal(apply(w), TASK_DONE);
-	assert_string_equal(w->bus.calls, "reset-failed x.service, start x.service, ");
-	assert_true(is_put_aside(w));
-}
-
 #define WORLD_TEST(f) cmocka_unit_test_setup_teardown(f, world_new, world_done)
 
 int main(void)
@@ -867,10 +658,6 @@ int main(void)
 		WORLD_TEST(other_inputs_restart_it),
 		WORLD_TEST(an_input_changed_in_this_run_restarts_it),
 		WORLD_TEST(enabling_restarts_nothing),
-		WORLD_TEST(a_checkpoint_of_another_policy_is_put_aside_while_it_is_stopped),
-		WORLD_TEST(a_checkpoint_of_this_policy_is_left),
-		WORLD_TEST(a_checkpoint_of_a_policy_that_others_set_is_left),
-		WORLD_TEST(a_checkpoint_is_put_aside_before_a_first_start),
 		WORLD_TEST(a_start_that_was_cut_short_is_made_again),
 		WORLD_TEST(the_same_bytes_written_again_restart_nothing),
 		WORLD_TEST(what_was_written_and_not_started_with_is_made_good),
