@@ -11,7 +11,7 @@
 #include "nodeup/tasks/kinds.h"
 #include "nodeup/tasks/volume_store.h"
 #include "nodeup/volumes/discover.h"
-#include "nodeup/volumes/format.h"
+#include "nodeup/volumes/disk_format.h"
 #include "nodeup/volumes/mounts.h"
 #include "nodeup/volumes/probe.h"
 
@@ -397,7 +397,7 @@ static int adopt(const struct task *t, struct task_ctx *ctx, struct arena *a,
 		 const struct volume_req *req, const struct disks *disks, const char *uuid,
 		 struct task_run *run, struct err *e)
 {
-	int r = format_record(ctx->disks, a, req, disks, uuid, true, e);
+	int r = disk_format_record(ctx->disks, a, req, disks, uuid, true, e);
 
 	if (r < 0)
 		return r;
@@ -474,7 +474,7 @@ static int volume_apply(const struct task *t, struct task_ctx *ctx, struct task_
 		return r;
 	if (l.now.verdict == VERDICT_ADOPT)
 		return adopt(t, ctx, a, &l.req, &l.disks, l.now.uuid, run, e);
-	return format_disks(ctx->disks, a, &l.req, &l.disks, e);
+	return disk_format(ctx->disks, a, &l.req, &l.disks, e);
 }
 
 static int volume_compare(const struct task *t, const struct task *was, struct task_ctx *ctx,

@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/io.h"
-#include "nodeup/volumes/format.h"
+#include "nodeup/volumes/disk_format.h"
 #include "tests/unit/lib/volume_world.h"
 
 #define STORE "Amazon EC2 NVMe Instance Storage"
@@ -305,8 +305,8 @@ static void begin_and_be_killed(struct world *w, const char *name)
 	struct disks disks;
 
 	if (volume_disks(&w->want, &w->ctx, w->box.arena, &disks, &missing, &w->e) < 0 ||
-	    format_record(&w->box.host, w->box.arena, &req, &disks, req.mkfs.uuid, false, &w->e) <
-		    0)
+	    disk_format_record(&w->box.host, w->box.arena, &req, &disks, req.mkfs.uuid, false,
+			       &w->e) < 0)
 		fail_msg("%s", w->e.msg);
 	disk_box_poke(&w->box, name, 70000, "half written", 12);
 }
@@ -548,7 +548,7 @@ static void what_was_made_meanwhile_is_left(void **state)
 	assert_int_equal(volume_disks(&w->want, &w->ctx, w->box.arena, &disks, &missing, &w->e), 0);
 	apply_well(w);
 	before = touched(w, "nvme1n1");
-	assert_int_equal(format_disks(&w->box.host, w->box.arena, &req, &disks, &w->e), 0);
+	assert_int_equal(disk_format(&w->box.host, w->box.arena, &req, &disks, &w->e), 0);
 	assert_untouched(w, "nvme1n1", before);
 }
 

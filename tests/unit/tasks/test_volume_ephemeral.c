@@ -12,7 +12,7 @@
 #include "nodeup/base/io.h"
 #include "nodeup/base/proc.h"
 #include "nodeup/volumes/disk_record.h"
-#include "nodeup/volumes/format.h"
+#include "nodeup/volumes/disk_format.h"
 #include "tests/unit/lib/volume_world.h"
 
 #define LINE "/dev/xvdb\t/mnt\tauto\tdefaults,nofail,comment=cloudconfig\t0\t2\n"
@@ -410,8 +410,8 @@ static void begin(struct world *w, const char *machine, bool done)
 	struct disks all;
 
 	assert_int_equal(disk_list(&w->box.host, w->box.arena, &all, &w->e), 0);
-	assert_int_equal(format_record(&w->box.host, w->box.arena, &req, &all, req.mkfs.uuid, done,
-				       &w->e),
+	assert_int_equal(disk_format_record(&w->box.host, w->box.arena, &req, &all, req.mkfs.uuid,
+					    done, &w->e),
 			 0);
 }
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "nodeup/base/io.h"
-#include "nodeup/volumes/format.h"
+#include "nodeup/volumes/disk_format.h"
 #include "tests/unit/lib/volume_world.h"
 
 #define EBS "Amazon Elastic Block Store"

@@ -1,4 +1,4 @@
-#include "nodeup/volumes/format.h"
+#include "nodeup/volumes/disk_format.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -45,8 +45,8 @@ static int lock_disks(const struct disk_host *h, const struct disks *disks, stru
 	return 0;
 }
 
-int format_record(const struct disk_host *h, struct arena *a, const struct volume_req *req,
-		  const struct disks *disks, const char *uuid, bool done, struct err *e)
+int disk_format_record(const struct disk_host *h, struct arena *a, const struct volume_req *req,
+		       const struct disks *disks, const char *uuid, bool done, struct err *e)
 {
 	struct disk_record rec = {
 		.done = done,
@@ -283,7 +283,7 @@ static int make_filesystem(const struct disk_host *h, struct arena *a, const str
 	int r = not_in_use(h, a, req, &now->on, e);
 
 	if (r == 0 && format)
-		r = format_record(h, a, req, disks, req->mkfs.uuid, false, e);
+		r = disk_format_record(h, a, req, disks, req->mkfs.uuid, false, e);
 	if (r < 0)
 		return r;
 	r = run_tools(h, a, req, disks, now, e);
@@ -294,7 +294,7 @@ static int make_filesystem(const struct disk_host *h, struct arena *a, const str
 		forget_if_blank(h, a, req, disks);
 	if (r < 0)
 		return r;
-	return format_record(h, a, req, disks, req->mkfs.uuid, true, e);
+	return disk_format_record(h, a, req, disks, req->mkfs.uuid, true, e);
 }
 
 /* Disks that were unmounted, and the lines by which they had been mounted. */
@@ -388,7 +388,7 @@ static int prove_and_erase(const struct disk_host *h, struct arena *a, const str
 				"written",
 				handed->v[0].name, req->name);
 	*ret_begun = now.again;
-	r = format_record(h, a, req, disks, req->mkfs.uuid, false, e);
+	r = disk_format_record(h, a, req, disks, req->mkfs.uuid, false, e);
 	for (size_t i = 0; i < handed->n && r == 0; i++)
 		r = ephemeral_forget(h, a, &handed->v[i], e);
 	for (size_t i = 0; i < handed->n && r == 0; i++) {
@@ -449,13 +449,13 @@ static int format_locked(const struct disk_host *h, struct arena *a, const struc
 		return r;
 	/* one of them will do: the next run waits for all */
 	locked.mkfs.lock_fd = locks.fds[0];
-	r = now.verdict == VERDICT_OURS ? format_record(h, a, req, disks, now.uuid, true, e)
+	r = now.verdict == VERDICT_OURS ? disk_format_record(h, a, req, disks, now.uuid, true, e)
 					: make_filesystem(h, a, &locked, disks, &now, e);
 	return r < 0 ? r : take_back(h, a, req, disks, e);
 }
 
-int format_disks(const struct disk_host *h, struct arena *a, const struct volume_req *req,
-		 const struct disks *disks, struct err *e)
+int disk_format(const struct disk_host *h, struct arena *a, const struct volume_req *req,
+		const struct disks *disks, struct err *e)
 {
 	struct disks now = *disks;
 	int r = format_locked(h, a, req, &now, e);

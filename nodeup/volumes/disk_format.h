@@ -1,4 +1,4 @@
-/* format.h - make the file system of a volume, on blank disks only
+/* disk_format.h - make the file system of a volume, on blank disks only
  * Locks the disks (flock, as udev and mkfs tools agree on), judges them once more under the lock,
  * records what is about to happen, judges them a third time while the kernel lets no other program take
  * them (O_EXCL), runs mkfs or mdadm on the very devices that are open here, looks at the result, records
@@ -17,8 +17,9 @@
 #include "nodeup/volumes/judge.h"
 
 /* Format what may be formatted; disks that are ours already are left as they are. */
-int format_disks(const struct disk_host *h, struct arena *a, const struct volume_req *req,
-		 const struct disks *disks, struct err *e) must_check;
+int disk_format(const struct disk_host *h, struct arena *a, const struct volume_req *req,
+		const struct disks *disks, struct err *e) must_check;
 /* Record that a volume's disks carry this UUID. */
-int format_record(const struct disk_host *h, struct arena *a, const struct volume_req *req,
-		  const struct disks *disks, const char *uuid, bool done, struct err *e) must_check;
+int disk_format_record(const struct disk_host *h, struct arena *a, const struct volume_req *req,
+		       const struct disks *disks, const char *uuid, bool done,
+		       struct err *e) must_check;
