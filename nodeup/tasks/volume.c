@@ -13,7 +13,7 @@
 #include "nodeup/volumes/discover.h"
 #include "nodeup/volumes/disk_format.h"
 #include "nodeup/volumes/mounts.h"
-#include "nodeup/volumes/probe.h"
+#include "nodeup/volumes/disk_probe.h"
 
 /* where the documents say nothing; attaching a volume can take minutes */
 #define PATIENCE_NS (300 * DUR_SEC)
@@ -111,7 +111,7 @@ void volume_describe(const struct task *t, struct task_ctx *ctx, struct arena *a
 	for (size_t i = 0; i < disks.n; i++) {
 		struct probe p;
 
-		probe_disk(ctx->disks, a, &disks.v[i], want->persist, &p);
+		disk_probe(ctx->disks, a, &disks.v[i], want->persist, &p);
 		strv_addf(a, ret, "%s: %s, has %s", disks.v[i].name, disk_describe(a, &disks.v[i]),
 			  p.state == PROBE_BLANK ? "nothing: it is blank" : p.has);
 	}

@@ -3,7 +3,7 @@
 #include <string.h>
 #include "nodeup/tasks/volume.h"
 #include "nodeup/tasks/volume_uuid.h"
-#include "nodeup/volumes/probe.h"
+#include "nodeup/volumes/disk_probe.h"
 #include "nodeup/volumes/disk_record.h"
 
 static const char *machine_of(const struct task_ctx *ctx)
@@ -36,7 +36,7 @@ static const char *carried_by(const struct node_volume *want, struct task_ctx *c
 {
 	struct probe p;
 
-	probe_disk(ctx->disks, a, d, want->persist, &p);
+	disk_probe(ctx->disks, a, d, want->persist, &p);
 	if (!str_eq(p.fs, mkfs_kind(want->filesystem)->type) || !*p.uuid || p.incomplete)
 		return NULL;
 	if (!want->persist && !str_eq(p.uuid, volume_uuid(a, machine_of(ctx), want->name)))

@@ -2,14 +2,14 @@
 
 #include <string.h>
 #include "nodeup/tasks/volume_uuid.h"
-#include "nodeup/volumes/probe.h"
+#include "nodeup/volumes/disk_probe.h"
 #include "nodeup/volumes/disk_record.h"
 
 static bool carries(struct task_ctx *ctx, struct arena *a, const struct disk *d, const char *uuid)
 {
 	struct probe p;
 
-	return probe_signature(ctx->disks, a, d, &p) && p.fs && strcmp(p.uuid, uuid) == 0;
+	return disk_probe_signature(ctx->disks, a, d, &p) && p.fs && strcmp(p.uuid, uuid) == 0;
 }
 
 static struct disks carriers(struct task_ctx *ctx, struct arena *a, const struct disks *all,
@@ -68,7 +68,7 @@ static bool is_blank(struct task_ctx *ctx, struct arena *a, const struct disk *d
 {
 	struct probe p;
 
-	probe_disk(ctx->disks, a, d, false, &p);
+	disk_probe(ctx->disks, a, d, false, &p);
 	return p.state == PROBE_BLANK;
 }
 

@@ -249,7 +249,7 @@ int ephemeral_line(const struct disk_host *h, struct arena *a, const struct disk
 {
 	struct probe p = { .uuid = "" };
 
-	(void)!probe_signature(h, a, d, &p);
+	(void)!disk_probe_signature(h, a, d, &p);
 	return fstab_of(h, a, d, p.uuid, ret, e);
 }
 
@@ -276,7 +276,7 @@ int ephemeral_forget(const struct disk_host *h, struct arena *a, const struct di
 {
 	struct probe p = { .uuid = "" };
 
-	(void)!probe_signature(h, a, d, &p);
+	(void)!disk_probe_signature(h, a, d, &p);
 	return fstab_drop(h, a, d, p.uuid, e);
 }
 

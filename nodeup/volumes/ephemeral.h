@@ -10,7 +10,7 @@
 
 #include "nodeup/volumes/disk.h"
 #include "nodeup/volumes/fstab.h"
-#include "nodeup/volumes/probe.h"
+#include "nodeup/volumes/disk_probe.h"
 
 /* Where cloud-init mounts it. */
 #define EPHEMERAL_POINT "/mnt"

@@ -3,7 +3,7 @@
 #include <string.h>
 #include "nodeup/volumes/claim.h"
 #include "nodeup/volumes/ephemeral.h"
-#include "nodeup/volumes/probe.h"
+#include "nodeup/volumes/disk_probe.h"
 #include "nodeup/volumes/raid.h"
 
 static bool is_wanted_fs(const struct volume_req *req, const struct probe *p)
@@ -221,7 +221,7 @@ static bool has_uuid(const struct look *l, const struct disk *d, const char *uui
 {
 	struct probe p;
 
-	return probe_signature(l->h, l->a, d, &p) && p.fs && strcmp(p.uuid, uuid) == 0 &&
+	return disk_probe_signature(l->h, l->a, d, &p) && p.fs && strcmp(p.uuid, uuid) == 0 &&
 	       (strcmp(p.fs, mkfs_kind(l->req->mkfs.fs)->type) == 0 ||
 		strcmp(p.fs, RAID_MEMBER) == 0);
 }
@@ -288,7 +288,7 @@ static struct probe *probe_all(const struct look *l)
 	struct probe *probes = arena_alloc(l->a, l->disks->n * sizeof(*probes));
 
 	for (size_t i = 0; i < l->disks->n; i++)
-		probe_disk(l->h, l->a, &l->disks->v[i], l->req->persist, &probes[i]);
+		disk_probe(l->h, l->a, &l->disks->v[i], l->req->persist, &probes[i]);
 	return probes;
 }
 

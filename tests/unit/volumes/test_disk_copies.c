@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include "nodeup/base/proc.h"
 #include "nodeup/volumes/discover.h"
-#include "nodeup/volumes/probe.h"
+#include "nodeup/volumes/disk_probe.h"
 #include "tests/unit/lib/disk_box.h"
 
 #define MIB ((uint64_t)1 << 20)
@@ -71,7 +71,7 @@ static enum probe_state probe(struct world *w, const char *name, bool persist)
 	strv_add(w->box.arena, &want.paths, name);
 	if (disk_find(&w->box.host, w->box.arena, &want, &found, &missing, &e) < 0)
 		fail_msg("%s", e.msg);
-	probe_disk(&w->box.host, w->box.arena, &found.v[0], persist, &w->p);
+	disk_probe(&w->box.host, w->box.arena, &found.v[0], persist, &w->p);
 	return w->p.state;
 }
 
@@ -240,7 +240,7 @@ static void a_blank_one_is_read_quickly(void **state)
 
 			w->reads = w->bytes = 0;
 			assert_int_equal(ftruncate(fd, (off_t)d.size), 0);
-			probe_fd(&w->box.host, w->box.arena, fd, d.size, persist, &w->p);
+			disk_probe_fd(&w->box.host, w->box.arena, fd, d.size, persist, &w->p);
 			assert_int_equal(w->p.state, PROBE_BLANK);
 			assert_true(w->bytes >= (d.size < 32 * MIB ? d.size : 32 * MIB));
 			assert_true(w->bytes <= (persist ? 160 : 64) * MIB);

@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include "nodeup/base/proc.h"
 #include "nodeup/volumes/discover.h"
-#include "nodeup/volumes/probe.h"
+#include "nodeup/volumes/disk_probe.h"
 #include "tests/unit/lib/disk_box.h"
 
 #define MIB ((uint64_t)1 << 20)
@@ -60,7 +60,7 @@ static enum probe_state probe(struct world *w, const char *name, bool persist)
 {
 	const struct disk d = find_disk(w, name);
 
-	probe_disk(&w->box.host, w->box.arena, &d, persist, &w->p);
+	disk_probe(&w->box.host, w->box.arena, &d, persist, &w->p);
 	return w->p.state;
 }
 
@@ -251,7 +251,7 @@ static void a_device_that_went_away_is_unreadable(void **state)
 	plug(w, "xvdb", SIZE);
 	d = find_disk(w, "xvdb");
 	assert_int_equal(unlink(disk_box_file(&w->box, "xvdb")), 0);
-	probe_disk(&w->box.host, w->box.arena, &d, false, &w->p);
+	disk_probe(&w->box.host, w->box.arena, &d, false, &w->p);
 	assert_int_equal(w->p.state, PROBE_UNREADABLE);
 }
 

@@ -1,4 +1,4 @@
-/* probe.h - what is on a disk: data, nothing, or unreadable
+/* disk_probe.h - what is on a disk: data, nothing, or unreadable
  * DATA is any signature that libblkid knows (a bad checksum does not excuse it), and any byte other
  * than zero where signatures live. BLANK is proven by reading: the first and last 16 MiB, and the
  * copies of superblocks further in, are zeros; blank.h says what more for what outlives the instance.
@@ -23,11 +23,11 @@ struct probe {
 };
 
 /* Look at an open device of that size; `persist`: more must be zeros. */
-void probe_fd(const struct disk_host *h, struct arena *a, int fd, uint64_t size, bool persist,
-	      struct probe *ret);
+void disk_probe_fd(const struct disk_host *h, struct arena *a, int fd, uint64_t size, bool persist,
+		   struct probe *ret);
 /* Only whether it has a signature, and which: for disks that are not ours to judge. */
-bool probe_signature(const struct disk_host *h, struct arena *a, const struct disk *d,
-		     struct probe *ret);
+bool disk_probe_signature(const struct disk_host *h, struct arena *a, const struct disk *d,
+			  struct probe *ret);
 /* Open a disk for reading and look at it; one that cannot be opened is UNREADABLE. */
-void probe_disk(const struct disk_host *h, struct arena *a, const struct disk *d, bool persist,
+void disk_probe(const struct disk_host *h, struct arena *a, const struct disk *d, bool persist,
 		struct probe *ret);

@@ -1,4 +1,4 @@
-#include "nodeup/volumes/probe.h"
+#include "nodeup/volumes/disk_probe.h"
 
 #include <blkid/blkid.h>
 #include <fcntl.h>
@@ -100,8 +100,8 @@ static bool set_up(blkid_probe pr, int fd)
 	       blkid_probe_set_partitions_flags(pr, BLKID_PARTS_FORCE_GPT) == 0;
 }
 
-void probe_fd(const struct disk_host *h, struct arena *a, int fd, uint64_t size, bool persist,
-	      struct probe *ret)
+void disk_probe_fd(const struct disk_host *h, struct arena *a, int fd, uint64_t size, bool persist,
+		   struct probe *ret)
 {
 	autoprobe blkid_probe pr = blkid_new_probe();
 	const off_t end = lseek(fd, 0, SEEK_END);
@@ -133,8 +133,8 @@ void probe_fd(const struct disk_host *h, struct arena *a, int fd, uint64_t size,
 		     arena_printf(a, "libblkid: %s", errno ? strerror(errno) : "read error"));
 }
 
-bool probe_signature(const struct disk_host *h, struct arena *a, const struct disk *d,
-		     struct probe *ret)
+bool disk_probe_signature(const struct disk_host *h, struct arena *a, const struct disk *d,
+			  struct probe *ret)
 {
 	autoprobe blkid_probe pr = blkid_new_probe();
 	autoclose int fd = -1;
@@ -147,7 +147,7 @@ bool probe_signature(const struct disk_host *h, struct arena *a, const struct di
 	return true;
 }
 
-void probe_disk(const struct disk_host *h, struct arena *a, const struct disk *d, bool persist,
+void disk_probe(const struct disk_host *h, struct arena *a, const struct disk *d, bool persist,
 		struct probe *ret)
 {
 	autoclose int fd = -1;
@@ -161,5 +161,5 @@ void probe_disk(const struct disk_host *h, struct arena *a, const struct disk *d
 				  d->partitions.n == 1 ? "" : "s",
 				  strv_join(a, &d->partitions, ", ")));
 	else
-		probe_fd(h, a, fd, d->size, persist, ret);
+		disk_probe_fd(h, a, fd, d->size, persist, ret);
 }
