@@ -289,14 +289,14 @@ static const struct check {
 	int (*look)(struct checking *c, struct err *e);
 	enum in_apply in_apply;
 } checks[] = {
-	{ "root", look_at_root, REFUSES },        { "files", check_files, REFUSES },
+	{ "root", look_at_root, REFUSES },        { "files", check_writable, REFUSES },
 	{ "lock", look_at_lock, NOT_MADE },       { "clock", look_at_clock, WARNS },
 	{ "systemd", look_at_systemd, NOT_MADE }, { "metadata", look_at_metadata, NOT_MADE },
 	{ "store", look_at_store, NOT_MADE },     { "documents", look_at_documents, NOT_MADE },
 	{ "host", look_at_host, NOT_MADE },       { "volumes", look_at_volumes, NOT_MADE },
 	{ "plan", look_at_plan, NOT_MADE },       { "kernel", look_at_kernel, NOT_MADE },
-	{ "names", check_names, NOT_MADE },       { "assets", check_assets, NOT_MADE },
-	{ "room", check_room, REFUSES },          { "ports", look_at_ports, WARNS },
+	{ "names", check_names, NOT_MADE },       { "assets", check_mirrors, NOT_MADE },
+	{ "room", check_space, REFUSES },         { "ports", look_at_ports, WARNS },
 };
 
 int check_ignored(const struct cli *cli, bool all, struct strv *ret, struct err *e)

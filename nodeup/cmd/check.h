@@ -47,8 +47,8 @@ void check_ask(struct checking *c);
 /* Whether each name has an address. Each check: a check_result, or < 0 with *e. */
 int check_names(struct checking *c, struct err *e) must_check;
 /* Whether a mirror has each asset. */
-int check_assets(struct checking *c, struct err *e) must_check;
+int check_mirrors(struct checking *c, struct err *e) must_check;
 /* Whether what is to change can be written: no file system of it is read-only. */
-int check_files(struct checking *c, struct err *e) must_check;
+int check_writable(struct checking *c, struct err *e) must_check;
 /* Whether all that comes has room, by file system. */
-int check_room(struct checking *c, struct err *e) must_check;
+int check_space(struct checking *c, struct err *e) must_check;

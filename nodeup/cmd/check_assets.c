@@ -78,7 +78,7 @@ int check_names(struct checking *c, struct err *e)
 	return CHECK_RIGHT;
 }
 
-int check_assets(struct checking *c, struct err *e)
+int check_mirrors(struct checking *c, struct err *e)
 {
 	char size[STR_SIZE_MAX];
 	uint64_t sum = 0;

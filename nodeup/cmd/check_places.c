@@ -118,7 +118,7 @@ static int check_place(struct checking *c, int root_fd, const char *path, struct
 	return err_code(e);
 }
 
-int check_files(struct checking *c, struct err *e)
+int check_writable(struct checking *c, struct err *e)
 {
 	static const char *const places[] = { "/etc", "/var/lib",   "/run",
 					      "/opt", "/usr/local", "/srv" };
@@ -252,7 +252,7 @@ static int no_files(const struct room *at, struct err *e)
 	return err_code(e);
 }
 
-int check_room(struct checking *c, struct err *e)
+int check_space(struct checking *c, struct err *e)
 {
 	char wanted[STR_SIZE_MAX], room[STR_SIZE_MAX];
 	struct room v[FILE_SYSTEMS_MAX];

@@ -28,7 +28,7 @@ static int show_difference(struct cli *cli, struct session *old, struct session 
 
 	baseline_set(new->arena, old->plan.tasks, old->plan.n, new->plan.tasks, new->plan.n,
 		     &new->ctx);
-	return plan_walk(cli, new, &before, e);
+	return cmd_plan_walk(cli, new, &before, e);
 }
 
 int cmd_diff(struct cli *cli, struct err *e)

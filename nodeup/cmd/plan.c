@@ -409,7 +409,7 @@ static bool is_denied(const struct err *e)
 }
 
 /* An ordinary user is told in one line what cannot be read, why, and what to do. */
-int plan_say_root(const struct err *why, struct err *e)
+int cmd_plan_say_root(const struct err *why, struct err *e)
 {
 	const struct err cause = *why; /* may be *e */
 
@@ -419,7 +419,7 @@ int plan_say_root(const struct err *why, struct err *e)
 }
 
 /* What we keep for ourselves is root's alone. Without it the plan of a node that is right would be wrong. */
-int plan_may_look(const struct cli *cli, struct err *e)
+int cmd_plan_may_look(const struct cli *cli, struct err *e)
 {
 	static const char *const own[] = { OWN_CONF, OWN_STATE, OWN_DOCUMENTS, OWN_BOOT };
 	autoclose int root = -1;
@@ -430,7 +430,7 @@ int plan_may_look(const struct cli *cli, struct err *e)
 		struct err why;
 
 		if (io_open_file(root, own[i], &fd, &why) < 0 && is_denied(&why))
-			return plan_say_root(&why, e);
+			return cmd_plan_say_root(&why, e);
 	}
 	return r;
 }
@@ -457,7 +457,8 @@ static int check_denied(const struct run_report *rep, struct err *e)
 			task_title(a, first->task), first->error->msg);
 }
 
-int plan_walk(struct cli *cli, struct session *s, const struct plan_before *before, struct err *e)
+int cmd_plan_walk(struct cli *cli, struct session *s, const struct plan_before *before,
+		  struct err *e)
 {
 	const struct vintage *vintage = &s->boot.documents.vintage;
 	struct run_report rep;
@@ -480,19 +481,19 @@ int plan_walk(struct cli *cli, struct session *s, const struct plan_before *befo
 static int show_plan(struct cli *cli, struct session *s, struct err *e)
 {
 	const struct session_req req = { .cli = cli, .patience_ns = SESSION_LOOK_NS };
-	int r = plan_may_look(cli, e);
+	int r = cmd_plan_may_look(cli, e);
 
 	if (r == 0)
 		r = session_open(s, &req, e);
 	if (r < 0)
-		return plan_say_root(e, e);
+		return cmd_plan_say_root(e, e);
 	if (s->boot.replayed && !s->boot.set)
 		show_line(stderr, "documents are the persisted ones, %s old",
 			  dur_human(s->arena, s->boot.replay_age_ns));
 	if (!s->starts_at_boot && !s->image_mode)
 		show_line(stderr, "nothing starts nodeup at boot here; "
 				  "nodeup apply --install-systemd-unit would see to that");
-	return plan_walk(cli, s, NULL, e);
+	return cmd_plan_walk(cli, s, NULL, e);
 }
 
 int cmd_plan(struct cli *cli, struct err *e)

@@ -15,10 +15,10 @@ struct plan_before {
 };
 
 /* Whether what nodeup keeps for itself can be read: without it, what is right would seem to differ. */
-int plan_may_look(const struct cli *cli, struct err *e) must_check;
+int cmd_plan_may_look(const struct cli *cli, struct err *e) must_check;
 /* *why, and for an ordinary user who may not read something, what to do. May be e itself. */
-int plan_say_root(const struct err *why, struct err *e) must_check;
+int cmd_plan_say_root(const struct err *why, struct err *e) must_check;
 /* Walk the plan of a session that is open, and print it; PLAN_PENDING when a task would change something, else 0.
  * before: NULL for a plan. */
-int plan_walk(struct cli *cli, struct session *s, const struct plan_before *before,
-	      struct err *e) must_check;
+int cmd_plan_walk(struct cli *cli, struct session *s, const struct plan_before *before,
+		  struct err *e) must_check;

@@ -234,9 +234,9 @@ int cmd_why(struct cli *cli, struct err *e)
 		r = err_fail(e, ERR_USAGE, 0,
 			     "why wants one path, unit or asset: nodeup why /etc/hosts");
 	if (r == 0)
-		r = plan_may_look(cli, e);
+		r = cmd_plan_may_look(cli, e);
 	if (r == 0 && session_open(&s, &req, e) < 0)
-		r = plan_say_root(e, e);
+		r = cmd_plan_say_root(e, e);
 	if (r == 0)
 		r = explain_all(cli, &s, cli->args.v[0], e);
 	session_close(&s);

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-static const char sysctl_path[] = "/etc/sysctl.d/99-k8s-general.conf";
+static const char k8s_sysctls[] = "/etc/sysctl.d/99-k8s-general.conf";
 static const char firewall_service[] = "kubernetes-iptables-setup.service";
 
 /* What the script leaves behind, as iptables -S says it. */
@@ -49,8 +49,8 @@ struct task *plan_sysctl(struct plan *p, const char *content, const char *own)
 	struct task *t;
 
 	(void)parse_values(p->arena, own, &asked);
-	plan_file(p, sysctl_path, 0644, content);
-	t = plan_new_task(p, TASK_SYSCTL, sysctl_path);
+	plan_file(p, k8s_sysctls, 0644, content);
+	t = plan_new_task(p, TASK_SYSCTL, k8s_sysctls);
 	t->sysctl.values = parse_values(p->arena, content, &all);
 	t->sysctl.asked = asked;
 	return t;
