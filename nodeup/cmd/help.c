@@ -228,8 +228,9 @@ static int print_topic(struct arena *a, const char *name, struct buf *b, struct 
 		}
 	for (size_t i = 0; i < cli_n_commands; i++)
 		if (str_eq(cli_commands[i].name, name)) {
-			(void)buf_addf(b, "usage: nodeup %s %s[FLAGS]\n%s\n\nflags:\n", name,
-				       cli_commands[i].args, cli_commands[i].help);
+			(void)buf_addf(b, "usage: nodeup %s %s%s[FLAGS]\n%s\n\nflags:\n", name,
+				       cli_commands[i].args, *cli_commands[i].args ? " " : "",
+				       cli_commands[i].help);
 			cli_help(&cli_commands[i], b);
 			return 0;
 		}

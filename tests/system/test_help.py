@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 import yaml
 
-from test_cli import nodeup
+from test_cli import COMMANDS, nodeup
 from world import CNI, KUBECTL, KUBELET, OK, PENDING, PROGRAM, ROOT, UTILS
 from world import SEED as STATE
 
@@ -247,3 +247,9 @@ def test_a_key_says_which_versions_have_its_flag():
     assert re.search(r"(?m)^  failSwapOn .* --fail-swap-on .*\(since Kubernetes 1\.8\)$", text), text
     assert re.search(r"(?m)^  requireKubeconfig .*\(until Kubernetes 1\.9\)$", text), text
     assert re.search(r"(?m)^  maxPods .* pods this node may run \(accepts an integer of 0 or more\)$", text), text
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_usage_line_sets_its_words_apart(command):
+    usage = nodeup("help", command).stdout.splitlines()[0]
+    assert re.fullmatch(rf"usage: nodeup {command}( \S+)* \[FLAGS\]", usage), usage
