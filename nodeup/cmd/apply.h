@@ -1,5 +1,6 @@
-/* apply.h - the state of an apply, and how its two files share it: private to these
- * apply.c runs; apply_status.c says what comes of it: status.json, console, message of the day, history, S3.
+/* apply.h - the state of an apply, private to its three files
+ * apply.c runs; apply_status.c says what comes of it: status.json, console, message of the day, history; apply_copy.c
+ * copies the status to S3, for those that look at many nodes, and at one that they cannot log in to.
  * Invariant: only a run on a live machine has a status (live_fd). No failed report fails a run.
  * Owner: apply(). Errors: none. Units: ns, monotonic. Threads: one. */
 #pragma once
@@ -54,7 +55,7 @@ void apply_tell_recap(const struct apply *ap, const struct run_report *rep, cons
 /* Add a run that is over to the history; one of this process replaces the one before. */
 void apply_remember(struct apply *ap);
 /* Copy the status to S3, if the settings say so. */
-void apply_copy_status(struct apply *ap);
+void apply_copy_status(const struct apply *ap);
 
 /* Callbacks, with a struct apply: all waits for what is outside but for tasks', that for documents, what a run does,
  * and its window. */

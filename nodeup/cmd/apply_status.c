@@ -1,4 +1,4 @@
-/* apply_status.c - what an apply says of itself: status.json, console, message of the day, history, S3 */
+/* apply_status.c - what an apply says of itself: status.json, console, message of the day, history */
 #include "nodeup/cmd/apply.h"
 
 #include <unistd.h>
@@ -8,7 +8,6 @@
 #include "nodeup/base/paths.h"
 #include "nodeup/base/wait.h"
 #include "nodeup/cmd/boot.h"
-#include "nodeup/cmd/status_copy.h"
 #include "nodeup/documents/location.h"
 #include "nodeup/run/health.h"
 #include "nodeup/run/history.h"
@@ -119,20 +118,6 @@ void apply_remember(struct apply *ap)
 	if (history_keep(ap->live_fd, &late) < 0)
 		log_warning("this run is not remembered: %s", late.msg);
 	ending_release();
-}
-
-void apply_copy_status(struct apply *ap)
-{
-	autoarena struct arena *a = arena_new_empty();
-	const char *url;
-	struct err late;
-
-	if (ap->live_fd < 0 || ap->cli->offline)
-		return;
-	if (status_copy(&ap->session, ap->live_fd, a, &url, &late) < 0)
-		log_warning("the status was not copied: %s", late.msg);
-	else if (url)
-		log_info("the status is at %s as well", url);
 }
 
 void apply_tell_recap(const struct apply *ap, const struct run_report *rep, const struct err *late)

@@ -1,8 +1,10 @@
-#include "nodeup/cmd/status_copy.h"
+/* apply_copy.c - the status of an apply, written to S3 as well: the bytes of status.json, which holds no secret */
+#include "nodeup/cmd/apply.h"
 
 #include <string.h>
 #include <sys/utsname.h>
 #include "nodeup/base/dur.h"
+#include "nodeup/base/log.h"
 #include "nodeup/documents/settings_dir.h"
 #include "nodeup/run/interrupted.h"
 
@@ -63,22 +65,32 @@ static int put(struct copy *c, const char *url, const struct buf *status, struct
 	return http_get(c->http, &req, &answer, NULL, e);
 }
 
-int status_copy(const struct session *s, int live_fd, struct arena *a, const char **ret_url,
-		struct err *e)
+static int copy_status(const struct apply *ap, const char *url, struct err *e)
 {
 	autobuf struct buf status = BUF_INIT(STATUS_MAX);
 	struct copy c = { 0 };
 	const char *from;
-	int r;
+	int r = interrupted_get(ap->live_fd, &status, &from, e);
 
-	*ret_url = str_is_empty(s->settings.status_url) ? NULL : place_of(s, a);
-	if (!*ret_url)
-		return 0;
-	r = interrupted_get(live_fd, &status, &from, e);
 	if (r >= 0)
-		r = open_copy(&c, s, e);
+		r = open_copy(&c, &ap->session, e);
 	if (r == 0)
-		r = put(&c, *ret_url, &status, e);
+		r = put(&c, url, &status, e);
 	close_copy(&c);
-	return r < 0 ? r : 0;
+	return r;
+}
+
+void apply_copy_status(const struct apply *ap)
+{
+	autoarena struct arena *a = arena_new_empty();
+	const char *url;
+	struct err late;
+
+	if (ap->live_fd < 0 || ap->cli->offline || str_is_empty(ap->session.settings.status_url))
+		return;
+	url = place_of(&ap->session, a);
+	if (copy_status(ap, url, &late) < 0)
+		log_warning("the status was not copied: %s", late.msg);
+	else
+		log_info("the status is at %s as well", url);
 }
