@@ -7,6 +7,7 @@
 #include <sys/ioctl.h>
 #include <sys/statvfs.h>
 #include "nodeup/base/paths.h"
+#include "nodeup/base/print.h"
 #include "nodeup/cmd/session_cache.h"
 #include "nodeup/tasks/installed.h"
 
@@ -30,6 +31,16 @@ struct room {
 	uint64_t files, files_free; /* free: UINT64_MAX where they are not counted */
 	const char *path;
 };
+
+int check_say(struct checking *c, enum check_result result, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)print_va(c->said, sizeof(c->said), fmt, ap);
+	va_end(ap);
+	return (int)result;
+}
 
 /* The directory that a path is in. */
 static const char *above(struct arena *a, const char *path)

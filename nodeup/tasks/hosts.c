@@ -144,6 +144,7 @@ static int hosts_apply(const struct task *t, struct task_ctx *ctx, struct task_r
 {
 	autobuf struct buf now = BUF_INIT(HOSTS_MAX), then = BUF_INIT(2 * HOSTS_MAX);
 	static const struct io_attr attr = { .mode = 0644 };
+	autostage struct io_stage stage = IO_STAGE_INIT;
 	struct stat st;
 	int r = read_both(t, ctx, &now, &then, e);
 
@@ -153,7 +154,10 @@ static int hosts_apply(const struct task *t, struct task_ctx *ctx, struct task_r
 	r = io_stat(ctx->root_fd, path, &st, e);
 	if (r == 0 && S_ISREG(st.st_mode))
 		return write_in_place(ctx, &now, &then, e);
-	return target_replace(ctx, path, then.data, then.len, &attr, e);
+	r = target_stage(ctx, path, &stage, e);
+	if (r >= 0)
+		r = io_write_fd(stage.fd, path, then.data, then.len, e);
+	return r < 0 ? r : io_stage_commit(&stage, path, &attr, e);
 }
 
 static int hosts_compare(const struct task *t, const struct task *was, struct task_ctx *ctx,

@@ -65,14 +65,3 @@ int target_stage(struct task_ctx *ctx, const char *path, struct io_stage *s, str
 
 	return r < 0 ? r : io_stage_open_in(dir, path, s, e);
 }
-
-int target_replace(struct task_ctx *ctx, const char *path, const void *data, size_t n,
-		   const struct io_attr *attr, struct err *e)
-{
-	autostage struct io_stage s = IO_STAGE_INIT;
-	int r = target_stage(ctx, path, &s, e);
-
-	if (r >= 0)
-		r = io_write_fd(s.fd, path, data, n, e);
-	return r < 0 ? r : io_stage_commit(&s, path, attr, e);
-}

@@ -11,6 +11,3 @@ int target_open(struct task_ctx *ctx, const char *path, int *ret_dir, const char
 /* Stage a file in that directory. */
 int target_stage(struct task_ctx *ctx, const char *path, struct io_stage *s,
 		 struct err *e) must_check;
-/* Put a file with these bytes there, as io_replace does. */
-int target_replace(struct task_ctx *ctx, const char *path, const void *data, size_t n,
-		   const struct io_attr *attr, struct err *e) must_check;
