@@ -172,7 +172,8 @@ const char *digest_sha256_hex(const void *data, size_t n, char hex[static DIGEST
 	return digest_hex(&d, hex);
 }
 
-int digest_update_fd(struct digest_ctx *c, int fd)
+/* Take in an open file from its start. Its offset stays. 0 or -errno, and errno. */
+static int update_fd(struct digest_ctx *c, int fd)
 {
 	autofree char *chunk = xrealloc(NULL, READ_CHUNK);
 	off_t at = 0;
@@ -194,7 +195,7 @@ int digest_of_fd(enum digest_algo algo, int fd, const char *name, struct digest 
 {
 	autodigest struct digest_ctx *c = digest_new(algo);
 
-	if (digest_update_fd(c, fd) < 0)
+	if (update_fd(c, fd) < 0)
 		return err_sys(e, "read '%s'", name);
 	digest_final(c, ret_d);
 	return 0;

@@ -42,8 +42,6 @@ bool digest_eq(const struct digest *a, const struct digest *b);
 struct digest_ctx *digest_new(enum digest_algo algo) must_check;
 /* Take bytes in. */
 void digest_update(struct digest_ctx *c, const void *data, size_t n);
-/* Take an open file in from its start (pread, offset untouched). 0 or -errno, and errno. */
-int digest_update_fd(struct digest_ctx *c, int fd) must_check;
 /* The digest of all bytes so far; c can be updated no more, only freed. */
 void digest_final(struct digest_ctx *c, struct digest *ret_d);
 /* Release; NULL is fine. */

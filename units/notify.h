@@ -9,5 +9,3 @@
 void notify_status(const char *fmt, ...) printf_like(1, 2);
 /* READY=1: what is ordered after us may begin. Once said, it is not heard again. */
 void notify_ready(void);
-/* Returns whether a service manager listens. */
-int notify_is_wanted(void);

@@ -14,7 +14,7 @@ void notify_status(const char *fmt, ...)
 	char text[STATUS_MAX];
 	va_list ap;
 
-	if (!notify_is_wanted())
+	if (!getenv("NOTIFY_SOCKET"))
 		return;
 	va_start(ap, fmt);
 	(void)print_va(text, sizeof(text), fmt, ap);
@@ -26,9 +26,4 @@ void notify_status(const char *fmt, ...)
 void notify_ready(void)
 {
 	(void)sd_notify(0, "READY=1");
-}
-
-int notify_is_wanted(void)
-{
-	return getenv("NOTIFY_SOCKET") != NULL;
 }

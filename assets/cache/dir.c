@@ -249,7 +249,8 @@ bool cache_read(const struct cache *c, const char *name, struct buf *b)
 	return fd >= 0 && io_read_fd(fd, name, b, &ignored) >= 0;
 }
 
-bool cache_says(const struct cache *c, const char *name, const char *text, size_t n)
+/* Returns whether a record holds this text and nothing else. */
+static bool says(const struct cache *c, const char *name, const char *text, size_t n)
 {
 	autoclose int fd = open_record(c, name);
 	char have[CACHE_RECORD_MAX];
@@ -315,5 +316,5 @@ bool cache_is_recorded(const struct cache *c, const struct digest *d, const stru
 	char name[CACHE_NAME_MAX], text[CACHE_RECORD_MAX];
 	const size_t n = render_record(st, text);
 
-	return cache_is_closed(st) && cache_says(c, cache_side_name("verified", d, name), text, n);
+	return cache_is_closed(st) && says(c, cache_side_name("verified", d, name), text, n);
 }

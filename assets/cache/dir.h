@@ -46,8 +46,6 @@ int cache_note_name(struct cache *c, const char *folder, struct err *e) must_che
 int cache_put(struct cache *c, const char *name, const char *text, size_t n, int *ret_fd);
 /* Read a record of at most b->max bytes; false: there is none that can be read, or that counts. */
 bool cache_read(const struct cache *c, const char *name, struct buf *b);
-/* Returns whether a record holds this text and nothing else. */
-bool cache_says(const struct cache *c, const char *name, const char *text, size_t n);
 /* The next line of a record, without its end, into out; *p goes behind it. False: there is none, or it is too long. */
 bool cache_take_line(const char **p, char *out, size_t size);
 /* Lists the digests in a folder's names: those of entries ("sha256"), or dashed those beside them ("lent"). Returns
