@@ -11,7 +11,7 @@
 #include "assets/cache/dir.h"
 #include "assets/cache/give.h"
 #include "assets/cache/map.h"
-#include "assets/cache/wrong.h"
+#include "assets/cache/mismatch.h"
 #include "nodeup/base/print.h"
 #include "nodeup/base/str.h"
 #include "nodeup/base/walk.h"
@@ -425,7 +425,7 @@ static int publish_entry(struct cache_entry *en, struct err *e)
 			faccessat(c->dir_fd, other, F_OK, AT_SYMLINK_NOFOLLOW) == 0 ? CACHE_KEPT
 										    : CACHE_MADE);
 	(void)walk_remove(c->dir_fd, other);
-	cache_wrongs_forget(c, &en->want);
+	cache_mismatches_forget(c, &en->want);
 	return 0;
 }
 

@@ -182,7 +182,7 @@ static void finish_unpack(struct fetch_job *j)
 static void commit_entry(void *arg)
 {
 	struct fetch_job *j = arg;
-	const struct cache_wrong name = fetch_known_name(j);
+	const struct cache_mismatch name = fetch_known_name(j);
 	struct err e = { .kind = ERR_NONE };
 
 	if (cache_commit(j->entry, &e) < 0) {

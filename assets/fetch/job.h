@@ -6,7 +6,7 @@
 #pragma once
 
 #include <pthread.h>
-#include "assets/cache/wrong.h"
+#include "assets/cache/mismatch.h"
 #include "assets/fetch/fetch.h"
 #include "assets/fetch/hosts.h"
 #include "assets/url.h"
@@ -128,7 +128,7 @@ struct fetch_job {
 
 	/* the net thread's, but while `following`: then the entry is a worker's to read */
 	struct cache_entry *entry;
-	struct cache_wrongs *wrongs; /* of former runs; NULL none */
+	struct cache_mismatches *wrongs; /* of former runs; NULL none */
 	struct fetch_part *parts;
 	struct extract *unpack; /* a worker's */
 	int64_t unpacker_ns;    /* atomic: since when it waits for that; 0 it does not */

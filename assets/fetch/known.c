@@ -5,15 +5,15 @@
 #include "assets/fetch/range.h"
 #include "nodeup/base/print.h"
 
-static const struct cache_wrong *row_of(const struct fetch_job *j, size_t mirror)
+static const struct cache_mismatch *row_of(const struct fetch_job *j, size_t mirror)
 {
-	return cache_wrongs_find(j->wrongs, j->mirrors[mirror].url);
+	return cache_mismatches_find(j->wrongs, j->mirrors[mirror].url);
 }
 
 void fetch_known_load(struct fetch_job *j)
 {
 	free(j->wrongs);
-	j->wrongs = cache_wrongs_load(j->fetcher->cache, &j->digest);
+	j->wrongs = cache_mismatches_load(j->fetcher->cache, &j->digest);
 }
 
 /* Returns whether one mirror of this run sent all bytes. */
@@ -22,9 +22,9 @@ static bool is_of_one(const struct fetch_job *j)
 	return !j->mixed && j->source < j->nmirrors;
 }
 
-struct cache_wrong fetch_known_name(const struct fetch_job *j)
+struct cache_mismatch fetch_known_name(const struct fetch_job *j)
 {
-	struct cache_wrong row = { .size = cache_spans(j->entry)->sum };
+	struct cache_mismatch row = { .size = cache_spans(j->entry)->sum };
 	const struct cache_mark *mark =
 		is_of_one(j) ? range_mark_of(cache_origin_of(j->entry), j->mirrors[j->source].url)
 			     : NULL;
@@ -36,21 +36,21 @@ struct cache_wrong fetch_known_name(const struct fetch_job *j)
 	return row;
 }
 
-void fetch_known_note(struct fetch_job *j, const struct cache_wrong *name,
+void fetch_known_note(struct fetch_job *j, const struct cache_mismatch *name,
 		      const struct err_note *got)
 {
-	struct cache_wrong row = *name;
+	struct cache_mismatch row = *name;
 
 	if (!got || !is_of_one(j) || (!row.etag[0] && !row.modified[0]))
 		return;
 	memcpy(row.got, got->text, sizeof(row.got));
-	cache_wrongs_note(j->fetcher->cache, &j->digest, j->mirrors[j->source].url, &row);
+	cache_mismatches_note(j->fetcher->cache, &j->digest, j->mirrors[j->source].url, &row);
 }
 
 void fetch_known_ask(const struct fetch_job *j, size_t mirror, struct arena *a,
 		     struct strv *headers)
 {
-	const struct cache_wrong *row = row_of(j, mirror);
+	const struct cache_mismatch *row = row_of(j, mirror);
 
 	if (!row)
 		return;
@@ -67,7 +67,7 @@ bool fetch_known_is(const struct fetch_job *j, size_t mirror)
 
 bool fetch_known_is_same(const struct fetch_job *j, size_t mirror, const struct cache_origin *now)
 {
-	const struct cache_wrong *row = row_of(j, mirror);
+	const struct cache_mismatch *row = row_of(j, mirror);
 	const struct cache_mark *mark = row ? range_mark_of(now, j->mirrors[mirror].url) : NULL;
 
 	if (!mark || (now->total >= 0 && (uint64_t)now->total != row->size))
@@ -81,7 +81,7 @@ bool fetch_known_is_same(const struct fetch_job *j, size_t mirror, const struct 
 const char *fetch_known_mark(const struct fetch_job *j, size_t mirror,
 			     char out[static ERR_NOTE_MAX])
 {
-	const struct cache_wrong *row = row_of(j, mirror);
+	const struct cache_mismatch *row = row_of(j, mirror);
 	const bool tagged = row && row->etag[0];
 
 	(void)print_to(out, ERR_NOTE_MAX, "%s %.200s", tagged ? "ETag" : "Last-Modified",
@@ -93,7 +93,7 @@ const char *fetch_known_mark(const struct fetch_job *j, size_t mirror,
 
 int fetch_known_fail(const struct fetch_job *j, size_t mirror, struct err *e)
 {
-	const struct cache_wrong *row = row_of(j, mirror);
+	const struct cache_mismatch *row = row_of(j, mirror);
 	char mark[ERR_NOTE_MAX];
 	int r = err_fail(e, ERR_INTEGRITY, FETCH_KNOWN,
 			 "GET '%s': the mirror still has the same wrong file, %s",

@@ -12,10 +12,10 @@
 void fetch_known_load(struct fetch_job *j);
 /* Returns the names that the mirror of the last answer has for the object. Call it before cache_commit frees the
  * entry. */
-struct cache_wrong fetch_known_name(const struct fetch_job *j);
+struct cache_mismatch fetch_known_name(const struct fetch_job *j);
 /* Record that the mirror sent wrong bytes, with the digest that they have (NULL: not known).
  * Bytes of several answers are not recorded. By the same worker. */
-void fetch_known_note(struct fetch_job *j, const struct cache_wrong *name,
+void fetch_known_note(struct fetch_job *j, const struct cache_mismatch *name,
 		      const struct err_note *got);
 /* Add the headers that ask for another file only. On the net thread, as the three below. */
 void fetch_known_ask(const struct fetch_job *j, size_t mirror, struct arena *a,

@@ -1,7 +1,7 @@
 #include "nodeup/tasks/kinds.h"
 
 #include "assets/cache/entry.h"
-#include "assets/cache/wrong.h"
+#include "assets/cache/mismatch.h"
 #include "nodeup/base/dur.h"
 #include "nodeup/base/print.h"
 #include "nodeup/tasks/members.h"
@@ -57,7 +57,7 @@ static int asset_recheck(const struct task *t, struct task_ctx *ctx, struct task
 	const enum cache_state state = cache_inspect(ctx->cache, d, CACHE_BY_BYTES, &why).state;
 
 	/* what mirrors had is no more believed than what is here */
-	cache_wrongs_forget(ctx->cache, d);
+	cache_mismatches_forget(ctx->cache, d);
 	if (state == CACHE_RIGHT)
 		return cache_check_signature(ctx->cache, t->asset.asset, e);
 	if (state == CACHE_ABSENT && task_is_unneeded(t, ctx))

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "assets/cache/dir.h"
-#include "assets/cache/wrong.h"
+#include "assets/cache/mismatch.h"
 #include "nodeup/base/walk.h"
 #include "tests/unit/lib/origin.h"
 
@@ -59,17 +59,17 @@ static int teardown(void **state)
 
 static void note(struct box *x, const char *url, const char *etag, uint64_t size)
 {
-	struct cache_wrong row = { .size = size };
+	struct cache_mismatch row = { .size = size };
 
 	(void)snprintf(row.etag, sizeof(row.etag), "%s", etag);
 	(void)snprintf(row.got, sizeof(row.got), "sha256 of %s", url);
-	cache_wrongs_note(x->c, &x->d, url, &row);
+	cache_mismatches_note(x->c, &x->d, url, &row);
 }
 
 static void expect(struct box *x, const char *url, const char *etag)
 {
-	autofree struct cache_wrongs *w = cache_wrongs_load(x->c, &x->d);
-	const struct cache_wrong *row = cache_wrongs_find(w, url);
+	autofree struct cache_mismatches *w = cache_mismatches_load(x->c, &x->d);
+	const struct cache_mismatch *row = cache_mismatches_find(w, url);
 
 	if (!etag) {
 		assert_null(row);
@@ -102,7 +102,7 @@ static void test_the_eldest_makes_room(void **state)
 	struct box *x = *state;
 	char url[32];
 
-	for (int i = 0; i < CACHE_WRONGS_MAX + 1; i++) {
+	for (int i = 0; i < CACHE_MISMATCHES_MAX + 1; i++) {
 		(void)snprintf(url, sizeof(url), "http://a/%d", i);
 		note(x, url, "\"e\"", 1);
 	}
@@ -117,9 +117,9 @@ static void test_no_secret_of_a_url_is_written(void **state)
 	char text[4096] = "";
 	int fd;
 
-	struct cache_wrong row = { .etag = "\"e\"", .got = "sha1 00" };
+	struct cache_mismatch row = { .etag = "\"e\"", .got = "sha1 00" };
 
-	cache_wrongs_note(x->c, &x->d, "https://me:secret@a/x?X-Amz-Signature=secret", &row);
+	cache_mismatches_note(x->c, &x->d, "https://me:secret@a/x?X-Amz-Signature=secret", &row);
 	fd = openat(x->root_fd, x->record, O_RDONLY | O_CLOEXEC);
 	assert_true(fd >= 0 && read(fd, text, sizeof(text) - 1) > 0);
 	(void)close(fd);
@@ -167,10 +167,10 @@ static void test_read_only(void **state)
 	note(x, "http://a/x", "\"1\"", 1);
 	open_cache(x, false);
 	note(x, "http://a/x", "\"2\"", 1);
-	cache_wrongs_forget(x->c, &x->d);
+	cache_mismatches_forget(x->c, &x->d);
 	expect(x, "http://a/x", "\"1\"");
 	open_cache(x, true);
-	cache_wrongs_forget(x->c, &x->d);
+	cache_mismatches_forget(x->c, &x->d);
 	expect(x, "http://a/x", NULL);
 }
 

@@ -1,4 +1,4 @@
-#include "assets/cache/wrong.h"
+#include "assets/cache/mismatch.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -11,7 +11,7 @@ enum { RECORD_MAX = 16 * 1024, SIZE_TEXT_MAX = 32, DECIMAL = 10 };
 
 static const char first_line[] = "v1\n", last_line[] = "end\n";
 
-static bool parse_row(const char **p, struct cache_wrong *ret)
+static bool parse_row(const char **p, struct cache_mismatch *ret)
 {
 	char size[SIZE_TEXT_MAX], *stop;
 
@@ -26,22 +26,22 @@ static bool parse_row(const char **p, struct cache_wrong *ret)
 	return errno == 0 && stop != size && !*stop && (ret->etag[0] || ret->modified[0]);
 }
 
-static bool parse_rows(const char *text, struct cache_wrongs *ret)
+static bool parse_rows(const char *text, struct cache_mismatches *ret)
 {
 	if (!str_has_prefix(text, first_line))
 		return false;
 	text += strlen(first_line);
 	for (ret->n = 0; strcmp(text, last_line) != 0; ret->n++)
-		if (ret->n == CACHE_WRONGS_MAX || !parse_row(&text, &ret->v[ret->n]))
+		if (ret->n == CACHE_MISMATCHES_MAX || !parse_row(&text, &ret->v[ret->n]))
 			return false;
 	return true;
 }
 
-struct cache_wrongs *cache_wrongs_load(const struct cache *c, const struct digest *d)
+struct cache_mismatches *cache_mismatches_load(const struct cache *c, const struct digest *d)
 {
 	autobuf struct buf b = BUF_INIT(RECORD_MAX);
 	char name[CACHE_NAME_MAX];
-	autofree struct cache_wrongs *w = NULL;
+	autofree struct cache_mismatches *w = NULL;
 
 	if (!cache_read(c, cache_side_name("wrong", d, name), &b))
 		return NULL;
@@ -49,7 +49,8 @@ struct cache_wrongs *cache_wrongs_load(const struct cache *c, const struct diges
 	return parse_rows(buf_str(&b), w) ? TAKE(w) : NULL;
 }
 
-const struct cache_wrong *cache_wrongs_find(const struct cache_wrongs *w, const char *url)
+const struct cache_mismatch *cache_mismatches_find(const struct cache_mismatches *w,
+						   const char *url)
 {
 	char name[DIGEST_TEXT_MAX];
 
@@ -62,18 +63,18 @@ const struct cache_wrong *cache_wrongs_find(const struct cache_wrongs *w, const 
 	return NULL;
 }
 
-static void remove_row(struct cache_wrongs *w, size_t at)
+static void remove_row(struct cache_mismatches *w, size_t at)
 {
 	w->n--;
 	memmove(&w->v[at], &w->v[at + 1], (w->n - at) * sizeof(w->v[0]));
 }
 
-void cache_wrongs_note(struct cache *c, const struct digest *d, const char *url,
-		       const struct cache_wrong *row)
+void cache_mismatches_note(struct cache *c, const struct digest *d, const char *url,
+			   const struct cache_mismatch *row)
 {
 	autobuf struct buf b = BUF_INIT(RECORD_MAX);
-	autofree struct cache_wrongs *w = cache_wrongs_load(c, d);
-	const struct cache_wrong *before = cache_wrongs_find(w, url);
+	autofree struct cache_mismatches *w = cache_mismatches_load(c, d);
+	const struct cache_mismatch *before = cache_mismatches_find(w, url);
 	char name[CACHE_NAME_MAX];
 
 	if (!c->writable)
@@ -82,7 +83,7 @@ void cache_wrongs_note(struct cache *c, const struct digest *d, const char *url,
 		w = xcalloc(1, sizeof(*w));
 	if (before)
 		remove_row(w, (size_t)(before - w->v));
-	else if (w->n == CACHE_WRONGS_MAX)
+	else if (w->n == CACHE_MISMATCHES_MAX)
 		remove_row(w, 0);
 	w->v[w->n] = *row;
 	(void)digest_sha256_hex(url, strlen(url), w->v[w->n++].url);
@@ -95,7 +96,7 @@ void cache_wrongs_note(struct cache *c, const struct digest *d, const char *url,
 	(void)cache_put(c, cache_side_name("wrong", d, name), buf_str(&b), b.len, NULL);
 }
 
-void cache_wrongs_forget(struct cache *c, const struct digest *d)
+void cache_mismatches_forget(struct cache *c, const struct digest *d)
 {
 	char name[CACHE_NAME_MAX];
 
