@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 #include "assets/cache/unpack.h"
-#include "assets/fetch/known.h"
+#include "assets/fetch/mismatch.h"
 #include "nodeup/base/dur.h"
 
 enum { CHUNK = 256 * 1024, SLICE = 8 * 1024 * 1024 };
@@ -182,12 +182,12 @@ static void finish_unpack(struct fetch_job *j)
 static void commit_entry(void *arg)
 {
 	struct fetch_job *j = arg;
-	const struct cache_mismatch name = fetch_known_name(j);
+	const struct cache_mismatch name = fetch_mismatch_name(j);
 	struct err e = { .kind = ERR_NONE };
 
 	if (cache_commit(j->entry, &e) < 0) {
 		if (e.kind == ERR_INTEGRITY)
-			fetch_known_note(j, &name, fetch_job_note(&e, "got"));
+			fetch_mismatch_note(j, &name, fetch_job_note(&e, "got"));
 		fetch_job_explain(j, &e);
 	} else {
 		finish_unpack(j);
@@ -261,7 +261,7 @@ static void look_up(void *arg)
 		look_for_part(j, &e);
 	j->asks = TAKE_FD(j->found_other.asks);
 	if (e.kind != ERR_NONE)
-		fetch_known_load(j);
+		fetch_mismatch_load(j);
 	j->errs->follow = e;
 	end_errand(j);
 }

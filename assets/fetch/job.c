@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "assets/fetch/known.h"
+#include "assets/fetch/mismatch.h"
 #include "nodeup/base/dur.h"
 #include "nodeup/base/print.h"
 
@@ -237,7 +237,7 @@ void fetch_job_failed(struct fetch_job *j, size_t mirror, const struct err *e, i
 	if (e->kind != ERR_INTEGRITY)
 		return;
 	m->dropped = true;
-	m->known = e->errnum == FETCH_KNOWN;
+	m->known = e->errnum == FETCH_MISMATCH;
 	if (got)
 		m->got = *got;
 }
@@ -367,7 +367,7 @@ static void say_known(const struct fetch_job *j, size_t liars, struct err *e)
 	e->lasts |= liars == j->nmirrors;
 	(void)print_to(e->msg + n, sizeof(e->msg) - n, "; the mirror%s the same wrong file%s, %s",
 		       liars == 1 ? " still has" : "s still have", liars == 1 ? "" : "s",
-		       fetch_known_mark(j, 0, mark));
+		       fetch_mismatch_mark(j, 0, mark));
 	err_note(e, "next",
 		 "it is downloaded when the mirror has another file, or the document another hash");
 }

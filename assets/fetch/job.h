@@ -39,7 +39,7 @@ struct fetcher {
 /* The errnum of a mirror that sends without an end: it is not asked again in this run. */
 enum { FETCH_ENDLESS = EOVERFLOW };
 /* The errnum of a mirror that still has the wrong file of a former run. */
-enum { FETCH_KNOWN = EALREADY };
+enum { FETCH_MISMATCH = EALREADY };
 
 enum fetch_state {
 	FETCH_IDLE,      /* done, or never started; dropped mirrors stay dropped */

@@ -1,7 +1,7 @@
 #include "assets/fetch/move.h"
 
 #include <stdlib.h>
-#include "assets/fetch/known.h"
+#include "assets/fetch/mismatch.h"
 #include "assets/fetch/parts.h"
 #include "nodeup/base/dur.h"
 
@@ -71,9 +71,9 @@ static int take_answer(struct fetch_part *p, const struct http_result *res, stru
 	if (p->answer == RANGE_CHANGED)
 		return err_fail(e, ERR_NET, ESTALE, "GET '%s': the object changed",
 				mirror_of(p)->public);
-	p->same = p->answer != RANGE_REFUSED && fetch_known_is_same(j, p->mirror, &now);
+	p->same = p->answer != RANGE_REFUSED && fetch_mismatch_is_same(j, p->mirror, &now);
 	if (p->same)
-		return fetch_known_fail(j, p->mirror, e);
+		return fetch_mismatch_fail(j, p->mirror, e);
 	/* an empty object has no range: only the whole tells whether it is empty */
 	if ((p->answer == RANGE_WHOLE && !takes_whole(p)) ||
 	    (p->answer == RANGE_COMPLETE && p->pos == 0 && !wants_nothing(j)))
@@ -203,10 +203,10 @@ static enum fetch_outcome take_end(struct fetch_part *p, int r, const struct htt
 	measure_part(p);
 	/* this answers If-None-Match or If-Modified-Since, which only a known wrong file is
 	 * asked with */
-	if (res->status == HTTP_NOT_MODIFIED && fetch_known_is(p->job, p->mirror))
+	if (res->status == HTTP_NOT_MODIFIED && fetch_mismatch_is(p->job, p->mirror))
 		p->same = true;
 	if (p->same) {
-		(void)fetch_known_fail(p->job, p->mirror, ret_e);
+		(void)fetch_mismatch_fail(p->job, p->mirror, ret_e);
 		return FETCH_SAME;
 	}
 	if (p->enough || r == -ECANCELED)
@@ -346,7 +346,7 @@ void fetch_move_start(struct fetch_job *j, const struct fetch_want *want)
 	if (want->slow && want->slow->answer == RANGE_REST && want->slow->headed)
 		want->slow->end = want->first;
 	range_ask(cache_origin_of(j->entry), &asked, a, &req.headers);
-	fetch_known_ask(j, want->mirror, a, &req.headers);
+	fetch_mismatch_ask(j, want->mirror, a, &req.headers);
 	p->next = j->parts;
 	j->parts = p;
 	m->active++;

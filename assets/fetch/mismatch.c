@@ -1,4 +1,4 @@
-#include "assets/fetch/known.h"
+#include "assets/fetch/mismatch.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@ static const struct cache_mismatch *row_of(const struct fetch_job *j, size_t mir
 	return cache_mismatches_find(j->wrongs, j->mirrors[mirror].url);
 }
 
-void fetch_known_load(struct fetch_job *j)
+void fetch_mismatch_load(struct fetch_job *j)
 {
 	free(j->wrongs);
 	j->wrongs = cache_mismatches_load(j->fetcher->cache, &j->digest);
@@ -22,7 +22,7 @@ static bool is_of_one(const struct fetch_job *j)
 	return !j->mixed && j->source < j->nmirrors;
 }
 
-struct cache_mismatch fetch_known_name(const struct fetch_job *j)
+struct cache_mismatch fetch_mismatch_name(const struct fetch_job *j)
 {
 	struct cache_mismatch row = { .size = cache_spans(j->entry)->sum };
 	const struct cache_mark *mark =
@@ -36,8 +36,8 @@ struct cache_mismatch fetch_known_name(const struct fetch_job *j)
 	return row;
 }
 
-void fetch_known_note(struct fetch_job *j, const struct cache_mismatch *name,
-		      const struct err_note *got)
+void fetch_mismatch_note(struct fetch_job *j, const struct cache_mismatch *name,
+			 const struct err_note *got)
 {
 	struct cache_mismatch row = *name;
 
@@ -47,8 +47,8 @@ void fetch_known_note(struct fetch_job *j, const struct cache_mismatch *name,
 	cache_mismatches_note(j->fetcher->cache, &j->digest, j->mirrors[j->source].url, &row);
 }
 
-void fetch_known_ask(const struct fetch_job *j, size_t mirror, struct arena *a,
-		     struct strv *headers)
+void fetch_mismatch_ask(const struct fetch_job *j, size_t mirror, struct arena *a,
+			struct strv *headers)
 {
 	const struct cache_mismatch *row = row_of(j, mirror);
 
@@ -60,12 +60,13 @@ void fetch_known_ask(const struct fetch_job *j, size_t mirror, struct arena *a,
 		strv_add(a, headers, arena_printf(a, "If-Modified-Since: %s", row->modified));
 }
 
-bool fetch_known_is(const struct fetch_job *j, size_t mirror)
+bool fetch_mismatch_is(const struct fetch_job *j, size_t mirror)
 {
 	return row_of(j, mirror);
 }
 
-bool fetch_known_is_same(const struct fetch_job *j, size_t mirror, const struct cache_origin *now)
+bool fetch_mismatch_is_same(const struct fetch_job *j, size_t mirror,
+			    const struct cache_origin *now)
 {
 	const struct cache_mismatch *row = row_of(j, mirror);
 	const struct cache_mark *mark = row ? range_mark_of(now, j->mirrors[mirror].url) : NULL;
@@ -78,8 +79,8 @@ bool fetch_known_is_same(const struct fetch_job *j, size_t mirror, const struct 
 	return now->total >= 0 && strcmp(row->modified, mark->modified) == 0;
 }
 
-const char *fetch_known_mark(const struct fetch_job *j, size_t mirror,
-			     char out[static ERR_NOTE_MAX])
+const char *fetch_mismatch_mark(const struct fetch_job *j, size_t mirror,
+				char out[static ERR_NOTE_MAX])
 {
 	const struct cache_mismatch *row = row_of(j, mirror);
 	const bool tagged = row && row->etag[0];
@@ -91,13 +92,13 @@ const char *fetch_known_mark(const struct fetch_job *j, size_t mirror,
 	return out;
 }
 
-int fetch_known_fail(const struct fetch_job *j, size_t mirror, struct err *e)
+int fetch_mismatch_fail(const struct fetch_job *j, size_t mirror, struct err *e)
 {
 	const struct cache_mismatch *row = row_of(j, mirror);
 	char mark[ERR_NOTE_MAX];
-	int r = err_fail(e, ERR_INTEGRITY, FETCH_KNOWN,
+	int r = err_fail(e, ERR_INTEGRITY, FETCH_MISMATCH,
 			 "GET '%s': the mirror still has the same wrong file, %s",
-			 j->mirrors[mirror].public, fetch_known_mark(j, mirror, mark));
+			 j->mirrors[mirror].public, fetch_mismatch_mark(j, mirror, mark));
 
 	err_note(e, "got", "%s", row ? row->got : "");
 	err_note(e, "size", "%llu bytes, not downloaded again",
