@@ -14,13 +14,13 @@ static char *put_hex(char *p, unsigned char c)
 	return p;
 }
 
-/* One byte of an Exec= argument. systemd undoes three layers, and each is answered here: the quoting,
- * then % specifiers, then $ variables. */
-static char *put_quoted(char *p, unsigned char c)
+/* One byte of an Exec= argument. systemd undoes three layers: the quoting, then % specifiers, then $ variables.
+ * literal: the last two are answered, too. */
+static char *put_quoted(char *p, unsigned char c, bool literal)
 {
 	if (c == '"' || c == '\'' || c == '\\')
 		*p++ = '\\';
-	else if (c == '$' || c == '%')
+	else if (literal && (c == '$' || c == '%'))
 		*p++ = (char)c;
 	else if (c != ' ' && (!isascii(c) || !isgraph(c)))
 		return put_hex(p, c);
@@ -28,20 +28,29 @@ static char *put_quoted(char *p, unsigned char c)
 	return p;
 }
 
-char *unit_quote(struct arena *a, const char *arg)
+static char *quote(struct arena *a, const char *arg, bool quotes, bool literal)
 {
-	/* A lone ; would separate two commands. */
-	bool quotes = *arg == '\0' || strchr(arg, ' ') || strcmp(arg, ";") == 0;
 	char *text = arena_alloc(a, 4 * strlen(arg) + sizeof("\"\""));
 	char *p = text;
 
 	if (quotes)
 		*p++ = '"';
 	for (; *arg; arg++)
-		p = put_quoted(p, (unsigned char)*arg);
+		p = put_quoted(p, (unsigned char)*arg, literal);
 	if (quotes)
 		*p++ = '"';
 	return text;
+}
+
+char *unit_quote(struct arena *a, const char *arg)
+{
+	/* A lone ; would separate two commands. */
+	return quote(a, arg, *arg == '\0' || strchr(arg, ' ') || strcmp(arg, ";") == 0, true);
+}
+
+char *unit_quote_as_kops(struct arena *a, const char *word)
+{
+	return quote(a, word, strchr(word, ' '), false);
 }
 
 /* Step over slashes and "." components; they do not count in a unit's name. */

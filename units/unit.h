@@ -6,6 +6,8 @@
 
 /* One argument of an Exec= line, quoted as systemd unquotes it (also $ and %). */
 char *unit_quote(struct arena *a, const char *arg);
+/* As unit_quote, but $ and % keep their sense, as kops writes a word. */
+char *unit_quote_as_kops(struct arena *a, const char *word);
 /* A path as part of a unit name: "/var/lib/x" gives "var-lib-x". */
 char *unit_escape_path(struct arena *a, const char *path);
 /* Lines KEY="value" for an EnvironmentFile=, quoted as systemd reads it back. */

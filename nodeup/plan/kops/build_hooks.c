@@ -2,11 +2,8 @@
 #include "nodeup/plan/kops/kops.h"
 
 #include <string.h>
-#include "nodeup/base/buf.h"
 #include "nodeup/tasks/image_ctr.h"
-
-/* bytes of one: "\\x09" */
-enum { ESCAPED_MAX = 4 };
+#include "units/unit.h"
 
 /* The endings of units. source: systemd.unit(5), kops 1.37 pkg/systemd/unit.go */
 static const char *const endings[] = {
@@ -22,30 +19,12 @@ static const char *unit_name(struct plan *p, const struct node_hook *h)
 	return arena_printf(p->arena, "%s.service", h->name);
 }
 
-/* A word of a command line as kops writes it. source: kops 1.37 pkg/systemd/escaping.go */
-static const char *escape_word(struct plan *p, const char *word)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-				    "!#$%&()*+,-./:;<=>?@[]^_`{|}~ ";
-	const char *quote = strchr(word, ' ') ? "\"" : "";
-	autobuf struct buf b = BUF_INIT(ESCAPED_MAX * strlen(word) + 1);
-
-	for (const char *at = word; *at; at++)
-		if (strchr(plain, *at))
-			(void)buf_addc(&b, *at);
-		else if (strchr("\"'\\", *at))
-			(void)buf_addf(&b, "\\%c", *at);
-		else
-			(void)buf_addf(&b, "\\x%02x", (unsigned char)*at);
-	return arena_printf(p->arena, "%s%s%s", quote, buf_str(&b), quote);
-}
-
 static const char *command_line(struct plan *p, const struct strv *words)
 {
 	struct strv out = { 0 };
 
 	for (size_t i = 0; i < words->n; i++)
-		strv_add(p->arena, &out, escape_word(p, words->v[i]));
+		strv_add(p->arena, &out, unit_quote_as_kops(p->arena, words->v[i]));
 	return strv_join(p->arena, &out, " ");
 }
 
@@ -170,7 +149,7 @@ static const char *service_text(struct plan *p, const struct node_hook *h,
 			    "\n"
 			    "[Install]\n"
 			    "WantedBy=multi-user.target\n",
-			    plan_containerd_unit, escape_word(p, image),
+			    plan_containerd_unit, unit_quote_as_kops(p->arena, image),
 			    run_command(p, h, image, env));
 }
 
