@@ -12,12 +12,12 @@
 #include "nodeup/cmd/ending.h"
 #include "nodeup/base/log.h"
 #include "nodeup/base/paths.h"
+#include "nodeup/base/record.h"
 #include "nodeup/base/show.h"
 #include "nodeup/documents/kept.h"
 #include "nodeup/documents/location.h"
 #include "nodeup/host/names.h"
 #include "nodeup/join/keys.h"
-#include "nodeup/cmd/identity.h"
 #include "nodeup/cmd/last_good.h"
 #include "nodeup/cmd/offline.h"
 #include "nodeup/cmd/saved_plan.h"
@@ -38,6 +38,7 @@
 #define LOCK_POLL_MS 1000
 /* bytes to keep of what no document names, when a disk is full */
 #define NO_ROOM 1
+enum { ID_MAX = 256 };
 /* volumes are waited for by hand, without a deadline */
 #define VOLUMES_BY_HAND_NS (300 * DUR_SEC)
 
@@ -191,12 +192,39 @@ static int preflight(struct apply *ap, struct err *e)
 	return r < 0 ? err_code(e) : 0;
 }
 
+/* Notes which instance this is. An image may be made of a node that ran: then says so in one line, and forgets the
+ * remembered runs with all that is kept by their numbers. Documents and disks are bound to their instance where they are read. */
+static int renew_identity(const struct session *s, struct err *e)
+{
+	autobuf struct buf before = BUF_INIT(ID_MAX);
+	const char *id = s->boot.facts.instance_id;
+	bool there;
+	int r = 0;
+
+	/* without metadata nothing says that it is another one */
+	if (!id)
+		return 0;
+	there = record_read(s->root_fd, OWN_IDENTITY, &before);
+	if (there && str_eq(buf_str(&before), id))
+		return 0;
+	if (there && before.len && !str_eq(str_trim(s->arena, buf_str(&before)), id)) {
+		log_notice(
+			"this is instance %s, made of an image of %s: the documents, volumes and "
+			"runs that are kept of that one are not used",
+			id, str_trim(s->arena, buf_str(&before)));
+		r = history_forget(s->root_fd, e);
+		if (r == 0)
+			r = kept_forget(s->root_fd, e);
+	}
+	return r < 0 ? r : record_keep(s->root_fd, OWN_IDENTITY, 0644, id, e);
+}
+
 /* Notes whose node this is, whatever becomes of the run. */
 static void note_node(struct session *s)
 {
 	struct err late;
 
-	if (identity_renew(s, &late) < 0)
+	if (renew_identity(s, &late) < 0)
 		log_warning("which instance this is was not noted: %s", late.msg);
 	if (bootstrap_keep_told(&s->boot, s->root_fd, &late) < 0)
 		log_warning("what was told of this node was not kept: %s", late.msg);
@@ -342,15 +370,11 @@ static const char *state_of_success(const struct apply *ap)
 /* One whole run, told by the status from its beginning to what comes of it; *ret_next is what follows. */
 static int converge_once(struct apply *ap, enum round *ret_next, struct err *e)
 {
+	const char *state;
 	bool goes_on;
 	int r;
 
-	apply_carry_word(ap);
-	ap->status.state = "running";
-	ap->status.error = NULL;
-	ap->status.next_run_wall_ns = 0;
-	ap->status.attempt++;
-	apply_publish(ap);
+	apply_begin_status(ap);
 	ap->patience_ns = store_patience(ap);
 	r = converge(ap, e);
 	if (r < 0 && ap->cli->offline)
@@ -360,27 +384,12 @@ static int converge_once(struct apply *ap, enum round *ret_next, struct err *e)
 		keep_good(ap);
 	ap->end.now_ns = dur_now();
 	*ret_next = r < 0 ? round_after(&ap->end, e) : ROUND_NONE;
-	if (r < 0)
-		ap->status.state = goes_on ? "degraded" : *ret_next ? "retrying" : "failed";
-	else
-		ap->status.state = state_of_success(ap);
-	ap->status.error = r < 0 ? e : NULL;
-	ap->status.waiting = NULL;
-	ap->status.ended = true;
-	if (*ret_next == ROUND_FIRST)
-		ap->status.next_run_wall_ns = dur_wall() + ap->end.pause_ns;
-	apply_publish(ap);
-	/* a round that another one follows at once has not failed */
-	if (*ret_next == ROUND_NONE || *ret_next == ROUND_FIRST)
-		apply_tell_people(ap, *ret_next == ROUND_NONE);
-	apply_remember(ap);
-	apply_copy_status(ap);
-	apply_keep_assets(ap);
+	state = r >= 0      ? state_of_success(ap)
+		: goes_on   ? "degraded"
+		: *ret_next ? "retrying"
+			    : "failed";
+	apply_end_status(ap, state, *ret_next, r < 0 ? e : NULL);
 	session_close(&ap->session);
-	ap->status.ended = false;
-	ap->status.rep = NULL;
-	ap->status.fetcher = NULL;
-	ap->status.documents = (struct status_documents){ 0 };
 	return r;
 }
 

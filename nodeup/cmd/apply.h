@@ -36,26 +36,18 @@ struct apply {
 	bool refused;      /* it may not change this machine */
 };
 
-/* Write status.json. */
-void apply_publish(struct apply *ap);
+/* Tell in the status that a run begins. */
+void apply_begin_status(struct apply *ap);
 /* Note in the status what the documents say, and warn when these are kept ones. */
 void apply_note_documents(struct apply *ap);
-/* Keep the word of earlier runs on the node: of its own tries, and of a person between two of them. */
-void apply_carry_word(struct apply *ap);
-/* Keep what came of the assets, to be seen until the next run has a plan. */
-void apply_keep_assets(struct apply *ap);
-
-/* Tell the console and the message of the day the state of the node. A person at a terminal has read it there. */
-void apply_tell_people(struct apply *ap, bool is_last);
-/* Tell them of the first run since the machine started: until it ends well, the node is not one yet. */
+/* Tell that a run is over, and what follows: status, console, message of the day, history, S3. */
+void apply_end_status(struct apply *ap, const char *state, enum round next, const struct err *e);
+/* Copy the status to S3, if the settings say so. */
+void apply_copy_status(const struct apply *ap);
+/* Tell logins of the first run since the machine started: until it ends well, the node is not one yet. */
 void apply_tell_beginning(const struct apply *ap);
 /* Print what was found and done, at the end of a repair with the reasons. */
 void apply_tell_recap(const struct apply *ap, const struct run_report *rep, const struct err *late);
-
-/* Add a run that is over to the history; one of this process replaces the one before. */
-void apply_remember(struct apply *ap);
-/* Copy the status to S3, if the settings say so. */
-void apply_copy_status(const struct apply *ap);
 
 /* Callbacks, with a struct apply: all waits for what is outside but for tasks', that for documents, what a run does,
  * and its window. */

@@ -33,7 +33,7 @@ static void tell_age(struct apply *ap)
 	notice_console(ap->live_fd, &lines);
 }
 
-void apply_publish(struct apply *ap)
+static void publish(struct apply *ap)
 {
 	struct err why;
 	int r;
@@ -53,7 +53,8 @@ void apply_publish(struct apply *ap)
 	ending_release();
 }
 
-void apply_carry_word(struct apply *ap)
+/* Keeps the word of earlier runs on the node: of its own tries, and of a person between two of them. */
+static void carry_word(struct apply *ap)
 {
 	struct health before;
 	struct err ignored;
@@ -76,7 +77,8 @@ static bool left_as_it_was(const struct apply *ap)
 	return ap->status.error && health_read(a, ap->live_fd, &now, &ignored) == 0 && now.kept;
 }
 
-void apply_tell_people(struct apply *ap, bool is_last)
+/* Tells the console and the message of the day the state of the node. A person at a terminal has read it there. */
+static void tell_people(struct apply *ap, bool is_last)
 {
 	autoarena struct arena *a = arena_new_empty();
 	struct strv lines = { 0 };
@@ -108,7 +110,8 @@ void apply_tell_beginning(const struct apply *ap)
 	notice_motd(ap->live_fd, &lines);
 }
 
-void apply_remember(struct apply *ap)
+/* Adds a run that is over to the history; one of this process replaces the one before. */
+static void remember(struct apply *ap)
 {
 	struct err late;
 
@@ -177,7 +180,7 @@ void apply_on_wait(void *arg, const struct wait *w)
 	ap->status.since_ns = w->since_ns;
 	ap->status.next_ns = w->next_ns;
 	ap->status.error = w->why;
-	apply_publish(ap);
+	publish(ap);
 	ap->status.waiting = NULL;
 	ap->status.since_ns = ap->status.next_ns = 0;
 	ap->status.error = NULL;
@@ -215,7 +218,7 @@ void apply_on_event(void *arg, const struct run_report *rep, const struct run_ou
 	ap->status.rep = rep;
 	ap->status.waiting = report_progress(a, rep);
 	notify_status("%s", ap->status.waiting);
-	apply_publish(ap);
+	publish(ap);
 	ap->status.waiting = NULL;
 }
 
@@ -231,7 +234,7 @@ void apply_on_window(void *arg, const char *what)
 		ap->status.waiting = what;
 		ap->status.since_ns = now;
 		notify_status("waiting for %s", what);
-		apply_publish(ap);
+		publish(ap);
 	}
 	w.since_ns = ap->status.since_ns;
 	if (waits_due(ap->waits, w.what, what, now))
@@ -240,7 +243,8 @@ void apply_on_window(void *arg, const char *what)
 	waits_show(ap->waits, &w);
 }
 
-void apply_keep_assets(struct apply *ap)
+/* Keeps what came of the assets, to be seen until the next run has a plan. */
+static void keep_assets(struct apply *ap)
 {
 	if (!ap->status.rep)
 		return;
@@ -248,4 +252,35 @@ void apply_keep_assets(struct apply *ap)
 	ap->before = arena_new_empty();
 	ap->status.assets = progress_tree(ap->before, ap->status.rep, ap->status.fetcher,
 					  ap->status.next_run_wall_ns);
+}
+
+void apply_begin_status(struct apply *ap)
+{
+	carry_word(ap);
+	ap->status.state = "running";
+	ap->status.error = NULL;
+	ap->status.next_run_wall_ns = 0;
+	ap->status.attempt++;
+	publish(ap);
+}
+
+void apply_end_status(struct apply *ap, const char *state, enum round next, const struct err *e)
+{
+	ap->status.state = state;
+	ap->status.error = e;
+	ap->status.waiting = NULL;
+	ap->status.ended = true;
+	if (next == ROUND_FIRST)
+		ap->status.next_run_wall_ns = dur_wall() + ap->end.pause_ns;
+	publish(ap);
+	/* a round that another one follows at once has not failed */
+	if (next == ROUND_NONE || next == ROUND_FIRST)
+		tell_people(ap, next == ROUND_NONE);
+	remember(ap);
+	apply_copy_status(ap);
+	keep_assets(ap);
+	ap->status.ended = false;
+	ap->status.rep = NULL;
+	ap->status.fetcher = NULL;
+	ap->status.documents = (struct status_documents){ 0 };
 }
