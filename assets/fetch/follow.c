@@ -7,11 +7,10 @@
 
 enum { CHUNK = 256 * 1024, SLICE = 8 * 1024 * 1024 };
 
-static void send_errand(struct fetch_job *j, void (*errand)(void *arg), bool exclusive,
+static void send_errand(struct fetch_job *j, void (*errand)(void *arg), enum fetch_errand kind,
 			fetch_follow_fn *done)
 {
-	j->following = true;
-	j->exclusive = exclusive;
+	j->errand = kind;
 	j->followed = done;
 	j->errs->follow.kind = ERR_NONE;
 	pool_send(j->fetcher->work, errand, j);
@@ -23,7 +22,7 @@ static void on_reported(void *arg, int r)
 	struct fetch_job *j = arg;
 
 	(void)r; /* r is the timer's; the result of the errand is in errs */
-	j->following = j->exclusive = false;
+	j->errand = FETCH_NO_ERRAND;
 	j->followed(j);
 }
 
@@ -159,8 +158,8 @@ static void read_on(void *arg)
 void fetch_follow(struct fetch_job *j, uint64_t end, fetch_follow_fn *done)
 {
 	__atomic_store_n(&j->follow_end, end, __ATOMIC_RELEASE);
-	if (!j->following)
-		send_errand(j, read_on, false, done);
+	if (j->errand == FETCH_NO_ERRAND)
+		send_errand(j, read_on, FETCH_READS, done);
 }
 
 static void finish_unpack(struct fetch_job *j)
@@ -200,7 +199,7 @@ static void commit_entry(void *arg)
 
 void fetch_follow_commit(struct fetch_job *j, fetch_follow_fn *done)
 {
-	send_errand(j, commit_entry, true, done);
+	send_errand(j, commit_entry, FETCH_OWNS, done);
 }
 
 static void settle_entry(void *arg)
@@ -224,7 +223,7 @@ static void settle_entry(void *arg)
 
 void fetch_follow_settle(struct fetch_job *j, fetch_follow_fn *done)
 {
-	send_errand(j, settle_entry, true, done);
+	send_errand(j, settle_entry, FETCH_OWNS, done);
 }
 
 /* *e says that there is no entry; it stays, or gets a better reason. */
@@ -268,5 +267,5 @@ static void look_up(void *arg)
 
 void fetch_follow_look_up(struct fetch_job *j, fetch_follow_fn *done)
 {
-	send_errand(j, look_up, true, done);
+	send_errand(j, look_up, FETCH_OWNS, done);
 }

@@ -1,6 +1,6 @@
 /* follow.h - the reader behind the bytes of a job: hashes and unpacks them, and has the last word
  * It reads back what was stored, in pieces, on the fetcher's workers: so the order in which parts come,
- * and how far it is behind, cost no memory. While an errand is under way `following` is set, the entry is
+ * and how far it is behind, cost no memory. While an errand is under way (`errand`), the entry is
  * the errand's, and `done` is called on the net thread when it ends, with its error in errs->follow.
  * Owner: the fetcher. Errors: SYSTEM, INTEGRITY. Units: bytes. Threads: called on the net thread. */
 #pragma once

@@ -88,11 +88,11 @@ void fetch_job_all_again(struct fetch_job *j)
 static void begin_round(struct fetch_job *j)
 {
 	/* a mirror that did not ask for fewer connections may have as many as before */
-	for (size_t i = 0; i < j->nmirrors && !j->throttled; i++)
+	for (size_t i = 0; i < j->nmirrors && !(j->met & FETCH_MET_THROTTLE); i++)
 		j->mirrors[i].limit = SIZE_MAX;
 	fetch_job_all_again(j);
 	j->best_before = j->best;
-	j->throttled = j->early = false;
+	j->met = 0;
 }
 
 void fetch_job_restart(struct fetch_job *j)
@@ -164,11 +164,13 @@ static bool has_skipped(const struct fetch_job *j)
 
 static bool waits_for_clock(struct fetch_job *j, int64_t now_ns)
 {
-	if (!j->early)
+	const bool is_early = j->met & FETCH_MET_EARLY;
+
+	if (!is_early)
 		j->early_ns = 0;
 	else if (j->early_ns == 0)
 		j->early_ns = now_ns;
-	return j->early && now_ns - j->early_ns < CLOCK_PATIENCE;
+	return is_early && now_ns - j->early_ns < CLOCK_PATIENCE;
 }
 
 /* The longest wait; the jitter makes any part of it the wait. */
@@ -180,7 +182,7 @@ static int64_t longest_wait(const struct fetch_job *j, bool skipped)
 	if (skipped && j->round >= LONELY_ROUNDS)
 		return BACKOFF_LONELY;
 	/* the mirror has too many clients: to ask it again soon does not help */
-	if (j->throttled)
+	if (j->met & FETCH_MET_THROTTLE)
 		return BACKOFF_LAST;
 	for (unsigned int i = 0; i < j->round && limit < BACKOFF_LAST; i++)
 		limit *= 2;
@@ -228,7 +230,8 @@ void fetch_job_failed(struct fetch_job *j, size_t mirror, const struct err *e, i
 	j->errs->last = *e;
 	m->failed = true;
 	m->endless = m->endless || (e->kind == ERR_NET && e->errnum == FETCH_ENDLESS);
-	j->early = j->early || e->errnum == ETIME;
+	if (e->errnum == ETIME)
+		j->met |= FETCH_MET_EARLY;
 	/* one connection to the mirror may say how long, and another nothing */
 	if (retry_at_ns > m->not_before_ns)
 		m->not_before_ns = retry_at_ns;
@@ -272,7 +275,8 @@ void fetch_mirror_failed(struct fetch_job *j, size_t mirror, const struct err *e
 	if (j->bytes > j->best)
 		j->best = j->bytes;
 	fetch_job_failed(j, mirror, e, after > 0 ? dur_now() + after : 0);
-	j->throttled = j->throttled || throttles;
+	if (throttles)
+		j->met |= FETCH_MET_THROTTLE;
 	if (only_wants_fewer(j, mirror, res, throttles)) {
 		m->limit = m->active;
 		m->came_well = 0;

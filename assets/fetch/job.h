@@ -36,38 +36,47 @@ struct fetcher {
 	bool ticking;
 };
 
-/* The errnum of a mirror that sends without an end: it is not asked again in this run. */
-enum { FETCH_ENDLESS = EOVERFLOW };
-/* The errnum of a mirror that still has the wrong file of a former run. */
-enum { FETCH_MISMATCH = EALREADY };
+/* The errnums of a mirror that sends without an end (it is not asked again in this run), and of one that still has the
+ * wrong file of a former run. */
+enum { FETCH_ENDLESS = EOVERFLOW, FETCH_MISMATCH = EALREADY };
 
 enum fetch_state {
 	FETCH_IDLE,      /* done, or never started; dropped mirrors stay dropped */
 	FETCH_QUEUED,    /* its turn has not come: it holds nothing */
 	FETCH_LOOKUP,    /* a worker asks the cache */
 	FETCH_ELSEWHERE, /* another process fetches it: the cache is asked again soon */
-	FETCH_MOVING     /* the net thread's: parts, timer, follower */
+	FETCH_MOVING,    /* from here on the net thread's: parts, timer, follower */
+	FETCH_STARVED    /* as MOVING, without a part: it waits for a connection */
 };
 
-/* The fate of the entry once nothing moves any more. */
-enum fetch_settle {
-	FETCH_KEEP, /* for the next time */
-	FETCH_DROP,
-	FETCH_EMPTY /* go on with it, without its bytes */
+/* The errand of a worker: none; it reads the entry, to which the net thread writes; or the entry is its alone. */
+enum fetch_errand { FETCH_NO_ERRAND, FETCH_READS, FETCH_OWNS };
+
+/* Met in a round, each a bit. */
+enum fetch_met {
+	FETCH_MET_EARLY = 1 << 0,    /* a certificate that is not valid yet by our clock */
+	FETCH_MET_THROTTLE = 1 << 1, /* a mirror that has too much to do */
+	FETCH_MET_OTHER = 1 << 2,    /* a mirror with another object than those before */
 };
+
+/* The source of an entry's bytes, where it is not a mirror's number. */
+#define FETCH_NOBODY SIZE_MAX
+#define FETCH_SEVERAL (SIZE_MAX - 1)
+
+/* The fate of the entry once nothing moves any more. EMPTY: go on with it, without its bytes. */
+enum fetch_settle { FETCH_KEEP, FETCH_DROP, FETCH_EMPTY };
 
 struct fetch_mirror {
 	char *url;
 	char public[URL_PUBLIC_MAX];
 	char last_error[ERR_NOTE_MAX]; /* "" none */
-	struct err_note
-		got;  /* the digest of the wrong bytes that it sent, as cache_commit notes it */
-	bool dropped; /* sent wrong bytes in this run */
-	bool known;   /* ... or in a former one, and has them still */
-	bool endless; /* sent more than the disk has room for in this run */
-	bool tried, failed;    /* in this round */
-	bool whole_only;       /* its answers to ranges are of no use */
-	bool gave;             /* bytes of the entry that is being written */
+	struct err_note got; /* the digest of wrong bytes that it sent, as cache_commit notes it */
+	bool dropped;        /* sent wrong bytes in this run */
+	bool known;          /* ... or in a former one, and has them still */
+	bool endless;        /* sent more than the disk has room for in this run */
+	bool tried, failed;  /* in this round */
+	bool whole_only;     /* its answers to ranges are of no use */
+	bool gave;           /* bytes of the entry that is being written */
 	int64_t not_before_ns; /* Retry-After */
 	enum fetch_rank rank;  /* of its host, when a mirror was last chosen */
 	size_t active, limit;  /* parts that it sends now, and at most */
@@ -110,40 +119,34 @@ struct fetch_job {
 	struct arena *archive_arena; /* of archive; NULL with it */
 	struct asset *archive;       /* ours: what is unpacked on the way; NULL nothing */
 	struct err *refused;         /* why the verified archive is refused; NULL unknown */
-	bool early; /* a mirror's certificate of this round is not valid yet by our clock ... */
-	int64_t early_ns; /* ... since when that is so; 0 it is not */
-	bool throttled;   /* a mirror of this round said that it has too much to do */
-	bool news;        /* a waiter has come whose mirrors are not added yet */
-	bool whole;       /* wrong bytes came: in this run it is no more put together from parts */
-	bool unpacks;     /* members were taken on the way */
-	bool full;        /* the disk was full: it is no more unpacked on the way */
+	unsigned int met;            /* of enum fetch_met, in this round */
+	int64_t early_ns;            /* since when rounds meet FETCH_MET_EARLY; 0 they do not */
+	bool news;                   /* a waiter has come whose mirrors are not added yet */
+	bool whole;   /* wrong bytes came: in this run it is no more put together from parts */
+	bool unpacks; /* members were taken on the way */
+	bool full;    /* the disk was full: it is no more unpacked on the way */
 	char last_error[ERR_NOTE_MAX]; /* of any mirror in this run; "" none */
 	struct fetch_errs *errs;       /* from the first look-up until it is in the cache */
-	struct cache_writer
-		other; /* other_since_ns != 0: the process that fetches it, as last seen */
-	int64_t other_since_ns,
-		other_moved_ns; /* since when it is waited for, and when it was last seen to get on ... */
-	int64_t other_bytes; /* ... with so many bytes */
-	bool beside;         /* that process does not get on: fetch the object beside it */
+	struct cache_writer other;     /* the process that fetches it, as last seen */
+	int64_t other_since_ns;        /* since when that is waited for; 0 it is not */
+	int64_t other_moved_ns;        /* when it was last seen to get on ... */
+	int64_t other_bytes;           /* ... with so many bytes */
+	bool beside; /* that process does not get on: fetch the object beside it */
 
-	/* the net thread's, but while `following`: then the entry is a worker's to read */
+	/* the net thread's, but for the entry, see `errand` */
 	struct cache_entry *entry;
 	struct cache_mismatches *wrongs; /* of former runs; NULL none */
 	struct fetch_part *parts;
 	struct extract *unpack; /* a worker's */
 	int64_t unpacker_ns;    /* atomic: since when it waits for that; 0 it does not */
-	bool following;         /* a worker's errand is under way ... */
-	bool exclusive;         /* ... and the entry is its alone */
-	uint64_t timer_id;      /* the next round's; 0 none */
-	uint64_t follow_end;    /* atomic: what the follower may read */
+	enum fetch_errand errand;
+	uint64_t timer_id;   /* the next round's; 0 none */
+	uint64_t follow_end; /* atomic: what the follower may read */
 	void (*followed)(struct fetch_job *j);
 	struct cache_writer found_other; /* by a look-up */
 	int asks;                        /* its `asks`, of the last look-up; -1 none */
 	int64_t eof;                     /* the end of a stream of unknown length, or -1 */
-	bool starved;                    /* waits for a connection */
-	bool mixed;                      /* the entry's bytes are of several answers */
-	size_t source;                   /* the mirror of the last answer */
-	bool stale;                      /* a mirror has another object than those before */
+	size_t source; /* the mirror that sent the entry's bytes, or FETCH_NOBODY, FETCH_SEVERAL */
 	unsigned int restarts;
 	enum fetch_settle settle;
 	void (*then)(struct fetch_job *j); /* the next step once nothing moves any more */

@@ -19,7 +19,7 @@ void fetch_mismatch_load(struct fetch_job *j)
 /* Returns whether one mirror of this run sent all bytes. */
 static bool is_of_one(const struct fetch_job *j)
 {
-	return !j->mixed && j->source < j->nmirrors;
+	return j->source < j->nmirrors;
 }
 
 struct cache_mismatch fetch_mismatch_name(const struct fetch_job *j)

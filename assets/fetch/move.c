@@ -33,15 +33,23 @@ static bool takes_whole(const struct fetch_part *p)
 	return !p->ranged || p->hedge || (p->job->parts == p && !p->next);
 }
 
+/* is_first: nothing else of the entry has come. */
+static void note_source(const struct fetch_part *p, bool is_first)
+{
+	struct fetch_job *j = p->job;
+
+	j->source = is_first && j->source != FETCH_SEVERAL ? p->mirror : FETCH_SEVERAL;
+}
+
 /* The bytes will be taken. */
 static void accept_answer(struct fetch_part *p, const struct cache_origin *now)
 {
 	struct fetch_job *j = p->job;
+	bool is_first = cache_spans(j->entry)->sum == 0;
 
-	j->mixed = j->mixed || cache_spans(j->entry)->sum > 0;
 	for (const struct fetch_part *other = j->parts; other; other = other->next)
-		j->mixed = j->mixed || (other != p && other->headed);
-	j->source = p->mirror;
+		is_first = is_first && (other == p || !other->headed);
+	note_source(p, is_first);
 	mirror_of(p)->gave = true;
 	if (p->answer == RANGE_WHOLE) {
 		mirror_of(p)->whole_only |= p->ranged;
@@ -171,7 +179,7 @@ static enum fetch_outcome judge_end(struct fetch_part *p, struct err *ret_e)
 	}
 	if (!p->headed) {
 		j->eof = 0;
-		j->source = p->mirror;
+		note_source(p, true);
 	} else if (p->answer == RANGE_WHOLE && total >= 0 && p->pos < (uint64_t)total) {
 		(void)err_fail(ret_e, ERR_NET, EPIPE,
 			       "GET '%s': short body: %llu of %lld bytes came",
@@ -242,14 +250,16 @@ static void remove_part(struct fetch_part *part)
 /* A part that waits for a connection may have this one. */
 static void wake_starved(struct fetcher *f)
 {
-	struct fetch_job *j;
-
 	fetch_lock(f);
-	j = f->jobs;
-	fetch_unlock(f);
-	for (; j; j = j->next)
-		if (j->starved)
+	for (struct fetch_job *j = f->jobs; j; j = j->next) {
+		const bool starves = j->state == FETCH_STARVED;
+
+		fetch_unlock(f);
+		if (starves)
 			f->ops->step(j);
+		fetch_lock(f);
+	}
+	fetch_unlock(f);
 }
 
 static void on_done(void *arg, int r, const struct http_result *res, const struct err *e)
@@ -372,7 +382,7 @@ static bool others_starve(const struct fetch_job *j)
 
 	fetch_lock(j->fetcher);
 	for (const struct fetch_job *o = j->fetcher->jobs; o; o = o->next)
-		any = any || (o != j && o->starved);
+		any = any || (o != j && o->state == FETCH_STARVED);
 	fetch_unlock(j->fetcher);
 	return any;
 }
@@ -382,6 +392,10 @@ bool fetch_move_may_start(struct fetch_job *j)
 	bool may = j->fetcher->connections < j->fetcher->opts.connections &&
 		   !(j->parts && others_starve(j));
 
-	j->starved = !may && !j->parts;
+	if (!may && !j->parts) {
+		fetch_lock(j->fetcher);
+		j->state = FETCH_STARVED;
+		fetch_unlock(j->fetcher);
+	}
 	return may;
 }

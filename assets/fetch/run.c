@@ -149,8 +149,7 @@ static void on_settled(struct fetch_job *j)
 	fetch_lock(j->fetcher);
 	j->bytes = 0;
 	fetch_unlock(j->fetcher);
-	j->mixed = false;
-	j->source = SIZE_MAX;
+	j->source = FETCH_NOBODY;
 	j->eof = -1;
 	for (size_t i = 0; i < j->nmirrors; i++)
 		j->mirrors[i].gave = false;
@@ -167,7 +166,7 @@ static void drain_job(struct fetch_job *j, enum fetch_settle settle,
 		return;
 	j->settle = settle;
 	j->then = then;
-	if (j->following)
+	if (j->errand)
 		fetch_follow(j, 0, NULL);
 	fetch_move_stop(j);
 	if (j->timer_id)
@@ -246,8 +245,7 @@ static void go_on_from_here(struct fetch_job *j)
 	}
 	j->best = j->best_before = j->bytes;
 	fetch_unlock(j->fetcher);
-	j->mixed = j->bytes > 0;
-	j->source = SIZE_MAX;
+	j->source = j->bytes > 0 ? FETCH_SEVERAL : FETCH_NOBODY;
 	j->eof = -1;
 	step_job(j);
 }
@@ -334,8 +332,8 @@ static void start_again(struct fetch_job *j)
 	/* one that changes each time gets no further for that */
 	if (j->restarts < RESTARTS_MAX)
 		j->best = j->best_before = 0;
+	j->met &= ~(unsigned int)FETCH_MET_OTHER;
 	fetch_unlock(j->fetcher);
-	j->stale = false;
 	if (++j->restarts > RESTARTS_MAX)
 		be_whole(j);
 	drain_job(j, j->whole ? FETCH_DROP : FETCH_EMPTY, step_job);
@@ -368,7 +366,7 @@ static void end_round(struct fetch_job *j)
 	struct err e;
 	int64_t delay;
 
-	if (j->stale) {
+	if (j->met & FETCH_MET_OTHER) {
 		start_again(j);
 		return;
 	}
@@ -396,7 +394,9 @@ static void object_changed(struct fetch_job *j, size_t mirror, const struct err 
 		start_again(j);
 		return;
 	}
-	j->stale = true;
+	fetch_lock(j->fetcher);
+	j->met |= FETCH_MET_OTHER;
+	fetch_unlock(j->fetcher);
 	fetch_mirror_failed(j, mirror, e, NULL);
 }
 
@@ -498,12 +498,14 @@ static bool start_one(struct fetch_job *j)
 
 static void start_parts(struct fetch_job *j)
 {
-	j->starved = false;
+	fetch_lock(j->fetcher);
+	j->state = FETCH_MOVING;
+	fetch_unlock(j->fetcher);
 	if (j->timer_id || !prepare_entry(j))
 		return;
 	while (!j->then && start_one(j))
 		;
-	if (!j->parts && !j->starved && !j->then)
+	if (!j->parts && j->state == FETCH_MOVING && !j->then)
 		end_round(j);
 }
 
@@ -525,7 +527,7 @@ static void entry_committed(struct fetch_job *j)
  * ones. */
 static void wrong_bytes(struct fetch_job *j, const struct err *e)
 {
-	if (j->mixed || j->source == SIZE_MAX) {
+	if (j->source >= j->nmirrors) {
 		be_whole(j);
 	} else {
 		j->whole = true;
@@ -559,10 +561,10 @@ static void follow_on(struct fetch_job *j)
 {
 	uint64_t here, at, size;
 
-	if (j->exclusive || j->then || j->state != FETCH_MOVING || !j->entry)
+	if (j->errand == FETCH_OWNS || j->then || j->state < FETCH_MOVING || !j->entry)
 		return;
 	here = spans_missing(cache_spans(j->entry), 0);
-	at = j->following ? 0 : cache_followed(j->entry);
+	at = j->errand ? 0 : cache_followed(j->entry);
 	if (here > at && (here - at >= FOLLOW_LEAST || fetch_parts_complete(j, &size)))
 		fetch_follow(j, here, on_followed);
 }
@@ -571,7 +573,7 @@ static void follow_on(struct fetch_job *j)
 static void complete_job(struct fetch_job *j, uint64_t size)
 {
 	fetch_move_stop(j);
-	if (j->parts || j->following)
+	if (j->parts || j->errand)
 		return;
 	if (cache_followed(j->entry) < size)
 		fetch_follow(j, size, on_followed);
@@ -594,13 +596,13 @@ static void step_job(struct fetch_job *j)
 	bool moving, wanted;
 
 	fetch_lock(j->fetcher);
-	moving = j->state == FETCH_MOVING;
+	moving = j->state >= FETCH_MOVING;
 	wanted = is_wanted(j);
 	/* a worker that publishes the entry reads the mirrors' names */
-	if (moving && !j->exclusive)
+	if (moving && j->errand != FETCH_OWNS)
 		take_news(j);
 	fetch_unlock(j->fetcher);
-	if (!moving || j->exclusive)
+	if (!moving || j->errand == FETCH_OWNS)
 		return;
 	if (!wanted)
 		drain_job(j, FETCH_KEEP, begin_again);
@@ -608,7 +610,7 @@ static void step_job(struct fetch_job *j)
 		complete_job(j, size);
 	else if (!j->then)
 		start_parts(j);
-	if (j->then && !j->parts && !j->following && !j->timer_id)
+	if (j->then && !j->parts && !j->errand && !j->timer_id)
 		fetch_follow_settle(j, on_settled);
 	else
 		follow_on(j);

@@ -221,7 +221,7 @@ static void come_late(void)
 	struct box *x = late.x;
 	struct fetch_job *j = x->f->jobs;
 
-	late.exclusive = j->exclusive;
+	late.exclusive = j->errand == FETCH_OWNS;
 	late.before = j->nmirrors;
 	fetch_start(x->f, &late.late, box_on_done, &late.v_late);
 	fetch_start(x->f, &late.gone, box_on_done, &late.v_gone);

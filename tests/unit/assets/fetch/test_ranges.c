@@ -6,6 +6,7 @@
 
 #include <string.h>
 #include "assets/cache/spans.h"
+#include "assets/fetch/job.h"
 #include "nodeup/base/dur.h"
 #include "tests/unit/lib/fetch_box.h"
 
@@ -309,6 +310,55 @@ static void test_a_lone_mirror_that_failed_once(void **state)
 	}
 }
 
+static void wait_starved(struct box *x)
+{
+	const struct timespec nap = { .tv_nsec = 5 * 1000 * 1000 };
+	bool starves = false;
+
+	while (!starves) {
+		(void)nanosleep(&nap, NULL);
+		fetch_lock(x->f);
+		for (const struct fetch_job *j = x->f->jobs; j; j = j->next)
+			starves |= j->state == FETCH_STARVED;
+		fetch_unlock(x->f);
+	}
+}
+
+/* One that waited for a connection, and is wanted no more, leaves the others theirs. */
+static void test_a_cancelled_wait_holds_up_nobody(void **state)
+{
+	const struct fetch_opts opts = { .range_bytes = RANGE,
+					 .connections = 2,
+					 .patience_ns = 100 * DUR_SEC };
+	static const char *const paths[] = { "/hog/a?stall=1000&size=20001",
+					     "/hog/b?stall=1000&size=20002",
+					     "/hog/late?ranges&size=20003" };
+	struct box *x = *state;
+	struct asset as = box_asset_at(x, "/after/k?ranges&delay=0.2", NULL), others[3];
+	const struct timespec nap = { .tv_nsec = 5 * 1000 * 1000 };
+	autofree unsigned char *body = origin_body(20003);
+	struct fetch_status st = { 0 };
+	struct verdict v = VERDICT_INIT;
+
+	fetch_tune(x->f, &opts);
+	for (size_t i = 0; i < ARRAY_LEN(others); i++) {
+		others[i] = box_asset_at(x, paths[i], NULL);
+		digest_of(DIGEST_SHA256, body, 20001 + i, &others[i].digest);
+		fetch_start(x->f, &others[i], box_on_done, &v);
+		while (i < 2 && fetch_status(x->f, &others[i], &st) && st.bytes < 1000)
+			(void)nanosleep(&nap, NULL);
+	}
+	wait_starved(x);
+	for (size_t i = ARRAY_LEN(others); i > 0; i--) {
+		fetch_cancel(x->f, &others[i - 1]);
+		box_wait_calls(&v, (int)(ARRAY_LEN(others) - i + 1));
+	}
+	assert_int_equal(v.cancelled, ARRAY_LEN(others));
+	box_forget(x);
+	box_must_succeed(x, &as);
+	assert_int_equal(box_peak(x), 2);
+}
+
 /* What is asked for at a time is what the mirror gives in two seconds, within bounds. */
 static void test_sizes_adapt(void **state)
 {
@@ -378,6 +428,7 @@ int main(void)
 		TEST(test_help_for_a_slow_mirror),
 		TEST(test_few_connections_allowed),
 		TEST(test_a_lone_mirror_that_failed_once),
+		TEST(test_a_cancelled_wait_holds_up_nobody),
 		TEST(test_sizes_adapt),
 		cmocka_unit_test(test_spans),
 	};
