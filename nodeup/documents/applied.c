@@ -2,6 +2,9 @@
 #include <string.h>
 #include "nodeup/base/io.h"
 #include "nodeup/base/paths.h"
+#include "nodeup/base/record.h"
+#include "nodeup/base/yaml.h"
+#include "nodeup/documents/kept.h"
 #include "nodeup/documents/loader.h"
 #include "nodeup/documents/location.h"
 
@@ -42,4 +45,230 @@ const char *loader_kept_name(struct loader *l, const char *location)
 					 .conf_name = loader_conf_name(l->arena, conf) };
 
 	return store_kept_name(l->arena, &kept, location);
+}
+
+/* The documents that the last run on this instance kept; false: there are none. */
+static bool kept_here(struct loader *l, struct store_texts *ret)
+{
+	const int root_fd = l->req->root_fd;
+	struct store_origin of;
+	struct err ignored;
+
+	return store_kept_of(l->arena, root_fd, OWN_DOCUMENTS, &of, &ignored) >= 0 &&
+	       str_eq(of.instance, l->b->facts.instance_id) &&
+	       store_kept_texts(l->arena, root_fd, OWN_DOCUMENTS, NULL, ret, &ignored) >= 0;
+}
+
+/* Whether the last run kept this very document of --conf. It may have had fewer signs of a version than there are now. */
+static bool is_conf_kept(struct loader *l)
+{
+	const char *name = loader_conf_name(l->arena, l->b->conf), *text;
+	struct store_texts texts;
+	struct err ignored;
+	size_t n;
+
+	if (!kept_here(l, &texts) || store_get(l->b->store, l->b->conf, &text, &n, &ignored) < 0)
+		return false;
+	for (size_t i = 0; i < texts.n; i++)
+		if (str_eq(texts.v[i].location, name))
+			return texts.v[i].n == n && memcmp(texts.v[i].text, text, n) == 0;
+	return false;
+}
+
+/* Whether a document that the last run kept is of the same minors. Where none of this instance is kept, it is so if the
+ * last run had the same --conf: an earlier nodeup has not said of which kops that was. */
+static bool is_kept(struct loader *l, const char *last, const char *minors)
+{
+	struct store_texts texts;
+	struct err ignored;
+
+	if (!kept_here(l, &texts))
+		return str_eq(last, loader_conf_name(l->arena, l->b->conf));
+	for (size_t i = 0; i < texts.n; i++) {
+		const char *file = texts.v[i].location;
+		const struct user_data_file given = { file, texts.v[i].text, texts.v[i].n, 0 };
+		struct user_data u;
+		struct vintage kept;
+		struct tree *t;
+
+		if (user_data_read(l->arena, file, &given, location_is_imds(file), &u, &ignored) ==
+			    0 &&
+		    yaml_parse(l->arena, file, u.conf.text, u.conf.n, &t, &ignored) == 0 &&
+		    vintage_find(l->arena,
+				 &(struct vintage_sources){
+					 .script = u.script,
+					 .document = t,
+					 .is_node_config = !tree_lookup(t, "InstanceGroupName") },
+				 &kept, &ignored) == 0 &&
+		    str_eq(vintage_minors(l->arena, &kept), minors))
+			return true;
+	}
+	return false;
+}
+
+static bool was_of_vintage(struct loader *l, const char *last, const struct vintage *v)
+{
+	autobuf struct buf vintage = BUF_INIT(LOADER_RECORD_MAX);
+	const char *minors = vintage_minors(l->arena, v);
+	bool is_same = record_read(l->req->root_fd, OWN_VINTAGE, &vintage)
+			       ? str_eq(strv_split(l->arena, buf_str(&vintage), '\n').v[0], minors)
+			       : is_kept(l, last, minors);
+
+	is_same = is_same || is_conf_kept(l);
+	if (is_same)
+		l->b->outlived = minors;
+	return is_same;
+}
+
+/* A line of the record of a document. */
+static void note_document(const char *text, size_t n, struct buf *b)
+{
+	char hex[DIGEST_TEXT_MAX];
+
+	(void)buf_addf(b, "%s\n", digest_sha256_hex(text, n, hex));
+}
+
+/* What a nodeup that has no such record kept of the documents of this instance; user data as they are, and the
+ * document that they bring. */
+static void note_kept(struct loader *l, struct buf *b)
+{
+	struct store_texts texts;
+
+	if (!kept_here(l, &texts))
+		return;
+	for (size_t i = 0; i < texts.n; i++) {
+		const struct store_text *kept = &texts.v[i];
+		const struct user_data_file given = { kept->location, kept->text, kept->n, 0 };
+		struct user_data u;
+		struct err ignored;
+
+		note_document(kept->text, kept->n, b);
+		if (user_data_read(l->arena, kept->location, &given, false, &u, &ignored) == 0)
+			note_document(u.conf.text, u.conf.n, b);
+	}
+}
+
+/* Whether each document that was read by now is one of those. */
+static bool has_same_documents(struct loader *l)
+{
+	autobuf struct buf applied = BUF_INIT(LOADER_APPLIED_MAX);
+	const struct bootstrap *b = l->b;
+	bool is_same = b->n_texts > 0;
+
+	if (!record_read(l->req->root_fd, OWN_APPLIED, &applied))
+		note_kept(l, &applied);
+	for (size_t i = 0; i < b->n_texts && is_same; i++) {
+		autobuf struct buf line = BUF_INIT(LOADER_APPLIED_MAX);
+
+		note_document(b->texts[i].text, b->texts[i].n, &line);
+		is_same = strstr(buf_str(&applied), buf_str(&line)) != NULL;
+	}
+	return is_same;
+}
+
+/* Whether the records are of a run of this instance that ended well; and of which configuration. */
+static bool is_recorded(struct loader *l, const char **ret_last)
+{
+	autobuf struct buf identity = BUF_INIT(LOADER_RECORD_MAX);
+	struct err ignored;
+
+	return (l->req->may_replay || l->req->checks_alone) &&
+	       loader_last_applied(l, ret_last, &ignored) >= 0 && *ret_last &&
+	       record_read(l->req->root_fd, OWN_IDENTITY, &identity) &&
+	       loader_instance(l, &ignored) >= 0 &&
+	       str_eq(str_trim(l->arena, buf_str(&identity)), l->b->facts.instance_id);
+}
+
+bool loader_was_applied(void *records, const struct vintage *v)
+{
+	struct loader *l = records;
+	const char *last;
+
+	if (!is_recorded(l, &last))
+		return false;
+	return v ? was_of_vintage(l, last, v) : has_same_documents(l);
+}
+
+bool loader_recorded(void *records, struct vintage *ret)
+{
+	struct loader *l = records;
+	struct vintage found;
+	const char *last;
+
+	if (l->req->no_machine || !loader_read_vintage(l, &found) || !is_recorded(l, &last))
+		return false;
+	*ret = found;
+	return true;
+}
+/* Remember which configuration it was, for a run without --conf. */
+static int record_conf(const char *name, int root_fd, struct err *e)
+{
+	autofree char *text = xasprintf("%s\n", name);
+
+	return record_keep(root_fd, OWN_CONF, 0600, text, e);
+}
+
+/* Remember whether a later run may go on with documents of a kops that is not spoken, and which, and of which kops these are. */
+static int record_vintage(const struct bootstrap *b, int root_fd, struct err *e)
+{
+	/* one line alone is of a nodeup that made all as of the newest */
+	autofree char *text = xasprintf("%s\n%s\n", b->outlived ? b->outlived : "spoken",
+					b->vintage ? b->vintage : "-");
+
+	return record_keep(root_fd, OWN_VINTAGE, 0644, text, e);
+}
+
+/* Remember which documents it were, for a later run that finds a value in them refused. */
+static int record_applied(const struct bootstrap *b, int root_fd, struct err *e)
+{
+	autobuf struct buf lines = BUF_INIT(LOADER_APPLIED_MAX);
+
+	for (size_t i = 0; i < b->n_texts; i++)
+		note_document(b->texts[i].text, b->texts[i].n, &lines);
+	return record_keep(root_fd, OWN_APPLIED, 0644, buf_str(&lines), e);
+}
+
+/* The next run of this boot need not ask. */
+static int record_version1(int root_fd, struct err *e)
+{
+	return record_write(root_fd, OWN_IMDS_VERSION, 0644, "answered\n", e);
+}
+
+static int keep_documents(struct bootstrap *b, int root_fd, const char *name, struct err *e)
+{
+	const struct store_kept kept = { .key = b->key, .conf = b->conf, .conf_name = name };
+
+	/* replayed ones keep their age */
+	return b->key && !b->replayed ? store_save(b->store, root_fd, OWN_DOCUMENTS, &kept, e) : 0;
+}
+
+int bootstrap_keep_told(struct bootstrap *b, int root_fd, struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	int r = b->key ? loader_keep_facts(root_fd, &b->facts, e) : 0;
+
+	if (r < 0 || !b->is_given)
+		return r;
+	r = io_mkdirs(root_fd, OWN_LIB, 0755, e);
+	return r < 0 ? r : keep_documents(b, root_fd, loader_conf_name(a, b->conf), e);
+}
+
+int bootstrap_persist(struct bootstrap *b, int root_fd, int64_t number, struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	const char *name = loader_conf_name(a, b->conf);
+	int r = b->imds_has_version1 ? record_version1(root_fd, e) : 0;
+
+	/* of another run's documents no more is kept than that this one ended well with them */
+	if (b->set)
+		return r < 0 ? r : kept_add(root_fd, b->set_path, number, e);
+	if (r >= 0)
+		r = record_vintage(b, root_fd, e);
+	if (r >= 0)
+		r = record_applied(b, root_fd, e);
+	if (r >= 0)
+		r = record_conf(name, root_fd, e);
+	if (r >= 0)
+		r = keep_documents(b, root_fd, name, e);
+	return r < 0 || !b->key ? r : kept_add(root_fd, OWN_DOCUMENTS, number, e);
 }

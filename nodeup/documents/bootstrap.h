@@ -2,6 +2,7 @@
  * Reads kube_env.yaml, finds cluster spec, instance group, pki and secrets where the documents say
  * (ConfigBase) or, without ConfigBase, beside --conf. Which of the two is decided by the documents
  * alone, never by an error. Everything a node needs is read before anything is written.
+ * Bodies: applied.c.
  * Owner: the arena. Errors: CONFIG, NET, SYSTEM with the location. Threads: one.
  * Source: kops upup/pkg/fi/nodeup/command.go. */
 #pragma once

@@ -1,7 +1,8 @@
 /* loader.h - the steps of bootstrap_load that have files of their own
  * Facts and keys, each step reading through the store and leaving its result in the bootstrap. A
  * step can be run again after the store was told to replay what is kept.
- * Bodies: adopt.c, applied.c, archive.c, checked.c, clock.c, facts.c, issue.c, join.c, keys.c, mend.c, read.c, vintage.c.
+ * Bodies: adopt.c, applied.c, archive.c, bootstrap.c, checked.c, clock.c, facts.c, fallback.c,
+ * find.c, issue.c, join.c, keys.c, mend.c, read.c, vintage.c.
  * Owner: the arena. Errors: as bootstrap.h. Threads: one. */
 #pragma once
 
@@ -46,14 +47,32 @@ int loader_choose_set(struct loader *l, struct err *e) must_check;
 int loader_serve_set(struct loader *l, struct err *e) must_check;
 /* The document at that location that the user data of --conf brings, whatever lies there; NULL: it brings none. */
 const struct user_data_file *loader_brought(struct loader *l, const char *location);
-/* Read and parse a document; `what` is its name for people. One that is not there is a configuration error, or with `warn` a
- * warning and TREE_NULL. One that says nothing is an error. */
-int loader_read(struct loader *l, const char *what, const char *location, bool warn,
-		struct tree **ret, struct err *e) must_check;
-/* The same of documents.cluster, whose bytes are compared with what the document of --conf says of them before they are
- * parsed. */
-int loader_read_cluster(struct loader *l, const char *what, const char *location, bool warn,
-			struct err *e) must_check;
+/* The document that --conf means, or the one that was applied last, or one at a usual place. USAGE: there is none. */
+int loader_find_conf(struct loader *l, const char **ret, struct err *e) must_check;
+/* Where the documents are that the one of --conf leads to. The documents decide it: what ConfigBase lacks is looked for nowhere else. */
+struct loader_specs {
+	enum {
+		LOADER_NOWHERE, /* there are none */
+		LOADER_UNREAD,  /* in the store, which is not asked */
+		LOADER_SERVER,  /* kops-controller gives them */
+		LOADER_STORE,
+		LOADER_BESIDE, /* --conf */
+	} from;
+	const char *cluster, *group; /* group NULL: there is none to read */
+};
+struct loader_specs loader_find_specs(struct loader *l) must_check;
+/* Read the document of --conf by its dialect. */
+int loader_read_conf(struct loader *l, struct dialect_opts *o, struct err *e) must_check;
+/* And then those that it leads to. */
+int loader_read_specs(struct loader *l, struct err *e) must_check;
+/* From documents to the model. Run again, it forgets what was read before. */
+int loader_model(struct loader *l, struct err *e) must_check;
+/* The same, where what is kept stands in for documents that cannot be had. A server whose answer says nothing is asked again. */
+int loader_load(struct loader *l, struct err *e) must_check;
+/* Whether a node goes on with documents of such a kops: the records must say so, or, v being NULL, that they were these. */
+bool loader_was_applied(void *loader, const struct vintage *v);
+/* Which kops the records of this instance name; false: none. */
+bool loader_recorded(void *loader, struct vintage *ret);
 /* The error of a document that says nothing: of a server it is no answer (NET, this errnum), and is forgotten. */
 enum { LOADER_HOLLOW = ENOMSG };
 int loader_hollow(struct loader *l, const char *location, struct err *e) must_check;
@@ -136,7 +155,7 @@ int loader_instance(struct loader *l, struct err *e) must_check;
  * guessed before, then keys. A version that is not spoken is an error, as it is elsewhere. */
 int loader_vintage(struct loader *l, const struct dialect_opts *o, struct err *e) must_check;
 /* What the records say of the document of --conf, or of one before (is_of_before); false: nothing. */
-bool loader_recorded(struct loader *l, struct vintage *ret);
+bool loader_read_vintage(struct loader *l, struct vintage *ret);
 /* Whether no server has any of the documents. */
 bool loader_is_local(const struct loader *l);
 /* What ties persisted documents to this node, or NULL when that cannot be said. */

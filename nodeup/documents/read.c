@@ -1,6 +1,9 @@
 #include "nodeup/documents/loader.h"
 
+#include <string.h>
+#include "nodeup/base/near.h"
 #include "nodeup/base/yaml.h"
+#include "nodeup/documents/dialects.h"
 #include "nodeup/documents/kinds.h"
 #include "nodeup/documents/location.h"
 
@@ -98,8 +101,10 @@ static int parse_bytes(struct loader *l, const char *location, const struct boot
 	return r < 0 ? not_parsed(l, location, r) : 0;
 }
 
-int loader_read(struct loader *l, const char *what, const char *location, bool warn,
-		struct tree **ret, struct err *e)
+/* Reads and parses a document, by its name for people. One that is not there is a configuration error, or with `warn` a warning and
+ * TREE_NULL. One that says nothing is an error. */
+static int read_document(struct loader *l, const char *what, const char *location, bool warn,
+			 struct tree **ret, struct err *e)
 {
 	struct bootstrap_text text;
 	int r = read_bytes(l, what, location, warn, &text, e);
@@ -122,7 +127,8 @@ static int check_bytes(struct loader *l, const char *location, const struct boot
 	return errs_keep_apart(l->req->errors, err_code(e), e);
 }
 
-int loader_read_cluster(struct loader *l, const char *what, const char *location, bool warn,
+/* Reads documents.cluster, whose bytes are compared with what the document of --conf says of them before they are parsed. */
+static int read_cluster(struct loader *l, const char *what, const char *location, bool warn,
 			struct err *e)
 {
 	struct documents *d = &l->b->documents;
@@ -143,4 +149,109 @@ int loader_read_cluster(struct loader *l, const char *what, const char *location
 							   text.n - text.before };
 	}
 	return 0;
+}
+
+int loader_read_conf(struct loader *l, struct dialect_opts *opts, struct err *e)
+{
+	struct tree *t;
+	int r = read_document(l, "configuration", l->b->conf, false, &t, e);
+
+	opts->script = l->user_data.script;
+	opts->script_pos = (struct tree_pos){ l->user_data.file, 1, 1 };
+	if (r == 0)
+		r = dialects_read(l->arena, t, opts, &l->b->documents, e);
+	if (r == 0 && l->b->documents.dialect->dual_stack)
+		store_use_dual_stack(l->b->store);
+	return r;
+}
+
+/* A group that the store does not have is most often another's name: which there are, and which is near. */
+static int no_such_group(struct loader *l, struct err *e)
+{
+	const struct documents *d = &l->b->documents;
+	const char *slash = strrchr(d->group_at, '/');
+	struct strv names = { 0 };
+	const char *nearest;
+	struct err ignored;
+
+	if (d->group_from)
+		(void)err_wrap(e, "%s", d->group_from);
+	if (store_list(l->b->store,
+		       arena_strn(l->arena, d->group_at, (size_t)(slash - d->group_at)), &names,
+		       &ignored) < 0 ||
+	    names.n == 0)
+		return err_code(e);
+	nearest = near_name(slash + 1, names.v, names.n);
+	err_note(e, "there is", "%s", strv_join(l->arena, &names, ", "));
+	if (nearest)
+		err_note(e, "do", "did you mean InstanceGroupName: %s?", nearest);
+	return err_code(e);
+}
+
+/* The document of a group that is named, and not in a store: without it the node would lack the group's taints and volumes. */
+static int no_group_beside(struct loader *l, struct err *e)
+{
+	err_note(e, "do", "write it, as nodeup example ROLE instancegroup shows, or name no group");
+	return err_wrap(e, "%s", l->b->documents.group_from);
+}
+
+static int read_joined(struct loader *l, struct err *e)
+{
+	const char *location;
+	int r = loader_join(l, &location, e);
+
+	return r < 0 ? r : read_cluster(l, "NodeupConfig", location, false, e);
+}
+
+static int read_group(struct loader *l, const struct loader_specs *at, bool is_lost, struct err *e)
+{
+	struct documents *d = &l->b->documents;
+	const bool in_store = at->from == LOADER_STORE;
+	struct tree *t = tree_null(l->arena);
+	int r = read_document(l, "instance group", at->group, !in_store && !d->group_from, &t, e);
+
+	d->group = t;
+	/* a base that has neither is told once */
+	if (r < 0 && is_lost && e->errnum == ENOENT)
+		return 0;
+	if (r < 0 && e->errnum == ENOENT)
+		r = in_store ? no_such_group(l, e) : no_group_beside(l, e);
+	return errs_keep_vital(l->req->errors, r, e);
+}
+
+static int read_both(struct loader *l, const struct loader_specs *at, struct err *e)
+{
+	const char *what = l->b->documents.of_instance ? "NodeupConfig" : "cluster spec";
+	const bool in_store = at->from == LOADER_STORE;
+	struct strv both = { 0 };
+	bool is_lost;
+	int r;
+
+	if (!loader_brought(l, at->cluster))
+		strv_add(l->arena, &both, at->cluster);
+	if (at->group && !loader_brought(l, at->group))
+		strv_add(l->arena, &both, at->group);
+	r = store_prefetch(l->b->store, &both, NULL, e);
+	if (r < 0)
+		return err_wrap(e, "%s", at->group ? "cluster spec and instance group" : what);
+	r = read_cluster(l, what, at->cluster, !in_store, e);
+	is_lost = in_store && r < 0 && e->errnum == ENOENT;
+	r = errs_keep_vital(l->req->errors, r, e);
+	return r < 0 || !at->group ? r : read_group(l, at, is_lost, e);
+}
+
+int loader_read_specs(struct loader *l, struct err *e)
+{
+	const struct loader_specs at = loader_find_specs(l);
+	struct documents *d = &l->b->documents;
+
+	d->cluster = d->group = tree_null(l->arena);
+	if (at.from == LOADER_SERVER)
+		return read_joined(l, e);
+	if (at.from == LOADER_UNREAD)
+		strv_addf(l->arena, &l->b->warnings,
+			  "%s is not read, we are offline: what it names beside the assets of %s "
+			  "is not looked for",
+			  d->cluster_at, location_shown(l->arena, l->b->conf));
+	return at.cluster ? read_both(l, &at, e) : 0;
 }

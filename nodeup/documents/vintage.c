@@ -103,7 +103,7 @@ static const char *digest_of_conf(struct loader *l, char hex[static DIGEST_TEXT_
 	return digest_sha256_hex(conf->text + conf->before, length_of(conf), hex);
 }
 
-bool loader_recorded(struct loader *l, struct vintage *ret)
+bool loader_read_vintage(struct loader *l, struct vintage *ret)
 {
 	autobuf struct buf record = BUF_INIT(LOADER_RECORD_MAX);
 	char hex[DIGEST_TEXT_MAX];
