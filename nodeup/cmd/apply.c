@@ -159,7 +159,7 @@ static int open_session(struct apply *ap, struct err *e)
 {
 	const struct session_req req = {
 		.cli = ap->cli,
-		.for_apply = true,
+		.mode = MODE_APPLY,
 		.patience_ns = ap->patience_ns,
 		.on_wait = apply_on_store_wait,
 		.on_volume_wait = apply_on_wait,

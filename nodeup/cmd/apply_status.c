@@ -158,7 +158,7 @@ void apply_note_documents(struct apply *ap)
 /* A person in front of a dead store is told at once what can be used instead. */
 static void say_what_is_kept(struct apply *ap, struct arena *a)
 {
-	const char *date = ap->kept_told || ap->session.image_mode
+	const char *date = ap->kept_told || ap->session.policy.image_mode
 				   ? NULL
 				   : bootstrap_kept(a, ap->session.root_fd);
 

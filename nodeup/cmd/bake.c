@@ -88,8 +88,7 @@ static int bake(struct cli *cli, struct session *s, struct baked *sum, struct wa
 {
 	const struct session_req req = {
 		.cli = cli,
-		.for_apply = true,
-		.bake = true,
+		.mode = MODE_BAKE,
 		.patience_ns = PATIENCE_NS,
 		.on_wait = on_store_wait,
 		.wait_arg = watch,

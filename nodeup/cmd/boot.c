@@ -220,15 +220,16 @@ void boot_settle(struct session *s, const struct session_req *req, struct plan_r
 {
 	struct plan_boot *boot = arena_new(s->arena, struct plan_boot);
 	struct record rec = { 0 };
-	const int loaded = req->bake ? 0 : load_record(s->arena, s->root_fd, &rec);
-	const int found = req->only ? 0 : loaded;
-	bool installed = found > 0 || req->only;
+	const bool is_bake = s->policy.mode == MODE_BAKE, installs = s->policy.mode == MODE_INSTALL;
+	const int loaded = is_bake ? 0 : load_record(s->arena, s->root_fd, &rec);
+	const int found = installs ? 0 : loaded;
+	bool installed = found > 0 || installs;
 
-	if (req->only && loaded == -EINVAL)
+	if (installs && loaded == -EINVAL)
 		log_warning("'%s' is damaged: it is made anew, and set aside", plan_boot_record);
-	if (req->only)
+	if (installs)
 		rec = record_of_run(s->arena, req->cli);
-	else if (found <= 0 && !req->bake)
+	else if (found <= 0 && !is_bake)
 		installed = find_again(s, req->cli, found < 0, &rec);
 	/* of a run by hand the environment is a person's */
 	if (!installed || !rec.flags.n)
@@ -244,7 +245,7 @@ void boot_settle(struct session *s, const struct session_req *req, struct plan_r
 		.record = rec.flags.v ? render_record(s->arena, &rec) : NULL,
 		.damaged = loaded == -EINVAL,
 		.version = cli_version(),
-		.install = req->only,
+		.install = installs,
 		.packaged = io_is_there(s->root_fd, package_program),
 	};
 	plan->boot = boot;

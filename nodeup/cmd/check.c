@@ -37,7 +37,7 @@ static int look_at_root(struct checking *c, struct err *e)
 
 static int look_at_lock(struct checking *c, struct err *e)
 {
-	if (c->s->image_mode)
+	if (c->s->policy.image_mode)
 		return check_say(c, CHECK_SKIPPED, "a run on an image takes none");
 	/* apply would wait, or be refused until that run ends: no reason not to come back */
 	return lock_look(c->s->root_fd, e) < 0 ? CHECK_ODD : CHECK_RIGHT;
@@ -70,7 +70,7 @@ static int look_at_systemd(struct checking *c, struct err *e)
 	const char *version;
 	int r;
 
-	if (c->s->image_mode)
+	if (c->s->policy.image_mode)
 		return check_say(c, CHECK_SKIPPED, "an image has none that runs");
 	r = bus_open(&bus, e);
 	if (r < 0)
@@ -88,7 +88,7 @@ static int look_at_metadata(struct checking *c, struct err *e)
 	struct imds *m;
 	int r;
 
-	if (c->s->image_mode || c->cli->no_metadata || !c->s->http)
+	if (c->s->policy.image_mode || c->cli->no_metadata || !c->s->http)
 		return check_say(c, CHECK_SKIPPED, "not asked");
 	if (probe_host(c->cli->arena, c->s->root_fd, true, &f, &ignored) < 0 || !f.instance_id)
 		return check_say(c, CHECK_SKIPPED,
@@ -265,7 +265,7 @@ static int look_at_ports(struct checking *c, struct err *e)
 	/* not those of its pods, which run on while it does not */
 	static const unsigned int ports[] = { 10250, 10255, 10248 };
 
-	if (c->s->image_mode || c->opened < 0)
+	if (c->s->policy.image_mode || c->opened < 0)
 		return check_say(c, CHECK_SKIPPED, "not looked at");
 	if (has_kubelet(c->s))
 		return CHECK_RIGHT;
@@ -428,7 +428,7 @@ static int print_all(const struct cli *cli, struct tree *list, size_t failed, st
 static void open_all(struct checking *c)
 {
 	const struct session_req req = { .cli = c->cli,
-					 .for_check = true,
+					 .mode = MODE_CHECK,
 					 .patience_ns = SESSION_LOOK_NS };
 
 	c->opened = session_open(c->s, &req, &c->why);

@@ -9,12 +9,12 @@ static int open_documents(struct cli *cli, const char *conf, struct session *s, 
 	const struct session_req req = {
 		.cli = cli,
 		.conf = conf,
-		.documents_only = true,
+		.mode = MODE_DIFF,
 		.patience_ns = SESSION_LOOK_NS,
 	};
 	int r = session_open(s, &req, e);
 
-	s->ctx.image_mode = s->image_mode;
+	s->ctx.image_mode = s->policy.image_mode;
 	return r;
 }
 

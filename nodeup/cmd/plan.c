@@ -490,7 +490,7 @@ static int show_plan(struct cli *cli, struct session *s, struct err *e)
 	if (s->boot.replayed && !s->boot.set)
 		show_line(stderr, "documents are the persisted ones, %s old",
 			  dur_human(s->arena, s->boot.replay_age_ns));
-	if (!s->starts_at_boot && !s->image_mode)
+	if (!s->starts_at_boot && !s->policy.image_mode)
 		show_line(stderr, "nothing starts nodeup at boot here; "
 				  "nodeup apply --install-systemd-unit would see to that");
 	return cmd_plan_walk(cli, s, NULL, e);

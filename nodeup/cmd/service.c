@@ -106,7 +106,7 @@ static int wait_for_unit(struct session *s, uint32_t job, int64_t limit_ns, stru
 
 static int install_unit(struct cli *cli, struct session *s, struct err *e)
 {
-	const struct session_req req = { .cli = cli, .for_apply = true, .only = "bootstrap" };
+	const struct session_req req = { .cli = cli, .mode = MODE_INSTALL };
 	struct run_report rep;
 	struct waits *waits;
 	struct run_req run;

@@ -95,12 +95,6 @@ static void read_cache_ahead(void *arg)
 	session_read_ahead(a->session, a->req);
 }
 
-/* Documents are compared as such, below a root with what is there. */
-static bool is_of_no_machine(const struct session *s, const struct session_req *req)
-{
-	return req->documents_only && !s->image_mode;
-}
-
 static void foresee(void *arg, const struct bootstrap *b);
 
 static int load_documents(struct session *s, const struct session_req *req, struct err *e)
@@ -112,18 +106,7 @@ static int load_documents(struct session *s, const struct session_req *req, stru
 		.conf = req->conf ? req->conf : cli->conf,
 		.facts_file = cli->facts,
 		.root_fd = s->root_fd,
-		.image_mode = s->image_mode,
-		.offline = cli->offline,
-		.no_metadata = cli->no_metadata,
-		.assets_alone = req->bake,
-		.strict = cli->strict,
-		.no_secrets = req->bake,
-		.only_looks = !req->for_apply,
-		.trusts_nothing = cli->verify,
-		.no_machine = is_of_no_machine(s, req),
-		.may_replay = !req->bake && !req->documents_only,
-		.may_mend = !cli->conf || str_eq(s->own_unit, boot_unit),
-		.at_boot = str_eq(s->own_unit, boot_unit),
+		.policy = &s->policy,
 		.http = s->http,
 		.patience_ns = req->patience_ns,
 		.deadline_ns = req->end_ns,
@@ -131,7 +114,8 @@ static int load_documents(struct session *s, const struct session_req *req, stru
 		.on_wait = req->on_wait,
 		.wait_arg = req->wait_arg,
 		/* which would change what a saved plan has seen of the cache */
-		.meanwhile = req->for_apply && !cli->plan_file ? read_cache_ahead : NULL,
+		.meanwhile = policy_may_change(&s->policy) && !cli->plan_file ? read_cache_ahead
+									      : NULL,
 		.foresee = foresee,
 		.meanwhile_arg = &ahead,
 		.keys = req->keys,
@@ -156,6 +140,12 @@ static bool has_file(void *arg, const char *path)
 	return io_is_there(s->root_fd, path);
 }
 
+/* Returns the builder that a mode has alone; NULL: it has all. */
+static const char *only_builder(enum mode mode)
+{
+	return mode == MODE_BAKE ? "bake" : mode == MODE_INSTALL ? "bootstrap" : NULL;
+}
+
 static struct plan_req *request_plan(struct session *s, const struct session_req *req)
 {
 	struct plan_req *plan = arena_new(s->arena, struct plan_req);
@@ -166,15 +156,15 @@ static struct plan_req *request_plan(struct session *s, const struct session_req
 		.settings = &s->settings,
 		.runtime = s->boot.runtime,
 		.imds_lacks_version1 = s->boot.imds_lacks_version1,
-		.image_mode = s->image_mode,
+		.image_mode = s->policy.image_mode,
 		.no_keys = s->boot.no_keys,
 		.lost = s->boot.lost,
 		.n_lost = s->boot.n_lost,
-		.verify = req->cli->verify,
-		.only = req->bake ? "bake" : req->only,
+		.verify = s->policy.verify,
+		.only = only_builder(req->mode),
 	};
 	/* a node has a container runtime, whatever the machine has that compares documents, and a distribution */
-	if (is_of_no_machine(s, req)) {
+	if (!policy_has_machine(&s->policy)) {
 		plan->runtime.unit = "docker.service";
 		if (!plan->facts->distribution)
 			(void)plan_nth_host(plan->node, 0, &s->boot.facts);
@@ -215,7 +205,7 @@ static int make_plan(struct session *s, const struct session_req *req, struct er
 	int r;
 
 	s->stage = SESSION_PLAN;
-	if (req->documents_only)
+	if (s->policy.mode == MODE_DIFF)
 		return plan_build(s->arena, plan, &s->plan, e);
 	s->stage = SESSION_HOST;
 	boot_settle(s, req, plan);
@@ -227,7 +217,7 @@ static int make_plan(struct session *s, const struct session_req *req, struct er
 		r = open_state(s, e);
 	if (r < 0)
 		return r;
-	if (!req->only && !req->bake) {
+	if (!plan->only) {
 		plan->written = find_written(s);
 		plan->has_file = has_file;
 		plan->has_file_arg = s;
@@ -243,7 +233,7 @@ static void open_bus(struct session *s)
 	const char *version;
 	struct err why;
 
-	if (s->image_mode)
+	if (s->policy.image_mode)
 		return;
 	if (bus_open(&s->ctx.bus, &why) < 0)
 		log_warning("systemd cannot be reached: %s", why.msg);
@@ -297,34 +287,34 @@ static int open_effects(struct session *s, const struct session_req *req, struct
 	if (s->ctx.fetcher)
 		return 0;
 	s->ctx.root_fd = s->root_fd;
-	s->ctx.image_mode = s->image_mode;
-	s->ctx.verify = cli->verify;
+	s->ctx.image_mode = s->policy.image_mode;
+	s->ctx.verify = s->policy.verify;
 	s->ctx.prune = cli->prune;
-	s->ctx.only_looks = !req->for_apply;
+	s->ctx.only_looks = !policy_may_change(&s->policy);
 	s->ctx.http = s->http;
-	s->ctx.is_offline = cli->offline;
+	s->ctx.is_offline = s->policy.offline;
 	s->ctx.own_unit = s->own_unit;
-	s->ctx.gives_away = !s->image_mode && !cli->cache && !s->settings.keep_assets;
+	s->ctx.gives_away = !s->policy.image_mode && !cli->cache && !s->settings.keep_assets;
 	session_end_ahead(s);
 	r = session_open_cache(s, req, e);
 	if (r < 0)
 		return r;
 	s->ctx.images = images_new();
 	s->ctx.members = members_new(&s->ctx, (const struct task *const *)s->plan.tasks, s->plan.n);
-	if (req->for_apply || s->ctx.verify)
+	if (policy_may_change(&s->policy) || s->ctx.verify)
 		r = workers_new(&s->workers, e);
 	if (r >= 0 && s->ctx.verify)
 		trust_nothing(s);
-	if (r >= 0 && req->for_check && !cli->offline)
+	if (r >= 0 && s->policy.mode == MODE_CHECK && !s->policy.offline)
 		r = open_s3(s, e);
-	if (r < 0 || !req->for_apply)
+	if (r < 0 || !policy_may_change(&s->policy))
 		return r;
 	s->ctx.flush = flush_new();
-	if (!cli->offline)
+	if (!s->policy.offline)
 		r = open_s3(s, e);
 	if (r < 0)
 		return r;
-	return fetch_new(cli->offline ? NULL : s->http, s->ctx.cache, &s->ctx.fetcher, e);
+	return fetch_new(s->policy.offline ? NULL : s->http, s->ctx.cache, &s->ctx.fetcher, e);
 }
 
 void session_may_change(struct session *s)
@@ -349,7 +339,7 @@ static void close_effects(struct session *s)
 static bool may_begin(const struct session *s, const struct session_req *req,
 		      const struct bootstrap *b)
 {
-	return req->may_begin && !req->cli->plan_file && !req->cli->offline && !req->cli->verify &&
+	return req->may_begin && !req->cli->plan_file && !s->policy.offline && !s->policy.verify &&
 	       b->node.volumes.n == 0 && !s->foreseen.n;
 }
 
@@ -463,16 +453,18 @@ static void log_remarks(struct session *s)
 
 /* Each boot's apply would say it anew of what an admin knows about: plan and repair are asked for. What does not answer in a
  * static pod is said with it: no run restarts that. */
-static void log_foreign(struct session *s, const struct session_req *req)
+static void log_foreign(struct session *s)
 {
 	struct strv silent, names;
 
-	if (req->bake || req->only || (req->for_apply && !req->cli->verify))
+	const enum mode mode = s->policy.mode;
+
+	if (mode == MODE_BAKE || mode == MODE_INSTALL || (mode == MODE_APPLY && !s->policy.verify))
 		return;
 	s->foreign = foreign_lines(s->arena, s->root_fd, s->plan.tasks, s->plan.n);
 	silent = pods_silent(s->arena, &s->ctx, s->plan.tasks, s->plan.n);
 	strv_add_all(s->arena, &s->foreign, &silent);
-	if (!s->image_mode) {
+	if (!s->policy.image_mode) {
 		names = names_lines(s->arena, s->root_fd);
 		strv_add_all(s->arena, &s->foreign, &names);
 	}
@@ -480,12 +472,13 @@ static void log_foreign(struct session *s, const struct session_req *req)
 }
 
 /* Every document of kops 1.8 names assets by sha1, and an admin cannot help it: once a boot is enough. */
-static void warn_sha1(const struct session *s, const struct session_req *req)
+static void warn_sha1(const struct session *s)
 {
-	const bool once = !s->image_mode && !req->bake;
+	const bool once = !s->policy.image_mode && s->policy.mode != MODE_BAKE;
 	struct err ignored;
 
-	if (!s->plan.sha1 || !req->for_apply || (once && io_is_there(s->root_fd, OWN_SHA1_TOLD)))
+	if (!s->plan.sha1 || !policy_may_change(&s->policy) ||
+	    (once && io_is_there(s->root_fd, OWN_SHA1_TOLD)))
 		return;
 	log_warning("%s", s->plan.sha1);
 	/* without the record the next run warns again, no more */
@@ -493,26 +486,44 @@ static void warn_sha1(const struct session *s, const struct session_req *req)
 		(void)!record_write(s->root_fd, OWN_SHA1_TOLD, 0644, "", &ignored);
 }
 
+static void set_policy(struct session *s, const struct session_req *req)
+{
+	const struct cli *cli = req->cli;
+	struct policy *p = &s->policy;
+
+	*p = (struct policy){
+		.mode = req->mode,
+		.image_mode = cli->root != NULL,
+		.offline = cli->offline,
+		.no_metadata = cli->no_metadata,
+		.strict = cli->strict,
+		.verify = cli->verify,
+	};
+	if (policy_has_machine(p))
+		s->own_unit = session_own_unit(s->arena);
+	p->at_boot = str_eq(s->own_unit, boot_unit);
+	p->may_mend = !cli->conf || p->at_boot;
+}
+
 static int open_all(struct session *s, const struct session_req *req, struct err *e)
 {
+	const enum mode mode = req->mode;
 	bool is_read;
 	int r;
 
 	*s = (struct session){ .arena = arena_new_empty(), .root_fd = -1, .host_fd = -1 };
 	s->others.arena = s->arena;
-	s->image_mode = req->cli->root != NULL;
-	if (!is_of_no_machine(s, req))
-		s->own_unit = session_own_unit(s->arena);
+	set_policy(s, req);
 	r = io_open_root("/", &s->host_fd, e);
 	if (r < 0)
 		return r;
-	r = io_open_root(s->image_mode ? req->cli->root : "/", &s->root_fd, e);
+	r = io_open_root(s->policy.image_mode ? req->cli->root : "/", &s->root_fd, e);
 	if (r < 0)
 		return r;
-	if (!req->documents_only && !req->bake && !req->only)
-		records_look(s->root_fd, req->for_apply);
-	if (!is_of_no_machine(s, req))
-		r = settings_load(s->arena, s->root_fd, req->cli->strict, &s->remarks, &s->settings,
+	if (policy_may_replay(&s->policy))
+		records_look(s->root_fd, mode == MODE_APPLY);
+	if (policy_has_machine(&s->policy))
+		r = settings_load(s->arena, s->root_fd, s->policy.strict, &s->remarks, &s->settings,
 				  e);
 	if (r < 0)
 		return r;
@@ -521,8 +532,8 @@ static int open_all(struct session *s, const struct session_req *req, struct err
 	if (r < 0)
 		return r;
 	s->stage = SESSION_DOCUMENTS;
-	if (req->only) {
-		r = bootstrap_facts(s->arena, req->cli->facts, s->root_fd, !s->image_mode,
+	if (mode == MODE_INSTALL) {
+		r = bootstrap_facts(s->arena, req->cli->facts, s->root_fd, !s->policy.image_mode,
 				    &s->boot.facts, e);
 	} else {
 		r = load_documents(s, req, e);
@@ -535,24 +546,24 @@ static int open_all(struct session *s, const struct session_req *req, struct err
 	if (r < 0)
 		return r;
 	log_boot_warnings(s);
-	if (!req->bake && !req->documents_only)
+	if (mode != MODE_BAKE && mode != MODE_DIFF)
 		open_bus(s);
 	r = make_plan(s, req, e);
 	if (r < 0)
 		return r;
 	log_warnings(&s->plan.warnings);
-	if (req->documents_only)
+	if (mode == MODE_DIFF)
 		return 0;
-	warn_sha1(s, req);
+	warn_sha1(s);
 	s->stage = SESSION_CACHE;
 	take_begun(s);
 	r = open_effects(s, req, e);
 	if (r >= 0) {
 		s->stage = SESSION_OPEN;
 		log_remarks(s);
-		log_foreign(s, req);
+		log_foreign(s);
 	}
-	if (r >= 0 && req->for_apply)
+	if (r >= 0 && policy_may_change(&s->policy))
 		session_note_use(s);
 	return r;
 }

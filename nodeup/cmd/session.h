@@ -7,6 +7,7 @@
 
 #include "nodeup/base/dur.h"
 #include "nodeup/aws/s3_session.h"
+#include "nodeup/config/policy.h"
 #include "nodeup/documents/bootstrap.h"
 #include "nodeup/cmd/cli.h"
 #include "nodeup/plan/plan.h"
@@ -32,7 +33,7 @@ struct session {
 	enum session_stage stage;
 	struct arena *arena;
 	int root_fd, host_fd;
-	bool image_mode;
+	struct policy policy;
 	const char *own_unit; /* the service we run in, or NULL */
 	bool starts_at_boot;  /* our unit was installed here */
 	struct http *http;
@@ -55,12 +56,8 @@ struct session {
 
 struct session_req {
 	const struct cli *cli;
-	bool for_apply;      /* may create and start things */
-	bool for_check;      /* s3:// is asked for as apply would, and no more */
+	enum mode mode;
 	const char *conf;    /* NULL: the command line's */
-	bool documents_only; /* the plan of documents as such: no machine is asked, no cache, no bus */
-	bool bake;           /* the documents' assets alone: no identity, no bus */
-	const char *only;    /* one builder by name, no documents but those at hand; or NULL */
 	int64_t patience_ns; /* for documents that cannot be read */
 	wait_fn *on_wait;
 	wait_fn *on_volume_wait; /* for what EC2 says of volumes */

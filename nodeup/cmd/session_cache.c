@@ -41,15 +41,16 @@ const char *session_cache_dir(const struct cli *cli)
 int session_open_cache(struct session *s, const struct session_req *req, struct err *e)
 {
 	struct task_ctx *ctx = &s->ctx;
+	const bool may_change = policy_may_change(&s->policy);
 	size_t n;
 	int r;
 
 	if (ctx->cache)
 		return 0;
 	ctx->cache_root_fd = req->cli->cache ? s->host_fd : s->root_fd;
-	r = req->cli->cache ? cache_new(s->host_fd, session_cache_dir(req->cli), req->for_apply,
-					&ctx->cache, e)
-			    : cache_new_own(s->root_fd, OWN_CACHE, req->for_apply, &ctx->cache, e);
+	r = req->cli->cache
+		    ? cache_new(s->host_fd, session_cache_dir(req->cli), may_change, &ctx->cache, e)
+		    : cache_new_own(s->root_fd, OWN_CACHE, may_change, &ctx->cache, e);
 	if (r < 0)
 		return r;
 	if (cache_remark(ctx->cache))

@@ -20,7 +20,7 @@ int session_disks(struct session *s, const struct session_req *req, struct plan_
 	struct disk_host *host;
 	int r;
 
-	if (s->image_mode || volumes->n == 0)
+	if (s->policy.image_mode || volumes->n == 0)
 		return 0;
 	host = arena_new(s->arena, struct disk_host);
 	host->root_fd = s->root_fd;

@@ -19,7 +19,6 @@ struct met {
 
 struct asking {
 	struct session *s;
-	bool offline;
 	struct met *v; /* those named by id come first */
 	size_t n, by_id;
 };
@@ -90,7 +89,7 @@ static int describe(const struct asking *q, struct query *ec2, struct ec2_volume
 {
 	struct strv ids = { 0 };
 
-	if (q->offline)
+	if (q->s->policy.offline)
 		return err_fail(e, ERR_NET, ENETDOWN, "we are offline");
 	if (q->by_id && know_instance(q->s, e) < 0)
 		return err_code(e);
@@ -176,7 +175,7 @@ static int ask(const struct asking *q, int64_t last_ns, struct ec2_volumes *ret,
 static int ask_patiently(const struct asking *q, const struct session_req *req,
 			 struct ec2_volumes *ret, struct err *e)
 {
-	const bool waits = q->by_id && req->for_apply && !q->offline;
+	const bool waits = q->by_id && q->s->policy.mode == MODE_APPLY && !q->s->policy.offline;
 	const int64_t since = dur_now(), last = waits ? req->deadline_ns : since + ANSWER_NS;
 	unsigned int attempt = 0;
 
@@ -278,7 +277,7 @@ int session_may_use(void *arg, const struct node_volume *v, const struct disks *
 		    struct err *e)
 {
 	struct session *s = arg;
-	struct asking q = { .s = s, .offline = s->ctx.is_offline };
+	struct asking q = { .s = s };
 	struct ec2_volumes all = { 0 };
 	struct err why = { 0 };
 
@@ -291,12 +290,13 @@ int session_may_use(void *arg, const struct node_volume *v, const struct disks *
 
 int session_ebs(struct session *s, const struct session_req *req, struct err *e)
 {
-	struct asking q = { .s = s, .offline = req->cli->offline };
+	struct asking q = { .s = s };
 	struct ec2_volumes all = { 0 };
+	const bool is_apply = s->policy.mode == MODE_APPLY;
 	struct err why = { 0 };
 	int r;
 
-	if (req->only || req->bake)
+	if (s->policy.mode == MODE_INSTALL || s->policy.mode == MODE_BAKE)
 		return 0;
 	/* asked for once more where it must be known */
 	(void)!know_instance(s, &why);
@@ -305,8 +305,8 @@ int session_ebs(struct session *s, const struct session_req *req, struct err *e)
 	collect(&q, NODE_DISKS_PATHS);
 	if (q.n == 0)
 		return 0;
-	if (q.by_id && q.offline && req->for_apply)
+	if (q.by_id && s->policy.offline && is_apply)
 		return refuse_offline(&q.v[0], e);
 	r = ask_patiently(&q, req, &all, &why);
-	return go_on(&q, r, &all, q.by_id && (req->for_apply || why.kind != ERR_NET), &why, e);
+	return go_on(&q, r, &all, q.by_id && (is_apply || why.kind != ERR_NET), &why, e);
 }

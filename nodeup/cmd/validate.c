@@ -170,17 +170,17 @@ static int try_all(const struct cli *cli, struct bootstrap *b, const struct sett
 static int load_documents(struct cli *cli, int root_fd, struct http *http, struct bootstrap *b,
 			  struct errs *errors, struct err *e)
 {
+	const struct policy policy = { .mode = MODE_VALIDATE,
+				       .image_mode = cli->root != NULL,
+				       .offline = cli->offline,
+				       .strict = cli->strict };
 	struct settings settings = { 0 };
 	const struct bootstrap_req req = {
 		.conf = cli->conf,
 		.settings = &settings,
 		.facts_file = cli->facts,
 		.root_fd = root_fd,
-		.image_mode = cli->root != NULL,
-		.offline = cli->offline,
-		.strict = cli->strict,
-		.checks_alone = true,
-		.no_secrets = true,
+		.policy = &policy,
 		.http = cli->offline ? NULL : http,
 		.patience_ns = PATIENCE_NS,
 		.errors = errors,

@@ -172,7 +172,7 @@ static bool is_recorded(struct loader *l, const char **ret_last)
 	autobuf struct buf identity = BUF_INIT(LOADER_RECORD_MAX);
 	struct err ignored;
 
-	return (l->req->may_replay || l->req->checks_alone) &&
+	return (policy_may_replay(l->policy) || l->policy->mode == MODE_VALIDATE) &&
 	       loader_last_applied(l, ret_last, &ignored) >= 0 && *ret_last &&
 	       record_read(l->req->root_fd, OWN_IDENTITY, &identity) &&
 	       loader_instance(l, &ignored) >= 0 &&
@@ -195,7 +195,8 @@ bool loader_recorded(void *records, struct vintage *ret)
 	struct vintage found;
 	const char *last;
 
-	if (l->req->no_machine || !loader_read_vintage(l, &found) || !is_recorded(l, &last))
+	if (!policy_has_machine(l->policy) || !loader_read_vintage(l, &found) ||
+	    !is_recorded(l, &last))
 		return false;
 	*ret = found;
 	return true;

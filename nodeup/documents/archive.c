@@ -89,7 +89,7 @@ static int read_archive(struct loader *l, const char *where, struct err *e)
 	if (r == 0)
 		r = fetch_any(l, &as, &bytes, e);
 	/* where documents alone are looked at, what cannot be had now may be had on the node */
-	if (r < 0 && l->req->no_secrets && e->kind == ERR_NET && e->errnum != ENOENT) {
+	if (r < 0 && !policy_makes_node(l->policy) && e->kind == ERR_NET && e->errnum != ENOENT) {
 		if (!l->req->errors || !errs_count(l->req->errors))
 			strv_addf(l->arena, &l->b->warnings,
 				  "%s: not checked: what the templates of %s make of this "

@@ -73,8 +73,9 @@ int loader_model(struct loader *l, struct err *e)
 {
 	struct bootstrap *b = l->b;
 	const struct bootstrap_req *req = l->req;
+	const struct policy *p = l->policy;
 	const struct settings *settings = req->settings;
-	struct dialect_opts opts = { .strict = req->strict,
+	struct dialect_opts opts = { .strict = p->strict,
 				     .accept = settings ? &settings->accept_keys : NULL,
 				     .accepted = &b->accepted,
 				     .vintage = settings ? settings->vintage : NULL,
@@ -83,9 +84,9 @@ int loader_model(struct loader *l, struct err *e)
 				     .warnings = &b->warnings,
 				     .unknown = &b->unknown,
 				     .errors = req->errors,
-				     .checks_alone = req->checks_alone,
-				     .no_host = req->no_secrets ||
-						(req->no_machine && !b->facts.local_hostname),
+				     .checks_alone = p->mode == MODE_VALIDATE,
+				     .no_host = !policy_makes_node(p) || (!policy_has_machine(p) &&
+									  !b->facts.local_hostname),
 				     .volume_fits = volume_fits,
 				     .was_applied = loader_was_applied,
 				     .recorded = loader_recorded,
@@ -101,10 +102,10 @@ int loader_model(struct loader *l, struct err *e)
 		r = check_node(l, &opts, e);
 	if (r < 0 && (e->errnum == ESTALE || e->errnum == LOADER_HOLLOW) && b->join)
 		err_note(e, "of", "%s", join_server(b->join));
-	if (r >= 0 && !l->again && !req->no_secrets && !req->no_machine)
+	if (r >= 0 && !l->again && policy_makes_node(p) && policy_has_machine(p))
 		loader_type(l);
 	b->lacks = errs_any(req->errors) || b->archive_why.kind;
-	if (r >= 0 && !req->no_secrets && !errs_any_vital(req->errors))
+	if (r >= 0 && policy_makes_node(p) && !errs_any_vital(req->errors))
 		r = loader_keys(l, e);
 	l->opts = NULL;
 	return r;
@@ -112,20 +113,22 @@ int loader_model(struct loader *l, struct err *e)
 
 /* An image is built anywhere, documents are looked at anywhere, and facts that are given are of another machine. That one may
  * ask its own for the right to read its documents. */
-static bool may_ask_metadata(const struct bootstrap_req *req)
+static bool may_ask_metadata(const struct loader *l)
 {
-	return req->http && !req->image_mode && !req->no_secrets && !req->no_metadata &&
-	       !(req->offline && req->facts_file);
+	const struct policy *p = l->policy;
+
+	return l->req->http && !p->image_mode && policy_makes_node(p) && !p->no_metadata &&
+	       !(p->offline && l->req->facts_file);
 }
 
 static int prepare_store(struct loader *l, struct err *e)
 {
 	const struct bootstrap_req *req = l->req;
-	struct http *http = req->offline ? NULL : req->http;
+	struct http *http = l->policy->offline ? NULL : req->http;
 	struct bootstrap *b = l->b;
 	int r;
 
-	if (may_ask_metadata(req))
+	if (may_ask_metadata(l))
 		b->imds = imds_new(req->http);
 	r = loader_given_facts(l, e);
 	if (r < 0)
@@ -184,7 +187,8 @@ static void ask_for_version1(struct loader *l)
  * that. */
 static bool find_others(struct loader *l)
 {
-	struct bootstrap_req req = *l->req;
+	const struct bootstrap_req *given = l->req;
+	struct bootstrap_req req = *given;
 	struct err why;
 	int r;
 
@@ -194,17 +198,27 @@ static bool find_others(struct loader *l)
 	l->again = true;
 	store_set_patience(l->b->store, 0);
 	r = loader_model(l, &why);
+	l->req = given;
 	(void)!errs_keep_vital(req.errors, r, &why);
 	if (l->b->archive_why.kind)
 		errs_keep_any(req.errors, &l->b->archive_why);
 	return r >= 0 && !errs_any_vital(req.errors);
 }
 
+static struct runtime runtime_of(const struct loader *l)
+{
+	const struct policy *p = l->policy;
+
+	return policy_makes_node(p) && policy_has_machine(p)
+		       ? probe_runtime(l->arena, l->req->root_fd, !p->image_mode, &l->b->node.files)
+		       : (struct runtime){ 0 };
+}
+
 int bootstrap_load(struct arena *a, const struct bootstrap_req *req, struct bootstrap *ret,
 		   struct err *e)
 {
 	struct bootstrap b = { .keys = req->keys ? TAKE(*req->keys) : NULL };
-	struct loader l = { .arena = a, .req = req, .b = &b };
+	struct loader l = { .arena = a, .policy = req->policy, .req = req, .b = &b };
 	struct err why = { 0 };
 	int r;
 
@@ -218,9 +232,7 @@ int bootstrap_load(struct arena *a, const struct bootstrap_req *req, struct boot
 		ret->documents = b.documents;
 		ret->node = b.node;
 		ret->facts = b.facts;
-		if (!req->no_secrets && !req->no_machine)
-			ret->runtime =
-				probe_runtime(a, req->root_fd, !req->image_mode, &b.node.files);
+		ret->runtime = runtime_of(&l);
 	}
 	if (r < 0) {
 		if (req->keys)
@@ -236,9 +248,8 @@ int bootstrap_load(struct arena *a, const struct bootstrap_req *req, struct boot
 	warn_of_clock(&l);
 	if (!b.key)
 		b.key = loader_key(&l);
-	if (!req->no_secrets && !req->no_machine)
-		b.runtime = probe_runtime(a, req->root_fd, !req->image_mode, &b.node.files);
-	if (!req->no_machine)
+	b.runtime = runtime_of(&l);
+	if (policy_has_machine(l.policy))
 		ask_for_version1(&l);
 	*ret = b;
 	return 0;

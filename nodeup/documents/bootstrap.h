@@ -8,6 +8,7 @@
 #pragma once
 
 #include "nodeup/config/dialect.h"
+#include "nodeup/config/policy.h"
 #include "nodeup/host/probe.h"
 #include "nodeup/documents/store.h"
 
@@ -17,18 +18,7 @@ struct bootstrap_req {
 	const char *conf; /* path or URL; NULL: last applied, then the usual places */
 	const char *facts_file;
 	int root_fd;
-	bool image_mode, strict;
-	bool offline;     /* no server of documents is asked */
-	bool no_metadata; /* nor this instance's metadata service */
-	bool assets_alone; /* of documents that cannot be had none is wanted, where others name the assets */
-	bool checks_alone;   /* of the documents: nothing is made of them */
-	bool only_looks;     /* no certificate is asked for */
-	bool trusts_nothing; /* what an earlier run has checked is checked again */
-	bool no_secrets;     /* validate, userdata: documents only */
-	bool no_machine;     /* diff: nothing of this machine counts, nor is it asked */
-	bool may_replay;     /* persisted documents may stand in when the store cannot be reached */
-	bool may_mend; /* documents are at their usual place: what is damaged there is put back */
-	bool at_boot;  /* nobody is there to correct a document that does not parse */
+	const struct policy *policy;
 	const struct settings *settings; /* of the machine; NULL: none */
 	struct http *http;               /* NULL: nothing is asked */
 	int64_t pipe_ns;     /* how long a document that is a pipe may take; 0: IO_PIPE_NS */

@@ -53,7 +53,7 @@ bool loader_was_checked(const struct loader *l, const struct node_issue *want,
 	char hex[DIGEST_TEXT_MAX], now[DIGEST_TEXT_MAX];
 	struct pem_life life;
 
-	if (!kept || l->req->trusts_nothing ||
+	if (!kept || l->policy->verify ||
 	    sscanf(kept, "%128[0-9a-f] %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64, hex,
 		   &life.from, &life.until, &life.ca_from, &life.ca_until) != 5 ||
 	    !str_eq(hex, digest_of_check(want, w, pair, now)) || !pem_still_holds(&life, w))

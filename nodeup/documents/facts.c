@@ -76,7 +76,7 @@ static int look_ahead(struct loader *l, struct arena *scratch, struct node *ret,
 {
 	const struct settings *settings = l->req->settings;
 	struct errs wrong = { .arena = scratch };
-	const struct dialect_opts opts = { .strict = l->req->strict,
+	const struct dialect_opts opts = { .strict = l->policy->strict,
 					   .accept = settings ? &settings->accept_keys : NULL,
 					   .errors = l->req->errors ? &wrong : NULL,
 					   .any_value = true,
@@ -105,21 +105,20 @@ static void take_files(struct loader *l)
 	struct err ignored;
 
 	if (l->b->documents.dialect->file_asset && look_ahead(l, scratch, &n, &ignored) == 0)
-		probe_written(l->arena, l->req->root_fd, !l->req->image_mode && !l->req->facts_file,
-			      &n.files, &l->b->facts);
+		probe_written(l->arena, l->req->root_fd,
+			      !l->policy->image_mode && !l->req->facts_file, &n.files,
+			      &l->b->facts);
 }
 
 /* Nothing that a wait brings. */
 static int not_asked(struct loader *l, const char *fact, struct err *e)
 {
-	const struct bootstrap_req *req = l->req;
-
 	(void)err_fail(e, ERR_CONFIG, LOADER_UNASKED,
 		       "fact %s: not known, and the metadata service is not asked%s", fact,
-		       req->no_metadata  ? " (--no-metadata)"
-		       : req->facts_file ? " where --facts is given"
-					 : "");
-	return req->only_looks ? facts_note(e, fact) : err_code(e);
+		       l->policy->no_metadata ? " (--no-metadata)"
+		       : l->req->facts_file   ? " where --facts is given"
+					      : "");
+	return policy_may_change(l->policy) ? err_code(e) : facts_note(e, fact);
 }
 
 static int ask_for(struct loader *l, const char *fact, const char *why, struct err *e)
@@ -168,7 +167,7 @@ static int ask_for_all(struct loader *l, struct err *e)
 	bool is_ahead = false;
 	int r = 0;
 
-	if (l->req->offline && !unknown_of(&l->b->facts))
+	if (l->policy->offline && !unknown_of(&l->b->facts))
 		return 0;
 	if (l->b->imds && l->is_imds_silent)
 		r = err_fail(e, ERR_NET, ENETDOWN,
@@ -200,7 +199,7 @@ static int find_own_facts(struct loader *l, struct err *e)
 	int r;
 
 	/* an image has no instance, and documents may be read on any machine */
-	if (l->req->image_mode || l->req->no_secrets)
+	if (l->policy->image_mode || !policy_makes_node(l->policy))
 		return 0;
 	if (l->b->documents.of_instance && !l->req->facts_file)
 		return ask_for_all(l, e);
@@ -235,7 +234,7 @@ static void set_type(struct facts *f, struct opt_int gpus, struct opt_int enis,
 void loader_type(struct loader *l)
 {
 	const char *name = l->b->node.asked_type;
-	struct http *http = l->req->offline ? NULL : l->req->http;
+	struct http *http = l->policy->offline ? NULL : l->req->http;
 	struct facts *f = &l->b->facts, kept = { 0 };
 	struct ec2_type type;
 	struct query *ec2;
@@ -315,20 +314,20 @@ int loader_facts(struct loader *l, struct err *e)
 	struct facts *f = &l->b->facts;
 	int r;
 
-	if (l->req->no_machine) {
+	if (!policy_has_machine(l->policy)) {
 		f->region = f->region ? f->region : known_region(l);
 		f->instance_id = f->instance_id ? f->instance_id : any_instance;
 		return 0;
 	}
-	r = probe_host(l->arena, l->req->root_fd, !l->req->image_mode, f, e);
+	r = probe_host(l->arena, l->req->root_fd, !l->policy->image_mode, f, e);
 	/* documents can be looked at on any machine */
-	if (r < 0 && !l->req->no_secrets)
+	if (r < 0 && policy_makes_node(l->policy))
 		return r;
-	if (l->req->offline && !l->req->image_mode && !l->req->no_secrets)
+	if (l->policy->offline && !l->policy->image_mode && policy_makes_node(l->policy))
 		loader_kept_facts(l->arena, l->req->root_fd, f);
 	if (!f->region)
 		f->region = known_region(l);
-	if (!l->req->no_secrets && !l->b->documents.of_instance)
+	if (policy_makes_node(l->policy) && !l->b->documents.of_instance)
 		take_files(l);
 	return find_own_facts(l, e);
 }
@@ -339,7 +338,7 @@ int loader_instance(struct loader *l, struct err *e)
 	int r = 0;
 
 	/* offline what this boot was told is not asked again */
-	if (!f->instance_id && l->req->offline)
+	if (!f->instance_id && l->policy->offline)
 		loader_kept_facts(l->arena, l->req->root_fd, f);
 	if (!f->instance_id && l->b->imds)
 		r = probe_fact(l->arena, l->b->imds, "instanceID", f, e);
@@ -368,8 +367,8 @@ const char *loader_key(struct loader *l)
 		base = location_shown(l->arena, b->conf);
 	else if (is_local)
 		base = loader_kept_name(l, b->conf);
-	if (!l->req->may_replay ||
-	    (l->req->image_mode && (is_local || !b->documents.of_instance)) ||
+	if (!policy_may_replay(l->policy) ||
+	    (l->policy->image_mode && (is_local || !b->documents.of_instance)) ||
 	    (is_local && l->is_imds_silent) || loader_instance(l, &ignored) < 0)
 		return NULL;
 	return arena_printf(l->arena, "%s %s", base, b->facts.instance_id);

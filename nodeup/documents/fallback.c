@@ -52,7 +52,7 @@ static int replay_documents(struct loader *l, struct err *e)
 
 	if (was_reached && !b->is_refused && !has_other)
 		return -EINVAL;
-	if (!l->req->may_replay || b->set || loader_is_local(l))
+	if (!policy_may_replay(l->policy) || b->set || loader_is_local(l))
 		return -EINVAL;
 	b->key = loader_key(l);
 	if (!b->key) {

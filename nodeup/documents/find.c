@@ -34,7 +34,7 @@ static const char *given_conf(struct loader *l)
 	const char *inside = location_in_folder(l->arena, conf), *last;
 	struct err ignored;
 
-	return path && l->req->may_replay && access(path, F_OK) < 0 &&
+	return path && policy_may_replay(l->policy) && access(path, F_OK) < 0 &&
 			       loader_last_applied(l, &last, &ignored) == 0 &&
 			       str_eq(last, loader_conf_name(l->arena, inside))
 		       ? inside
@@ -50,7 +50,7 @@ int loader_find_conf(struct loader *l, const char **ret, struct err *e)
 	*ret = req->conf ? given_conf(l) : last;
 	if (r < 0 || req->conf || (last && may_be_there(last)))
 		return r;
-	if (req->image_mode)
+	if (l->policy->image_mode)
 		return err_fail(e, ERR_USAGE, 0,
 				"no --conf, and nothing was applied to this root yet");
 	if (last)
@@ -66,7 +66,6 @@ int loader_find_conf(struct loader *l, const char **ret, struct err *e)
 /* A document beside --conf stands for the store's or the server's where documents are looked at. */
 static bool is_elsewhere(struct loader *l)
 {
-	const struct bootstrap_req *req = l->req;
 	const char *beside =
 		location_beside(l->arena, l->b->conf, l->b->documents.dialect->cluster_name);
 
@@ -74,8 +73,9 @@ static bool is_elsewhere(struct loader *l)
 		return false;
 	if (l->b->store && l->b->replayed)
 		return true;
-	return !req->no_secrets && !((req->offline || req->only_looks) &&
-				     (loader_brought(l, beside) || may_be_there(beside)));
+	return policy_makes_node(l->policy) &&
+	       !((l->policy->offline || !policy_may_change(l->policy)) &&
+		 (loader_brought(l, beside) || may_be_there(beside)));
 }
 
 struct loader_specs loader_find_specs(struct loader *l)
@@ -96,8 +96,8 @@ struct loader_specs loader_find_specs(struct loader *l)
 					 ? location_beside(l->arena, conf, dialect->group_name)
 					 : d->group_at,
 		};
-	if (l->req->assets_alone && l->req->offline && location_is_remote(d->cluster_at) &&
-	    !d->of_instance)
+	if (l->policy->mode == MODE_BAKE && l->policy->offline &&
+	    location_is_remote(d->cluster_at) && !d->of_instance)
 		return (struct loader_specs){ .from = LOADER_UNREAD };
 	return (struct loader_specs){ LOADER_STORE, d->cluster_at, d->group_at };
 }

@@ -128,7 +128,7 @@ int loader_begin_issues(struct loader *l, const struct node_wants *w, struct err
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < w->n_issues && !l->req->only_looks; i++) {
+	for (size_t i = 0; i < w->n_issues && policy_may_change(l->policy); i++) {
 		const struct node_issue *want = &w->issues[i];
 		struct node_keypair there;
 		struct err ignored;
@@ -168,7 +168,8 @@ static void tell(struct loader *l, const struct node_issue *want, const char *wh
 		then = arena_printf(l->arena, "; static pod %s %s", want->pod,
 				    want->pod_stays ? stays : "starts again with it");
 	strv_addf(l->arena, &l->b->warnings, "certificate %s %s: %s%s", want->name,
-		  l->req->only_looks ? "would be issued anew" : "is issued anew", why, then);
+		  policy_may_change(l->policy) ? "is issued anew" : "would be issued anew", why,
+		  then);
 }
 
 /* What the clock allows: what is right stays, else it is waited for, as what is issued now could never hold. *ret_found: it is
@@ -188,7 +189,7 @@ static int find_in_time(struct loader *l, const struct node_issue *want,
 	*ret_found = find_pair(l, want, signer, is_off, ret, why);
 	if (is_off && *ret_found)
 		loader_tell_clock(l, &off);
-	return !is_off || *ret_found || l->req->only_looks
+	return !is_off || *ret_found || !policy_may_change(l->policy)
 		       ? 0
 		       : loader_await_clock(l, &ca, LOADER_CLOCK_PATIENCE_NS, e);
 }
@@ -224,7 +225,7 @@ int loader_issue_here(struct loader *l, const struct node_wants *w, struct err *
 		}
 		pairs[i].pod = want->pod_stays ? NULL : want->pod;
 	}
-	if (n_new && l->req->only_looks)
+	if (n_new && !policy_may_change(l->policy))
 		l->b->no_keys = true;
 	else if (n_new)
 		r = issue_all(l, w, pairs, n_new, e);

@@ -84,7 +84,7 @@ static int begin(struct loader *l, struct err *e)
 
 	if (b->join)
 		return 0;
-	if (l->req->offline || !l->req->http)
+	if (l->policy->offline || !l->req->http)
 		return err_fail(e, ERR_NET, ENETDOWN, "kops-controller: not asked, we are offline");
 	if (!b->facts.region && b->imds)
 		r = loader_ask_fact(l, "region", e);
@@ -125,7 +125,7 @@ enum { KEYS = 3 };
 /* The answer takes as long as the keys. Where certificates are kept they will do, most often. */
 static int begin_keys(struct loader *l, struct err *e)
 {
-	if (l->req->only_looks || loader_kept_issue(l, "kubelet", "key"))
+	if (!policy_may_change(l->policy) || loader_kept_issue(l, "kubelet", "key"))
 		return 0;
 	return loader_begin_keys(l, KEYS, e);
 }
@@ -137,7 +137,7 @@ static int check_server_clock(struct loader *l, const char *location, struct err
 	const struct loader_ca ca = { .name = "of kops-controller",
 				      .certs = l->b->documents.join->ca };
 
-	if (l->req->only_looks)
+	if (!policy_may_change(l->policy))
 		return loader_check_clock(l, &ca, e);
 	return loader_await_clock(
 		l, &ca,
@@ -394,7 +394,7 @@ static int ask_for_certificates(struct loader *l, const struct node_wants *w, st
 /* Returns whether NodeupConfig beside --conf is looked at, and kops-controller is not asked. */
 static bool is_unasked(const struct loader *l)
 {
-	return l->req->only_looks && !l->is_given && !l->b->replayed && !l->b->adopted;
+	return !policy_may_change(l->policy) && !l->is_given && !l->b->replayed && !l->b->adopted;
 }
 
 static void tell_unasked(struct loader *l, bool is_kept)
@@ -497,7 +497,7 @@ void loader_foresee(struct loader *l, const struct node_wants *w)
 		arena_push(l->arena, seen.node.keypairs.v, seen.node.keypairs.n, here->v[i]);
 	add_unmade(l, w, &seen.node.keypairs);
 	seen.runtime =
-		probe_runtime(l->arena, l->req->root_fd, !l->req->image_mode, &seen.node.files);
+		probe_runtime(l->arena, l->req->root_fd, !l->policy->image_mode, &seen.node.files);
 	l->req->foresee(l->req->meanwhile_arg, &seen);
 }
 
@@ -522,8 +522,9 @@ int loader_issues(struct loader *l, const struct node_wants *w, struct err *e)
 	if (why.errnum != ENOENT)
 		strv_addf(l->arena, &l->b->warnings,
 			  "new certificates %s, as those that are here do not fit: %s",
-			  l->req->only_looks ? "would be asked for" : "are asked for", why.msg);
-	if (l->req->only_looks) {
+			  policy_may_change(l->policy) ? "are asked for" : "would be asked for",
+			  why.msg);
+	if (!policy_may_change(l->policy)) {
 		loader_leave_issues(l, w);
 		return 0;
 	}

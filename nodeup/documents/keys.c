@@ -491,8 +491,8 @@ static int find_all(struct loader *l, const char *key_store, struct items *items
 /* Documents that lie here can be looked at without those that are elsewhere. */
 static bool has_no_store(const struct loader *l)
 {
-	return l->b->documents.beside_will_do && l->req->only_looks && l->req->offline &&
-	       !l->b->replayed;
+	return l->b->documents.beside_will_do && !policy_may_change(l->policy) &&
+	       l->policy->offline && !l->b->replayed;
 }
 
 static int read_store(struct loader *l, const struct node_wants *w, struct err *e)
@@ -550,16 +550,16 @@ int loader_keys(struct loader *l, struct err *e)
 		look_again(l, &w);
 		return 0;
 	}
-	if (d->join && !l->req->no_machine)
+	if (d->join && policy_has_machine(l->policy))
 		return loader_issues(l, &w, e);
 	if (has_no_store(l)) {
 		l->b->no_keys = true;
 		return 0;
 	}
-	r = l->req->no_machine ? 0 : loader_begin_issues(l, &w, e);
+	r = policy_has_machine(l->policy) ? loader_begin_issues(l, &w, e) : 0;
 	if (r == 0 && !d->join)
 		r = read_store(l, &w, e);
-	if (r == 0 && l->req->no_machine && w.n_issues)
+	if (r == 0 && !policy_has_machine(l->policy) && w.n_issues)
 		loader_leave_issues(l, &w);
 	else if (r == 0)
 		r = loader_issue_here(l, &w, e);

@@ -12,6 +12,7 @@
 
 struct loader {
 	struct arena *arena;
+	const struct policy *policy; /* of the request */
 	const struct bootstrap_req *req;
 	struct bootstrap *b;
 	/* as long as the model is made, else NULL */

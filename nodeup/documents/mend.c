@@ -53,9 +53,10 @@ static int know_instance(struct loader *l, struct err *e)
 	struct err ignored;
 	int r;
 
-	(void)!probe_host(l->arena, l->req->root_fd, !l->req->image_mode, &l->b->facts, &ignored);
+	(void)!probe_host(l->arena, l->req->root_fd, !l->policy->image_mode, &l->b->facts,
+			  &ignored);
 	r = loader_instance(l, e);
-	return r < 0 && l->req->at_boot && l->b->imds && !l->is_imds_silent
+	return r < 0 && l->policy->at_boot && l->b->imds && !l->is_imds_silent
 		       ? loader_ask_fact(l, "instanceID", e)
 		       : r;
 }
@@ -88,7 +89,7 @@ static const char *find_damage(struct loader *l, const char *location, const cha
 	const char *text, *damage;
 	size_t n;
 
-	if (!l->req->may_mend || store_get(l->b->store, location, &text, &n, &ignored) < 0 ||
+	if (!l->policy->may_mend || store_get(l->b->store, location, &text, &n, &ignored) < 0 ||
 	    !is_new(l, text, n) || !find_copy(l, name, ret))
 		return NULL;
 	damage = damage_of(text, n, &ret->document);
@@ -147,7 +148,8 @@ int loader_mend(struct loader *l, const char *location, struct err *e)
 	struct copy copy = { 0 };
 	int r = 0;
 
-	if (!l->req->may_replay || l->req->image_mode || b->set || location_is_remote(location))
+	if (!policy_may_replay(l->policy) || l->policy->image_mode || b->set ||
+	    location_is_remote(location))
 		return 0;
 	name = loader_kept_name(l, location);
 	lost.damaged = !is_gone(l, location, name);
@@ -217,7 +219,7 @@ int loader_choose_set(struct loader *l, struct err *e)
 	struct kept_sets sets;
 	int r;
 
-	if (!l->req->may_replay)
+	if (!policy_may_replay(l->policy))
 		return err_fail(e, ERR_USAGE, 0, "%s: this command takes no kept documents",
 				location);
 	r = know_instance(l, e);
@@ -249,13 +251,13 @@ int loader_serve_set(struct loader *l, struct err *e)
 	struct kept_sets sets;
 	struct err ignored;
 
-	if (!edited || b->set || !l->req->may_replay || know_instance(l, &ignored) < 0)
+	if (!edited || b->set || !policy_may_replay(l->policy) || know_instance(l, &ignored) < 0)
 		return -EINVAL;
 	sets = kept_of(l->arena, l->req->root_fd, b->facts.instance_id);
 	if (!sets.n)
 		return -EINVAL;
 	is_there = access(location_path(edited), F_OK) == 0;
-	if (!l->req->at_boot) {
+	if (!l->policy->at_boot) {
 		err_note(e, "do", "%s, or nodeup apply --conf=" LOCATION_KEPT "%lld",
 			 is_there ? "correct it" : "put them back", (long long)sets.v[0].number);
 		return -EINVAL;

@@ -147,7 +147,7 @@ static void keep_guess(struct loader *l, const struct vintage *kept, struct vint
 	/* what was found of another document is of use where keys leave more open than that */
 	if (kept->is_of_before && (!leaves_open || v->oldest == v->newest))
 		return;
-	if (!leaves_open && (is_as(l, kept, v) || !l->req->at_boot))
+	if (!leaves_open && (is_as(l, kept, v) || !l->policy->at_boot))
 		return;
 	if (!leaves_open) {
 		l->b->keeps_guess = true;

@@ -29,6 +29,7 @@ struct fixture {
 	struct cloud *c;
 	struct scratch root;
 	struct arena *a;
+	struct policy policy;
 	struct bootstrap_req req;
 	struct bootstrap b;
 	struct err e;
@@ -62,7 +63,9 @@ static int setup(void **state)
 	scratch_new(&fx->root);
 	scratch_write(&fx->root, "/etc/os-release", "ID=debian\nVERSION_ID=\"12\"\n");
 	scratch_write(&fx->root, "/usr/lib/systemd/system/docker.service", "");
+	fx->policy.mode = MODE_APPLY;
 	fx->req = (struct bootstrap_req){
+		.policy = &fx->policy,
 		.conf = worker_conf,
 		.root_fd = fx->root.fd,
 		.http = fx->c->http,
@@ -245,7 +248,6 @@ static void test_facts_file_leaves_nothing_to_ask(void **state)
 
 	write_file(fx, "facts.yaml", "localHostname: ip-1\ninstanceID: i-1\nversion: '11'\n");
 	fx->req.facts_file = below(fx, "facts.yaml");
-	fx->req.may_replay = true;
 	must_load(fx);
 	assert_string_equal(world_host_name(&fx->b.node), "ip-1");
 	assert_string_equal(fx->b.facts.version, "11");
@@ -280,7 +282,6 @@ static void test_config_base_is_a_path(void **state)
 	fx->req.conf = rebase(fx, master_conf, base, "kube_env.yaml");
 	write_file(fx, "facts.yaml", "instanceID: i-1\nlocalHostname: ip-1\n");
 	fx->req.facts_file = below(fx, "facts.yaml");
-	fx->req.may_replay = true;
 	must_load(fx);
 	assert_true(fx->b.node.keypairs.n >= 10);
 	assert_int_equal(asked(fx, NULL), 0);
@@ -486,7 +487,6 @@ static void test_store_unreachable(void **state)
 	/* of the cluster spec or the instance group, whichever was first */
 	assert_true(str_has_prefix(fx->e.msg, "cluster spec and instance group: s3://" BASE "/"));
 	assert_non_null(strstr(fx->e.msg, ": GET 'http://127.0.0.1:9/"));
-	fx->req.may_replay = true;
 	fx->req.patience_ns = DUR_SEC / 10;
 	assert_true(load(fx) < 0);
 	assert_int_equal(fx->e.kind, ERR_NET);
@@ -500,7 +500,6 @@ static void test_replay(void **state)
 	struct fixture *fx = *state;
 	struct stat st;
 
-	fx->req.may_replay = true;
 	fx->req.conf = master_conf;
 	must_load(fx);
 	assert_string_equal(fx->b.key, "s3://" BASE " i-0123456789abcdef0");
@@ -518,9 +517,9 @@ static void test_replay(void **state)
 	assert_non_null(strstr(strv_join(fx->a, &fx->b.warnings, "\n"), "ago are used: "));
 
 	/* somebody else's node, or not told that it may */
-	fx->req.may_replay = false;
+	fx->policy.mode = MODE_VALIDATE;
 	assert_true(load(fx) < 0);
-	fx->req.may_replay = true;
+	fx->policy.mode = MODE_APPLY;
 	cloud_tell(fx->c, CLOUD_IMDS, "/__set?path=instance-id&value=i-2");
 	assert_true(load(fx) < 0);
 	assert_int_equal(fx->e.kind, ERR_NET);
@@ -534,7 +533,6 @@ static void test_no_replay_for_what_is_gone(void **state)
 {
 	struct fixture *fx = *state;
 
-	fx->req.may_replay = true;
 	must_load(fx);
 	must_persist(fx);
 	assert_int_equal(unlink(below(fx, BASE "/cluster.spec")), 0);
@@ -547,10 +545,9 @@ static void test_offline(void **state)
 	struct fixture *fx = *state;
 
 	write_file(fx, "facts.yaml", "instanceID: i-0123456789abcdef0\nlocalHostname: ip-1\n");
-	fx->req.may_replay = true;
 	must_load(fx);
 	must_persist(fx);
-	fx->req.offline = true;
+	fx->policy.offline = true;
 	fx->req.facts_file = below(fx, "facts.yaml");
 	cloud_tell(fx->c, CLOUD_IMDS, "/__reset");
 	cloud_tell(fx->c, CLOUD_S3, "/__reset");
@@ -570,11 +567,10 @@ static void test_offline_in_the_same_boot(void **state)
 	struct fixture *fx = *state;
 
 	scratch_write(&fx->root, boot_id, "boot-1\n");
-	fx->req.may_replay = true;
 	must_load(fx);
 	must_persist(fx);
 	assert_string_equal(bootstrap_kept(fx->a, fx->root.fd) ? "kept" : "", "kept");
-	fx->req.offline = true;
+	fx->policy.offline = true;
 	cloud_tell(fx->c, CLOUD_IMDS, "/__reset");
 	must_load(fx);
 	assert_non_null(strstr(world_host_name(&fx->b.node), "ip-10-0-0-7."));
@@ -582,10 +578,10 @@ static void test_offline_in_the_same_boot(void **state)
 	/* a disk that another instance may have booted from */
 	scratch_write(&fx->root, boot_id, "boot-2\n");
 	assert_null(bootstrap_kept(fx->a, fx->root.fd));
-	fx->req.no_metadata = true;
+	fx->policy.no_metadata = true;
 	assert_true(load(fx) < 0);
 	assert_non_null(note(fx, "which instance this is cannot be said"));
-	fx->req.no_metadata = false;
+	fx->policy.no_metadata = false;
 	must_load(fx);
 	assert_true(fx->b.replayed && asked(fx, hostname_path) == 1);
 }
@@ -597,7 +593,6 @@ static void test_conf_from_the_store(void **state)
 
 	run((const char *const[]){ "cp", worker_conf, below(fx, BASE "/kube_env.yaml"), NULL });
 	fx->req.conf = "s3://" BASE "/kube_env.yaml";
-	fx->req.may_replay = true;
 	must_load(fx);
 	assert_string_equal(fx->b.conf, fx->req.conf);
 	must_persist(fx);
@@ -615,7 +610,6 @@ static void test_conf_is_the_user_data(void **state)
 
 	cloud_tell(fx->c, CLOUD_IMDS, arena_printf(fx->a, "/__user_data?file=%s", worker_conf));
 	fx->req.conf = "imds";
-	fx->req.may_replay = true;
 	must_load(fx);
 	assert_string_equal(fx->b.key, "imds i-0123456789abcdef0");
 	assert_null(fx->b.texts[0].name);
@@ -633,10 +627,10 @@ static void test_last_applied(void **state)
 	autofree char *conf = realpath(worker_conf, NULL), *record = NULL;
 
 	fx->req.conf = NULL;
-	fx->req.image_mode = true;
+	fx->policy.image_mode = true;
 	assert_true(load(fx) < 0);
 	assert_int_equal(fx->e.kind, ERR_USAGE);
-	fx->req.image_mode = false;
+	fx->policy.image_mode = false;
 	fx->req.conf = worker_conf;
 	must_load(fx);
 	must_persist(fx);
@@ -654,7 +648,6 @@ static char *own_conf(struct fixture *fx)
 
 	write_file(fx, "facts.yaml", "instanceID: i-1\nlocalHostname: ip-1\n");
 	fx->req.facts_file = below(fx, "facts.yaml");
-	fx->req.may_replay = true;
 	fx->req.conf = conf;
 	must_load(fx);
 	must_persist(fx);
@@ -757,8 +750,7 @@ static void test_image(void **state)
 {
 	struct fixture *fx = *state;
 
-	fx->req.image_mode = true;
-	fx->req.may_replay = true;
+	fx->policy.image_mode = true;
 	assert_true(load(fx) < 0);
 	assert_int_equal(fx->e.kind, ERR_CONFIG);
 	assert_non_null(strstr(fx->e.msg, "localHostname"));
@@ -776,14 +768,14 @@ static void test_documents_only(void **state)
 {
 	struct fixture *fx = *state;
 
-	fx->req.no_secrets = true;
+	fx->policy.mode = MODE_VALIDATE;
 	assert_int_equal(unlinkat(fx->root.fd, "etc/os-release", 0), 0);
 	assert_int_equal(unlink(below(fx, ISSUED SERIAL ".crt")), 0);
 	must_load(fx);
 	assert_int_equal(fx->b.node.keypairs.n, 0);
 	assert_string_equal(world_host_name(&fx->b.node), "@aws");
 	assert_int_equal(asked(fx, NULL), 0);
-	fx->req.no_secrets = false;
+	fx->policy.mode = MODE_APPLY;
 	assert_true(load(fx) < 0);
 	assert_int_equal(fx->e.kind, ERR_CONFIG);
 	assert_non_null(strstr(fx->e.msg, "distribution"));

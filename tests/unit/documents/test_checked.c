@@ -9,7 +9,7 @@ enum { FROM = 1000, UNTIL = 10000, NOW = 2000 };
 
 struct world {
 	struct arena *arena;
-	struct bootstrap_req req;
+	struct policy policy;
 	struct loader loader;
 	struct node_issue want;
 	struct pem_wanted wanted;
@@ -24,7 +24,7 @@ static struct world *new_world(void)
 	struct world *w = arena_new(a, struct world);
 
 	w->arena = a;
-	w->loader = (struct loader){ .arena = a, .req = &w->req };
+	w->loader = (struct loader){ .arena = a, .policy = &w->policy };
 	w->want = (struct node_issue){ .name = "kubelet", .signer_id = "7", .subject = "i-0" };
 	strv_add(a, &w->want.hosts, "i-0");
 	w->wanted = (struct pem_wanted){ .pool = "a CA", .time = NOW };
@@ -123,7 +123,7 @@ static void of_name(struct world *w)
 
 static void of_trust(struct world *w)
 {
-	w->req.trusts_nothing = true;
+	w->policy.verify = true;
 }
 
 static void of_damage(struct world *w)

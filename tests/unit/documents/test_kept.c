@@ -33,6 +33,7 @@ static const char spec[] = "kubelet:\n  hostnameOverride: fixed\n"
 struct fixture {
 	struct scratch docs, root;
 	struct arena *a;
+	struct policy policy;
 	struct bootstrap_req req;
 	struct bootstrap b;
 	struct err e;
@@ -69,12 +70,12 @@ static int setup(void **state)
 		     NULL, &e) < 0)
 		fail_msg("%s", e.msg);
 	be(fx, "i-1");
+	fx->policy = (struct policy){ .mode = MODE_APPLY, .may_mend = true };
 	fx->req = (struct bootstrap_req){
+		.policy = &fx->policy,
 		.conf = at(fx, "kube_env.yaml"),
 		.facts_file = at(fx, "facts.yaml"),
 		.root_fd = fx->root.fd,
-		.may_replay = true,
-		.may_mend = true,
 	};
 	*state = fx;
 	return 0;
@@ -263,7 +264,7 @@ static void a_damaged_key_is_put_back(void **state)
 	scratch_write(&fx->docs, key_file, "somebody's\n");
 	assert_true(load(fx) < 0);
 	assert_non_null(note(fx, "nodeup apply --conf=kept:1"));
-	fx->req.at_boot = true;
+	fx->policy.at_boot = true;
 	must_load(fx);
 	assert_string_equal(fx->b.set, "kept:1");
 	assert_int_equal(fx->b.n_lost, 0);
@@ -288,12 +289,12 @@ static void what_is_no_damage_stays(void **state)
 	assert_true(load(fx) < 0);
 	assert_null(note(fx, "kept:"));
 	be(fx, "i-1");
-	fx->req.may_mend = false;
+	fx->policy.may_mend = false;
 	assert_true(load(fx) < 0);
 	assert_int_equal(fx->e.kind, ERR_CONFIG);
 	assert_non_null(note(fx, "nodeup apply --conf=kept:1"));
 	/* packed, it may hold any byte */
-	fx->req.may_mend = true;
+	fx->policy.may_mend = true;
 	scratch_write(&fx->docs, "/kube_env.yaml", "\x1f\x8b---");
 	assert_int_equal(truncate(fx->req.conf, 9), 0);
 	assert_true(load(fx) < 0);
@@ -313,7 +314,7 @@ static void an_edit_that_does_not_parse_is_served_at_boot(void **state)
 	assert_int_equal(fx->e.kind, ERR_CONFIG);
 	assert_non_null(strstr(fx->e.msg, arena_printf(fx->a, "%s:3:1", fx->req.conf)));
 	assert_non_null(note(fx, "nodeup apply --conf=kept:2"));
-	fx->req.at_boot = true;
+	fx->policy.at_boot = true;
 	run(fx);
 	assert_string_equal(fx->b.set, "kept:2");
 	assert_int_equal(fx->b.node.packages.n, 1);
@@ -363,7 +364,7 @@ static void a_lost_folder_is_served_at_boot(void **state)
 	for (size_t i = 0; i < 2; i++) {
 		/* as a run by hand names it, and what was applied last */
 		fx->req.conf = i ? NULL : fx->docs.path;
-		fx->req.at_boot = false;
+		fx->policy.at_boot = false;
 		assert_true(load(fx) < 0);
 		assert_int_equal(fx->e.kind, ERR_CONFIG);
 		assert_non_null(
@@ -371,7 +372,7 @@ static void a_lost_folder_is_served_at_boot(void **state)
 			       arena_printf(fx->a, "%s, which was applied last, is gone, and so is",
 					    file)));
 		assert_non_null(note(fx, "nodeup apply --conf=kept:1"));
-		fx->req.at_boot = true;
+		fx->policy.at_boot = true;
 		must_load(fx);
 		assert_string_equal(fx->b.set, "kept:1");
 		assert_string_equal(world_host_name(&fx->b.node), "fixed");
@@ -459,7 +460,7 @@ static void a_set_is_chosen_by_its_number(void **state)
 	fx->req.conf = "kept:1";
 	be(fx, "i-2");
 	assert_true(load(fx) < 0);
-	fx->req.may_replay = false;
+	fx->policy.mode = MODE_DIFF;
 	assert_true(load(fx) < 0);
 	assert_int_equal(fx->e.kind, ERR_USAGE);
 }
@@ -477,9 +478,9 @@ static void a_damaged_document_waits_for_metadata_at_boot(void **state)
 	fx->req.facts_file = NULL;
 	fx->req.patience_ns = 30 * DUR_SEC;
 	for (int i = 0; i < 2; i++) {
-		fx->req.at_boot = i;
+		fx->policy.at_boot = i;
 		cloud_fault(c, CLOUD_IMDS, "/latest/meta-data/instance-id", "status=500&times=2");
-		assert_int_equal(load(fx) >= 0, fx->req.at_boot);
+		assert_int_equal(load(fx) >= 0, fx->policy.at_boot);
 	}
 	assert_int_equal(fx->b.n_lost, 1);
 	bootstrap_done(&fx->b);

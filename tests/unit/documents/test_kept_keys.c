@@ -14,7 +14,10 @@ static void what_was_begun_for_a_try_that_failed_is_there_for_the_next(void **st
 	autoarena struct arena *a = arena_new_empty();
 	const struct join_keys_told told = { 0 };
 	struct join_keys *begun, *kept;
-	struct bootstrap_req req = { .conf = "/no/such/kube_env.yaml", .keys = &kept };
+	const struct policy policy = { .mode = MODE_APPLY };
+	struct bootstrap_req req = { .policy = &policy,
+				     .conf = "/no/such/kube_env.yaml",
+				     .keys = &kept };
 	struct scratch root;
 	struct err e;
 
