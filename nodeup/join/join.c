@@ -164,7 +164,7 @@ static void on_silence(void *arg)
 
 /* 1: answered; 0: it may be tried again, with e; else it may not. */
 static int try_once(struct join_try *t, struct arena *a, const char *body,
-		    struct bootstrap_answer *ret, struct err *e)
+		    struct protocol_answer *ret, struct err *e)
 {
 	struct join *j = t->join;
 	/* the proof is a secret for as long as it is good */
@@ -199,7 +199,7 @@ static int try_once(struct join_try *t, struct arena *a, const char *body,
 	req.silent_ns = dur_now() + WAIT_SILENCE_NS;
 	r = http_ask(j->http, &req, &text, &answer, e);
 	if (r == 0)
-		r = bootstrap_read(a, buf_str(&text), text.len, ret, e);
+		r = protocol_read(a, buf_str(&text), text.len, ret, e);
 	if (r == 0)
 		return 1;
 	if (answer.status / 100 == 2)
@@ -211,7 +211,7 @@ static int try_once(struct join_try *t, struct arena *a, const char *body,
 	return judge(j, a, &answer, e);
 }
 
-int join_ask(struct join *j, struct arena *a, const char *body, struct bootstrap_answer *ret,
+int join_ask(struct join *j, struct arena *a, const char *body, struct protocol_answer *ret,
 	     struct err *e)
 {
 	const struct join_req *req = &j->req;

@@ -10,7 +10,7 @@
 
 #include "nodeup/aws/creds.h"
 #include "nodeup/base/wait.h"
-#include "nodeup/join/bootstrap.h"
+#include "nodeup/join/protocol.h"
 
 struct join;
 
@@ -33,5 +33,5 @@ void join_free(struct join *j);
 /* The server that answered last. */
 const char *join_server(const struct join *j);
 /* Send body until it is answered. */
-int join_ask(struct join *j, struct arena *a, const char *body, struct bootstrap_answer *ret,
+int join_ask(struct join *j, struct arena *a, const char *body, struct protocol_answer *ret,
 	     struct err *e) must_check;

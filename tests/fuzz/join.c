@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "nodeup/config/pem.h"
-#include "nodeup/join/bootstrap.h"
+#include "nodeup/join/protocol.h"
 #include "tests/fuzz/lib/node.h"
 #include "tests/unit/lib/kops_worker.h"
 
@@ -40,10 +40,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	autoarena struct arena *a = arena_new_empty();
 	const char *text = arena_strn(a, (const char *)data, n);
-	struct bootstrap_answer answer;
+	struct protocol_answer answer;
 	struct err e = { 0 };
 
-	if (bootstrap_read(a, text, n, &answer, &e) < 0) {
+	if (protocol_read(a, text, n, &answer, &e) < 0) {
 		fuzz_expect(*e.msg, "an error without a text, of an answer");
 		return 0;
 	}

@@ -8,7 +8,7 @@
 #include <string.h>
 #include "nodeup/base/buf.h"
 #include "nodeup/config/pem.h"
-#include "nodeup/join/bootstrap.h"
+#include "nodeup/join/protocol.h"
 
 static void requests_are_those_of_kops(void **state)
 {
@@ -16,13 +16,13 @@ static void requests_are_those_of_kops(void **state)
 	struct strmap keys = { 0 }, ids = { 0 };
 
 	(void)state;
-	assert_string_equal(bootstrap_ask(a, NULL, NULL),
+	assert_string_equal(protocol_request(a, NULL, NULL),
 			    "{\"apiVersion\":\"bootstrap.kops.k8s.io/v1alpha1\",\"certs\":null,"
 			    "\"keypairIDs\":null,\"includeNodeConfig\":true}");
 	strmap_set(a, &keys, "kube-proxy", "-----BEGIN RSA PUBLIC KEY-----\nMIIB+/=\n");
 	strmap_set(a, &keys, "kubelet", "K");
 	strmap_set(a, &ids, "kubernetes-ca", "698");
-	assert_string_equal(bootstrap_ask(a, &keys, &ids),
+	assert_string_equal(protocol_request(a, &keys, &ids),
 			    "{\"apiVersion\":\"bootstrap.kops.k8s.io/v1alpha1\",\"certs\":{\"kube-"
 			    "proxy\":\"-----BEGIN RSA PUBLIC KEY-----\\nMIIB+/=\\n\",\"kubelet\":"
 			    "\"K\"},\"keypairIDs\":{\"kubernetes-ca\":\"698\"},"
@@ -35,15 +35,15 @@ static void answers_are_read(void **state)
 				   "\"nodeupConfig\":\"a: 1\\n\",\"nodeSecrets\":{"
 				   "\"dockerconfig\":\"e30=\"}},\"later\":1}";
 	autoarena struct arena *a = arena_new_empty();
-	struct bootstrap_answer got;
+	struct protocol_answer got;
 	struct err e;
 
 	(void)state;
-	assert_int_equal(bootstrap_read(a, text, strlen(text), &got, &e), 0);
+	assert_int_equal(protocol_read(a, text, strlen(text), &got, &e), 0);
 	assert_string_equal(strmap_get(&got.certificates, "kubelet"), "PEM");
 	assert_string_equal(got.config, "a: 1\n");
 	assert_string_equal(strmap_get(&got.secrets, "dockerconfig"), "{}");
-	assert_int_equal(bootstrap_read(a, "{}", 2, &got, &e), 0);
+	assert_int_equal(protocol_read(a, "{}", 2, &got, &e), 0);
 	assert_null(got.config);
 }
 
@@ -62,10 +62,10 @@ static void what_is_no_answer_is_refused(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
-		struct bootstrap_answer got;
+		struct protocol_answer got;
 		struct err e;
 
-		assert_true(bootstrap_read(a, wrong[i], strlen(wrong[i]), &got, &e) < 0);
+		assert_true(protocol_read(a, wrong[i], strlen(wrong[i]), &got, &e) < 0);
 		assert_int_equal(e.kind, ERR_INTEGRITY);
 		assert_non_null(strstr(e.msg, "kops-controller's answer: "));
 	}
@@ -76,7 +76,7 @@ static void an_answer_has_few_values(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
 	autobuf struct buf text = BUF_INIT(4 << 20);
-	struct bootstrap_answer got;
+	struct protocol_answer got;
 	struct err e;
 
 	(void)state;
@@ -84,7 +84,7 @@ static void an_answer_has_few_values(void **state)
 	for (int i = 0; i < 30000; i++)
 		(void)buf_addf(&text, "\"[%d\":\"\\\",\",", i);
 	(void)buf_adds(&text, "\"last\":\"\"}}");
-	assert_true(bootstrap_read(a, buf_str(&text), text.len, &got, &e) < 0);
+	assert_true(protocol_read(a, buf_str(&text), text.len, &got, &e) < 0);
 	assert_int_equal(e.kind, ERR_INTEGRITY);
 	/* what stands inside a text is none */
 	text.len = 0;
@@ -92,7 +92,7 @@ static void an_answer_has_few_values(void **state)
 	for (int i = 0; i < 30000; i++)
 		(void)buf_adds(&text, "[\\\",{");
 	(void)buf_adds(&text, "\"}}");
-	assert_int_equal(bootstrap_read(a, buf_str(&text), text.len, &got, &e), 0);
+	assert_int_equal(protocol_read(a, buf_str(&text), text.len, &got, &e), 0);
 }
 
 /* The block has PKCS#1's name and the bytes of PKIX. */

@@ -1,4 +1,4 @@
-#include "nodeup/join/bootstrap.h"
+#include "nodeup/join/protocol.h"
 
 #include <stdlib.h>
 #include "nodeup/base/enc.h"
@@ -12,7 +12,8 @@ static struct tree *map_or_null(struct arena *a, const struct strmap *m)
 	return m ? tree_of_strmap(a, m) : tree_null(a);
 }
 
-const char *bootstrap_ask(struct arena *a, const struct strmap *keys, const struct strmap *pair_ids)
+const char *protocol_request(struct arena *a, const struct strmap *keys,
+			     const struct strmap *pair_ids)
 {
 	autobuf struct buf text = BUF_INIT(REQUEST_MAX);
 	struct tree *map = tree_map(a);
@@ -55,8 +56,8 @@ static int take_map(struct arena *a, const struct tree *map, bool base64, struct
 	return 0;
 }
 
-int bootstrap_read(struct arena *a, const char *text, size_t n, struct bootstrap_answer *ret,
-		   struct err *e)
+int protocol_read(struct arena *a, const char *text, size_t n, struct protocol_answer *ret,
+		  struct err *e)
 {
 	/* one that does not do is asked for again, for as long as it takes */
 	autoarena struct arena *parsed = arena_new_empty();
@@ -65,7 +66,7 @@ int bootstrap_read(struct arena *a, const char *text, size_t n, struct bootstrap
 	struct tree *answer;
 	int r;
 
-	*ret = (struct bootstrap_answer){ 0 };
+	*ret = (struct protocol_answer){ 0 };
 	if (json_parse_few(parsed, "answer", text, n, &answer, e) < 0)
 		return wrong_answer("not JSON", e);
 	if (answer->kind != TREE_MAP)

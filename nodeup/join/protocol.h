@@ -1,4 +1,4 @@
-/* bootstrap.h - what a node and kops-controller say to each other, as texts
+/* protocol.h - what a node and kops-controller say to each other, as texts
  * The first request asks for the node's configuration, the second for its certificates. Neither has a certificate
  * request in it: keys go as they are, by name.
  * Invariant: pure. Owner: the arena. Errors: INTEGRITY for an answer that is none. Threads: all functions.
@@ -9,16 +9,16 @@
 
 /* The first request, for the configuration: both are NULL. The second: public keys by the names of certificates, and
  * the ids of the key pairs that are to sign, both sorted by name. */
-const char *bootstrap_ask(struct arena *a, const struct strmap *keys,
-			  const struct strmap *pair_ids);
+const char *protocol_request(struct arena *a, const struct strmap *keys,
+			     const struct strmap *pair_ids);
 
 /* What an answer holds; what it does not is NULL or empty. */
-struct bootstrap_answer {
+struct protocol_answer {
 	struct strmap certificates;
 	const char *config;    /* nodeupconfig.yaml */
 	struct strmap secrets; /* decoded */
 };
 
 /* Read an answer. What it has beyond these is left alone. */
-int bootstrap_read(struct arena *a, const char *text, size_t n, struct bootstrap_answer *ret,
-		   struct err *e) must_check;
+int protocol_read(struct arena *a, const char *text, size_t n, struct protocol_answer *ret,
+		  struct err *e) must_check;

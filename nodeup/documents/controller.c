@@ -146,7 +146,7 @@ static int check_server_clock(struct loader *l, const char *location, struct err
 
 static int ask_for_config(struct loader *l, const char *location, struct err *e)
 {
-	struct bootstrap_answer answer;
+	struct protocol_answer answer;
 	int r = begin(l, e);
 
 	if (r == 0 && l->req->meanwhile && !l->again)
@@ -156,7 +156,8 @@ static int ask_for_config(struct loader *l, const char *location, struct err *e)
 	if (r == 0 && !l->again)
 		r = check_server_clock(l, location, e);
 	if (r == 0)
-		r = join_ask(l->b->join, l->arena, bootstrap_ask(l->arena, NULL, NULL), &answer, e);
+		r = join_ask(l->b->join, l->arena, protocol_request(l->arena, NULL, NULL), &answer,
+			     e);
 	if (r < 0)
 		return r;
 	if (!answer.config)
@@ -320,7 +321,7 @@ static bool take_kept(struct loader *l, const struct node_wants *w, struct err *
 }
 
 static int take_answer(struct loader *l, const struct node_wants *w, const struct strmap *keys,
-		       const struct bootstrap_answer *answer, struct err *e)
+		       const struct protocol_answer *answer, struct err *e)
 {
 	struct node_keypair *pairs = arena_alloc(l->arena, (w->n_issues + 1) * sizeof(*pairs));
 	int r = 0;
@@ -359,7 +360,7 @@ static int check_pinned(const struct node_wants *w, struct err *e)
 static int ask_for_certificates(struct loader *l, const struct node_wants *w, struct err *e)
 {
 	struct strmap public = { 0 }, private = { 0 }, ids = { 0 };
-	struct bootstrap_answer answer;
+	struct protocol_answer answer;
 	int r = check_pinned(w, e);
 
 	for (size_t i = 0; i < w->n_issues && r == 0; i++) {
@@ -386,8 +387,8 @@ static int ask_for_certificates(struct loader *l, const struct node_wants *w, st
 	if (r == 0)
 		r = begin(l, e);
 	if (r == 0)
-		r = join_ask(l->b->join, l->arena, bootstrap_ask(l->arena, &public, &ids), &answer,
-			     e);
+		r = join_ask(l->b->join, l->arena, protocol_request(l->arena, &public, &ids),
+			     &answer, e);
 	return r < 0 ? r : take_answer(l, w, &private, &answer, e);
 }
 
