@@ -226,7 +226,7 @@ static void note_node(struct session *s)
 
 	if (renew_identity(s, &late) < 0)
 		log_warning("which instance this is was not noted: %s", late.msg);
-	if (bootstrap_keep_told(&s->boot, s->root_fd, &late) < 0)
+	if (bootstrap_keep_answers(&s->boot, s->root_fd, &late) < 0)
 		log_warning("what was told of this node was not kept: %s", late.msg);
 }
 

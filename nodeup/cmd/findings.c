@@ -206,8 +206,8 @@ static size_t text_at(const struct bootstrap *b, const struct tree_pos *pos)
 	size_t best = SIZE_MAX;
 
 	for (size_t i = 0; b && pos->file && i < b->n_texts; i++)
-		if (str_eq(b->texts[i].name, pos->file) && b->texts[i].before < pos->line &&
-		    (best == SIZE_MAX || b->texts[i].before > b->texts[best].before))
+		if (str_eq(b->texts[i].name, pos->file) && b->texts[i].padding < pos->line &&
+		    (best == SIZE_MAX || b->texts[i].padding > b->texts[best].padding))
 			best = i;
 	return best;
 }

@@ -469,7 +469,7 @@ int cmd_plan_walk(struct cli *cli, struct session *s, const struct plan_before *
 	if (r < 0)
 		return r;
 	if (!before && vintage->newest)
-		show_line(stderr, "documents are of %s", vintage_told(s->arena, vintage));
+		show_line(stderr, "documents are of %s", vintage_title(s->arena, vintage));
 	tell_unsure(s->arena, &rep);
 	r = str_eq(cli->output, "json") ? print_json(s, &rep, before, e)
 					: print_text(cli, s, &rep, before, e);

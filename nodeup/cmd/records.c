@@ -22,7 +22,7 @@ static bool is_place(const char *text, size_t n)
 {
 	autoarena struct arena *a = arena_new_empty();
 
-	return is_text(text, n) && location_is_anywhere(str_trim(a, text));
+	return is_text(text, n) && location_is_absolute(str_trim(a, text));
 }
 
 /* One that was cut lacks its end. What is between is read by those that need it. */

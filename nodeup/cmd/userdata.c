@@ -58,7 +58,7 @@ static int take_document(struct rendering *u, const char *file, const struct use
 {
 	if (strlen(f->text) != f->n)
 		return err_config(e, "%s: holds a NUL byte", file);
-	ret->text = f->text + f->before;
+	ret->text = f->text + f->padding;
 	return yaml_parse(u->cli->arena, file, f->text, f->n, ret_tree, e);
 }
 

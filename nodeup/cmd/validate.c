@@ -221,7 +221,7 @@ static struct tree *add_document(struct verdict *v, const char *conf)
 /* ", kops 1.36.2 (by NODEUP_URL_AMD64)": which kops rendered the document, where that is known. */
 static const char *note_vintage(struct arena *a, const struct vintage *v, struct tree *t)
 {
-	const char *told = vintage_told(a, v);
+	const char *told = vintage_title(a, v);
 
 	vintage_note(a, v, t);
 	return told ? arena_printf(a, ", %s", told) : "";

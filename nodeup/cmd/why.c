@@ -141,7 +141,7 @@ static struct tree *explain(struct arena *a, const struct session *s, const stru
 		      : t->asked ? t->asked
 				 : location_shown(a, s->boot.conf));
 	tree_set_text(a, map, "builder", t->origin);
-	tree_set_text(a, map, "documents", vintage_told(a, &s->boot.documents.vintage));
+	tree_set_text(a, map, "documents", vintage_title(a, &s->boot.documents.vintage));
 	add_inputs(a, map, t);
 	add_change(a, map, t, runs);
 	add_titles(a, map, "needs", t->needs, t->n_needs);

@@ -13,7 +13,7 @@ void dialect_warn(struct arena *a, const struct dialect_opts *o, const char *fmt
 	strv_add(a, o->warnings, arena_str(a, text));
 }
 
-void dialect_tell_unknown(const struct dialect_opts *o, const struct field_unknowns *found)
+void dialect_warn_unknown(const struct dialect_opts *o, const struct field_unknowns *found)
 {
 	struct strv texts = { 0 };
 

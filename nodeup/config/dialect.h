@@ -43,7 +43,7 @@ void dialect_warn(struct arena *a, const struct dialect_opts *o, const char *fmt
 	printf_like(3, 4);
 
 /* A warning of each key that is not known. */
-void dialect_tell_unknown(const struct dialect_opts *o, const struct field_unknowns *found);
+void dialect_warn_unknown(const struct dialect_opts *o, const struct field_unknowns *found);
 /* An error of each, where errors are kept, else one that names the others. */
 int dialect_refuse_unknown(const struct dialect_opts *o, const struct field_unknowns *found,
 			   struct err *e) must_check;

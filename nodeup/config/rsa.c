@@ -144,7 +144,7 @@ static bool is_sized(const BIGNUM *w, BIGNUM *square, BN_CTX *ctx)
 	return BN_sqr(square, w, ctx) && BN_num_bits(square) == BITS;
 }
 
-static bool find_place(struct search *s, BN_CTX *ctx)
+static bool choose_start(struct search *s, BN_CTX *ctx)
 {
 	s->at = s->offset = 0;
 	memset(s->divided, 0, sizeof(s->divided));
@@ -172,7 +172,7 @@ static bool next_candidate(struct search *s, BN_CTX *ctx)
 	while (s->offset < SPAN && s->divided[s->offset / 2])
 		s->offset += 2;
 	if (s->offset >= SPAN)
-		return find_place(s, ctx) && next_candidate(s, ctx);
+		return choose_start(s, ctx) && next_candidate(s, ctx);
 	if (!BN_add_word(s->w, s->offset - s->at))
 		return false;
 	s->at = s->offset;

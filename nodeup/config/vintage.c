@@ -127,7 +127,7 @@ static const struct {
 
 static const char setting_key[] = "kopsVersion";
 /* What a version is known by that was on record of another document. */
-static const char before[] = "an earlier document";
+static const char former[] = "an earlier document";
 
 /* Files of kops' own, which lie in a folder of its version. */
 static const char *const own_files[] = { "nodeup", "protokube", "channels", "utils.tar.gz" };
@@ -254,7 +254,7 @@ struct version vintage_version(struct arena *a, const struct vintage *v)
 				 .patch = releases[i].patch };
 }
 
-static const char *told(struct arena *a, const struct vintage *v)
+static const char *claim(struct arena *a, const struct vintage *v)
 {
 	return arena_printf(a, "%s of kops %s (%s)", v->of, v->text ?: vintage_minors(a, v), v->by);
 }
@@ -299,8 +299,8 @@ int vintage_join(struct arena *a, const struct vintage *first, const struct vint
 			return err_config(e,
 					  "%s: this is %s, and %s: %s; which of them is right "
 					  "cannot be said",
-					  tree_where(a, &first->pos), told(a, first),
-					  tree_where(a, &second->pos), told(a, second));
+					  tree_where(a, &first->pos), claim(a, first),
+					  tree_where(a, &second->pos), claim(a, second));
 		both = rank(second) > rank(first) ? *second : *first;
 		both.oldest = greater(first->oldest, second->oldest);
 		both.newest = lesser(first->newest, second->newest);
@@ -314,14 +314,15 @@ int vintage_settle(struct arena *a, const struct dialect_opts *o, int r, struct 
 {
 	struct vintage kept;
 
-	if (r == 0 || !o->recorded || !o->recorded(o->records, &kept) || kept.is_of_before)
+	if (r == 0 || !o->recorded || !o->recorded(o->records, &kept) || kept.is_former)
 		return r;
 	*ret = kept;
 	dialect_warn(
 		a, o,
 		"%s; %s stays, as this document was applied before; for another leave one alone%s and "
 		"run nodeup apply by hand",
-		e->msg, vintage_told(a, ret), vintage_is_exact(ret) ? ", remove " OWN_VINTAGE : "");
+		e->msg, vintage_title(a, ret),
+		vintage_is_exact(ret) ? ", remove " OWN_VINTAGE : "");
 	return 0;
 }
 
@@ -574,7 +575,7 @@ const char *vintage_known_by(struct arena *a, const struct vintage *v)
 	return arena_printf(a, "its keys (%s are possible)", range(a, v->oldest, newest));
 }
 
-const char *vintage_told(struct arena *a, const struct vintage *v)
+const char *vintage_title(struct arena *a, const struct vintage *v)
 {
 	const char *text = vintage_text(a, v), *by = vintage_known_by(a, v);
 
@@ -608,7 +609,7 @@ bool vintage_of_record(struct arena *a, const char *line, struct vintage *ret)
 				 .of = "a document",
 				 .by = words[3],
 				 .pos = { "the record of the last run", 0, 0 } };
-	ret->is_setting = ret->text && (str_eq(ret->by, setting_key) || str_eq(ret->by, before));
+	ret->is_setting = ret->text && (str_eq(ret->by, setting_key) || str_eq(ret->by, former));
 	return true;
 }
 
@@ -623,11 +624,11 @@ struct vintage vintage_newest(void)
 				 .pos = { "the record of the last run", 0, 0 } };
 }
 
-void vintage_set_before(struct vintage *v)
+void vintage_set_former(struct vintage *v)
 {
-	v->is_of_before = true;
+	v->is_former = true;
 	v->is_setting = v->text != NULL;
-	v->by = before;
+	v->by = former;
 }
 
 void vintage_note(struct arena *a, const struct vintage *v, struct tree *t)
@@ -707,7 +708,7 @@ int vintage_check(struct arena *a, const struct vintage *v, const struct dialect
 	if (is_spoken(v))
 		return 0;
 	text = arena_printf(a, "%s: this is %s; nodeup reads %s", tree_where(a, &v->pos),
-			    told(a, v), vintage_spoken(a));
+			    claim(a, v), vintage_spoken(a));
 	if (!o->was_applied || !o->was_applied(o->records, v))
 		return err_config(e, "%s", text);
 	dialect_warn(a, o, "%s; it goes on, as this instance was made of such a document before",

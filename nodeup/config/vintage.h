@@ -19,7 +19,7 @@ struct vintage {
 	const char *of, *by; /* "user data", by "NODEUP_URL_AMD64" */
 	struct tree_pos pos; /* where that stands */
 	bool is_setting;     /* of this machine: what else is exact answers before it */
-	bool is_of_before;   /* on record, of another document of this node */
+	bool is_former;      /* on record, of another document of this node */
 };
 
 /* Where it has been looked for. */
@@ -52,7 +52,7 @@ bool vintage_of_record(struct arena *a, const char *line, struct vintage *ret);
 /* The newest that is spoken: so a nodeup that knew no other made its nodes. */
 struct vintage vintage_newest(void);
 /* One of another document of this node is a setting's worth. */
-void vintage_set_before(struct vintage *v);
+void vintage_set_former(struct vintage *v);
 /* Whether nodeup speaks it: one that it does not is an error, or a warning on a node that was made of such a
  * document before. One that is not known is spoken. */
 int vintage_check(struct arena *a, const struct vintage *v, const struct dialect_opts *o,
@@ -68,7 +68,7 @@ const char *vintage_text(struct arena *a, const struct vintage *v);
 /* "NODEUP_URL_AMD64", "its keys (1.32 to 1.34 are possible)". NULL: it is not known. */
 const char *vintage_known_by(struct arena *a, const struct vintage *v);
 /* "kops 1.34.3 (by NODEUP_URL_AMD64)", "kops 1.34 by its keys". NULL: it is not known. */
-const char *vintage_told(struct arena *a, const struct vintage *v);
+const char *vintage_title(struct arena *a, const struct vintage *v);
 /* Set `kops` and `kopsKnownBy` of a map; nothing where it is not known. */
 void vintage_note(struct arena *a, const struct vintage *v, struct tree *t);
 /* The version by which its documents are read. A minor alone is its newest patch, of several minors the newest counts, and one

@@ -50,7 +50,7 @@ static bool is_taken(const char *path)
 	return false;
 }
 
-static const char *place(struct arena *a, const struct tree_pos *pos)
+static const char *prefix_of(struct arena *a, const struct tree_pos *pos)
 {
 	const char *where = tree_where(a, pos);
 
@@ -60,7 +60,7 @@ static const char *place(struct arena *a, const struct tree_pos *pos)
 int volumes_check_path(struct arena *a, const struct tree_pos *pos, const char *what,
 		       const char *path, struct err *e)
 {
-	const char *where = place(a, pos);
+	const char *where = prefix_of(a, pos);
 
 	if (*path != '/')
 		return err_config(e, "%s%s: '%s' is not absolute", where, what, path);
@@ -85,7 +85,7 @@ static int check_points(struct arena *a, const struct point *p, size_t n, struct
 {
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = i + 1; k < n; k++) {
-			const char *where = place(a, p[k].pos);
+			const char *where = prefix_of(a, p[k].pos);
 
 			if (strcmp(p[i].path, p[k].path) == 0)
 				return err_config(e, "%s'%s' is mounted twice, first by %s", where,
@@ -111,7 +111,7 @@ struct source {
 static int check_source(struct arena *a, const struct node_volumes *v, const struct source *all,
 			const struct source *s, struct err *e)
 {
-	const char *where = place(a, s->pos);
+	const char *where = prefix_of(a, s->pos);
 
 	for (const struct source *o = all; o < s; o++)
 		if (str_is_within(o->path, s->path) || str_is_within(s->path, o->path))
@@ -190,7 +190,7 @@ static int check_disks(struct arena *a, const struct node_volumes *v, struct err
 				if (is_same_disk(names.v[old], names.v[k]))
 					return err_config(e,
 							  "%s%s is asked for twice, first for %s",
-							  place(a, &v->v[i].pos), names.v[k],
+							  prefix_of(a, &v->v[i].pos), names.v[k],
 							  old < before ? v->v[owner[old]].name
 								       : v->v[i].name);
 			arena_push(a, owner, n, i);

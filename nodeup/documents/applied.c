@@ -17,7 +17,7 @@ int loader_last_applied(struct loader *l, const char **ret, struct err *e)
 	if (r < 0)
 		return r == -ENOENT || r == -ENOTDIR ? 0 : r;
 	*ret = str_trim(l->arena, buf_str(&b));
-	if (!location_is_anywhere(*ret))
+	if (!location_is_absolute(*ret))
 		*ret = NULL;
 	return 0;
 }
@@ -243,7 +243,7 @@ static int keep_documents(struct bootstrap *b, int root_fd, const char *name, st
 	return b->key && !b->replayed ? store_save(b->store, root_fd, OWN_DOCUMENTS, &kept, e) : 0;
 }
 
-int bootstrap_keep_told(struct bootstrap *b, int root_fd, struct err *e)
+int bootstrap_keep_answers(struct bootstrap *b, int root_fd, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
 	int r = b->key ? loader_keep_facts(root_fd, &b->facts, e) : 0;

@@ -115,7 +115,7 @@ int loader_archive(struct loader *l, struct err *e)
 	if (r >= 0 || !l->req->errors)
 		return r;
 	/* the rest is read without it; of a run that ends in any case a server need not answer */
-	if (!l->again || e->kind != ERR_NET)
+	if (!l->finds_errors || e->kind != ERR_NET)
 		b->archive_why = *e;
 	return 0;
 }

@@ -11,7 +11,7 @@
 #include "nodeup/tasks/volume.h"
 
 /* Forgets what an earlier try has read. */
-static void begin_again(struct loader *l)
+static void forget(struct loader *l)
 {
 	struct bootstrap *b = l->b;
 
@@ -53,7 +53,7 @@ static int find_facts(struct loader *l, struct dialect_opts *o, struct err *e)
 {
 	const int r = loader_facts(l, e);
 
-	if (r >= 0 || !l->again || (e->kind != ERR_NET && e->errnum != LOADER_UNASKED))
+	if (r >= 0 || !l->finds_errors || (e->kind != ERR_NET && e->errnum != LOADER_UNASKED))
 		return r;
 	o->no_host = true;
 	return 0;
@@ -93,7 +93,7 @@ int loader_model(struct loader *l, struct err *e)
 				     .records = l };
 	int r;
 
-	begin_again(l);
+	forget(l);
 	l->opts = &opts;
 	r = read_documents(l, &opts, e);
 	if (r >= 0)
@@ -102,7 +102,7 @@ int loader_model(struct loader *l, struct err *e)
 		r = check_node(l, &opts, e);
 	if (r < 0 && (e->errnum == ESTALE || e->errnum == LOADER_HOLLOW) && b->join)
 		err_note(e, "of", "%s", join_server(b->join));
-	if (r >= 0 && !l->again && policy_makes_node(p) && policy_has_machine(p))
+	if (r >= 0 && !l->finds_errors && policy_makes_node(p) && policy_has_machine(p))
 		loader_type(l);
 	b->lacks = errs_any(req->errors) || b->archive_why.kind;
 	if (r >= 0 && policy_makes_node(p) && !errs_any_vital(req->errors))
@@ -185,7 +185,7 @@ static void ask_for_version1(struct loader *l)
 
 /* After an error of the documents: what else is wrong in those that were read, or can be. Whether there is a model in spite of
  * that. */
-static bool find_others(struct loader *l)
+static bool load_for_errors(struct loader *l)
 {
 	const struct bootstrap_req *given = l->req;
 	struct bootstrap_req req = *given;
@@ -195,7 +195,7 @@ static bool find_others(struct loader *l)
 	req.errors = req.others;
 	req.patience_ns = 0;
 	l->req = &req;
-	l->again = true;
+	l->finds_errors = true;
 	store_set_patience(l->b->store, 0);
 	r = loader_model(l, &why);
 	l->req = given;
@@ -226,7 +226,7 @@ int bootstrap_load(struct arena *a, const struct bootstrap_req *req, struct boot
 	if (r >= 0)
 		r = loader_load(&l, &why);
 	if (r < 0 && req->others && (why.kind == ERR_CONFIG || why.kind == ERR_INTEGRITY) &&
-	    b.conf && find_others(&l)) {
+	    b.conf && load_for_errors(&l)) {
 		ret->is_partial = true;
 		ret->lacks = b.lacks;
 		ret->documents = b.documents;

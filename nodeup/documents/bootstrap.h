@@ -44,7 +44,7 @@ struct bootstrap_text {
 	const char *name; /* as messages have it; NULL: none shows a line of it */
 	const char *text;
 	size_t n;
-	size_t before; /* so many of n are empty lines that keep the others' numbers */
+	size_t padding; /* so many of n are empty lines that keep the others' numbers */
 };
 
 struct bootstrap {
@@ -117,7 +117,7 @@ const char *bootstrap_kept(struct arena *a, int root_fd);
 bool bootstrap_is_current(const struct bootstrap *b);
 /* Keep, before anything is made of it, what may not be told a second time: by instance metadata, for this boot, and by
  * kops-controller. Once kubelet runs, the node may be Ready, whether this run comes to its end or not. */
-int bootstrap_keep_told(struct bootstrap *b, int root_fd, struct err *e) must_check;
+int bootstrap_keep_answers(struct bootstrap *b, int root_fd, struct err *e) must_check;
 /* Persist the documents below /var/lib/nodeup (0600), for a reboot with the store down, and as the set of this run, which ended
  * well (kept.h). */
 int bootstrap_persist(struct bootstrap *b, int root_fd, int64_t number, struct err *e) must_check;

@@ -49,7 +49,7 @@ int loader_await_clock(struct loader *l, const struct loader_ca *ca, int64_t pat
 	return r;
 }
 
-void loader_tell_clock(struct loader *l, const struct err *off)
+void loader_warn_clock(struct loader *l, const struct err *off)
 {
 	const char *text = arena_printf(l->arena, "%s: its certificates stay", off->msg);
 

@@ -19,14 +19,14 @@ static const char documents_path[] = OWN_DOCUMENTS;
 static const char config_name[] = "nodeupconfig.yaml";
 
 /* By what name an answer of kops-controller is kept. */
-static const char *place_of(struct loader *l, const char *name)
+static const char *location_of(struct loader *l, const char *name)
 {
 	return location_join(l->arena, l->b->documents.base, name);
 }
 
-static const char *place_of_issue(struct loader *l, const char *name, const char *half)
+static const char *location_of_issue(struct loader *l, const char *name, const char *half)
 {
-	return place_of(l, arena_printf(l->arena, "issued/%s.%s", name, half));
+	return location_of(l, arena_printf(l->arena, "issued/%s.%s", name, half));
 }
 
 static void remember_as(struct loader *l, const char *location, const char *text, bool issued)
@@ -46,7 +46,7 @@ static void remember(struct loader *l, const char *location, const char *text)
 
 static void remember_issue(struct loader *l, const char *name, const char *half, const char *text)
 {
-	remember_as(l, place_of_issue(l, name, half), text, true);
+	remember_as(l, location_of_issue(l, name, half), text, true);
 }
 
 const char *loader_kept_text(struct loader *l, const char *location)
@@ -73,7 +73,7 @@ const char *loader_first(struct loader *l, const char *text)
 
 const char *loader_kept_issue(struct loader *l, const char *name, const char *half)
 {
-	return loader_kept_text(l, place_of_issue(l, name, half));
+	return loader_kept_text(l, location_of_issue(l, name, half));
 }
 
 static int begin(struct loader *l, struct err *e)
@@ -99,8 +99,8 @@ static int begin(struct loader *l, struct err *e)
 					    .region = b->facts.region,
 					    .imds = b->imds,
 					    .root_fd = l->req->root_fd,
-					    .patience_ns = l->again ? AGAIN_NS
-								    : l->req->patience_ns,
+					    .patience_ns = l->finds_errors ? AGAIN_NS
+									   : l->req->patience_ns,
 					    .on_wait = l->req->on_wait,
 					    .wait_arg = l->req->wait_arg },
 			&b->join, e);
@@ -108,11 +108,11 @@ static int begin(struct loader *l, struct err *e)
 
 int loader_begin_keys(struct loader *l, size_t n, struct err *e)
 {
-	const struct join_keys_told told = { .after_ns = KEYS_SILENT_NS,
-					     .fn = l->req->on_wait,
-					     .arg = l->req->wait_arg };
+	const struct join_keys_listener listener = { .after_ns = KEYS_SILENT_NS,
+						     .fn = l->req->on_wait,
+						     .arg = l->req->wait_arg };
 
-	const int r = l->b->keys ? 0 : join_keys_new(&told, &l->b->keys, e);
+	const int r = l->b->keys ? 0 : join_keys_new(&listener, &l->b->keys, e);
 
 	if (r == 0)
 		join_keys_begin(l->b->keys, n);
@@ -149,11 +149,11 @@ static int ask_for_config(struct loader *l, const char *location, struct err *e)
 	struct protocol_answer answer;
 	int r = begin(l, e);
 
-	if (r == 0 && l->req->meanwhile && !l->again)
+	if (r == 0 && l->req->meanwhile && !l->finds_errors)
 		l->req->meanwhile(l->req->meanwhile_arg);
-	if (r == 0 && !l->again)
+	if (r == 0 && !l->finds_errors)
 		r = begin_keys(l, e);
-	if (r == 0 && !l->again)
+	if (r == 0 && !l->finds_errors)
 		r = check_server_clock(l, location, e);
 	if (r == 0)
 		r = join_ask(l->b->join, l->arena, protocol_request(l->arena, NULL, NULL), &answer,
@@ -176,7 +176,8 @@ static int ask_for_config(struct loader *l, const char *location, struct err *e)
 		return r;
 	for (size_t i = 0; i < answer.secrets.n; i++)
 		remember(l,
-			 place_of(l, arena_printf(l->arena, "secrets/%s", answer.secrets.v[i].key)),
+			 location_of(l,
+				     arena_printf(l->arena, "secrets/%s", answer.secrets.v[i].key)),
 			 answer.secrets.v[i].value);
 	return 0;
 }
@@ -185,11 +186,11 @@ int loader_join(struct loader *l, const char **ret_location, struct err *e)
 {
 	int r;
 
-	*ret_location = place_of(l, config_name);
+	*ret_location = location_of(l, config_name);
 	if (l->b->replayed)
 		return 0;
 	/* for all that is wrong it is asked once, and not for what is no node */
-	if (l->again && (l->b->join || errs_any_vital(l->req->errors)))
+	if (l->finds_errors && (l->b->join || errs_any_vital(l->req->errors)))
 		return l->is_given
 			       ? 0
 			       : err_fail(e, ERR_NET, EAGAIN, "kops-controller has given nothing");
@@ -316,7 +317,7 @@ static bool take_kept(struct loader *l, const struct node_wants *w, struct err *
 	for (size_t i = 0; i < w->n_issues; i++)
 		loader_take_issue(l, &pairs[i]);
 	if (off->kind)
-		loader_tell_clock(l, off);
+		loader_warn_clock(l, off);
 	return true;
 }
 
@@ -398,7 +399,7 @@ static bool is_unasked(const struct loader *l)
 	return !policy_may_change(l->policy) && !l->is_given && !l->b->replayed && !l->b->adopted;
 }
 
-static void tell_unasked(struct loader *l, bool is_kept)
+static void warn_unasked(struct loader *l, bool is_kept)
 {
 	strv_addf(
 		l->arena, &l->b->warnings,
@@ -412,14 +413,14 @@ static void tell_unasked(struct loader *l, bool is_kept)
 static void take_secrets(struct loader *l)
 {
 	static const char dockerconfig[] = "dockerconfig";
-	const char *at = place_of(l, arena_printf(l->arena, "secrets/%s", dockerconfig)),
+	const char *at = location_of(l, arena_printf(l->arena, "secrets/%s", dockerconfig)),
 		   *text = NULL;
 	struct err ignored;
 	size_t n;
 
 	if (is_unasked(l)) {
 		text = loader_kept_text(l, at);
-		tell_unasked(l, text);
+		warn_unasked(l, text);
 	} else if (store_get(l->b->store, at, &text, &n, &ignored) < 0) {
 		return;
 	}
@@ -438,7 +439,7 @@ static void add_fault(struct err *e, const struct err *fault, bool is_first)
 
 /* What another program asked for: each of it has to be what we would have been given, and stays as it is. All that is wrong
  * is told. */
-static int take_there(struct loader *l, const struct node_wants *w, struct err *e)
+static int take_foreign(struct loader *l, const struct node_wants *w, struct err *e)
 {
 	struct node_keypair *pairs = arena_alloc(l->arena, (w->n_issues + 1) * sizeof(*pairs));
 	size_t wrong = 0;
@@ -465,8 +466,9 @@ static int take_adopted(struct loader *l, const struct node_wants *w, struct err
 	struct err ignored;
 
 	if (config)
-		remember(l, place_of(l, config_name), config);
-	return w->otherwise && take_there(l, w->otherwise, &ignored) == 0 ? 0 : take_there(l, w, e);
+		remember(l, location_of(l, config_name), config);
+	return w->otherwise && take_foreign(l, w->otherwise, &ignored) == 0 ? 0
+									    : take_foreign(l, w, e);
 }
 
 static void add_unmade(struct loader *l, const struct node_wants *w, struct node_keypairs *all)
@@ -518,7 +520,7 @@ int loader_issues(struct loader *l, const struct node_wants *w, struct err *e)
 	if (l->b->replayed)
 		return err_fail(e, ERR_NET, ENODATA,
 				"the certificates that are kept do not hold any more");
-	if (take_there(l, w, &why) == 0)
+	if (take_foreign(l, w, &why) == 0)
 		return 0;
 	if (why.errnum != ENOENT)
 		strv_addf(l->arena, &l->b->warnings,

@@ -147,7 +147,7 @@ static int ask_for_store(struct loader *l, struct err *e)
 }
 
 /* Which of the facts that no node of today goes without is not known; NULL: all are. */
-static const char *unknown_of(const struct facts *f)
+static const char *missing_fact(const struct facts *f)
 {
 	return !f->instance_id         ? "instanceID"
 	       : !f->region            ? "region"
@@ -167,7 +167,7 @@ static int ask_for_all(struct loader *l, struct err *e)
 	bool is_ahead = false;
 	int r = 0;
 
-	if (l->policy->offline && !unknown_of(&l->b->facts))
+	if (l->policy->offline && !missing_fact(&l->b->facts))
 		return 0;
 	if (l->b->imds && l->is_imds_silent)
 		r = err_fail(e, ERR_NET, ENETDOWN,
@@ -184,8 +184,8 @@ static int ask_for_all(struct loader *l, struct err *e)
 	if (r < 0 ? e->kind != ERR_NET : l->b->imds != NULL)
 		return r;
 	loader_kept_facts(l->arena, l->req->root_fd, &l->b->facts);
-	if (unknown_of(&l->b->facts))
-		return r < 0 ? r : not_asked(l, unknown_of(&l->b->facts), e);
+	if (missing_fact(&l->b->facts))
+		return r < 0 ? r : not_asked(l, missing_fact(&l->b->facts), e);
 	if (l->b->imds)
 		strv_addf(l->arena, &l->b->warnings, "%s; what it said before in this boot is used",
 			  e->msg);
@@ -298,7 +298,7 @@ void loader_kept_facts(struct arena *a, int root_fd, struct facts *f)
 }
 
 /* The store's, unless it is of another company: that has a region of its own, which says nothing of this machine. */
-static const char *known_region(struct loader *l)
+static const char *default_region(struct loader *l)
 {
 	const char *given = getenv("AWS_REGION");
 
@@ -315,7 +315,7 @@ int loader_facts(struct loader *l, struct err *e)
 	int r;
 
 	if (!policy_has_machine(l->policy)) {
-		f->region = f->region ? f->region : known_region(l);
+		f->region = f->region ? f->region : default_region(l);
 		f->instance_id = f->instance_id ? f->instance_id : any_instance;
 		return 0;
 	}
@@ -326,7 +326,7 @@ int loader_facts(struct loader *l, struct err *e)
 	if (l->policy->offline && !l->policy->image_mode && policy_makes_node(l->policy))
 		loader_kept_facts(l->arena, l->req->root_fd, f);
 	if (!f->region)
-		f->region = known_region(l);
+		f->region = default_region(l);
 	if (policy_makes_node(l->policy) && !l->b->documents.of_instance)
 		take_files(l);
 	return find_own_facts(l, e);

@@ -157,7 +157,7 @@ static int issue_all(struct loader *l, const struct node_wants *w, struct node_k
 
 /* What has it in use is told. A unit of ours starts again by itself, and a static pod whose manifest is ours does because that
  * has the number of renewals in it. */
-static void tell(struct loader *l, const struct node_issue *want, const char *why)
+static void warn_renewal(struct loader *l, const struct node_issue *want, const char *why)
 {
 	static const char stays[] = "has the one before until it starts again";
 	const char *then = "";
@@ -188,13 +188,13 @@ static int find_in_time(struct loader *l, const struct node_issue *want,
 	}
 	*ret_found = find_pair(l, want, signer, is_off, ret, why);
 	if (is_off && *ret_found)
-		loader_tell_clock(l, &off);
+		loader_warn_clock(l, &off);
 	return !is_off || *ret_found || !policy_may_change(l->policy)
 		       ? 0
 		       : loader_await_clock(l, &ca, LOADER_CLOCK_PATIENCE_NS, e);
 }
 
-int loader_issue_here(struct loader *l, const struct node_wants *w, struct err *e)
+int loader_self_issue(struct loader *l, const struct node_wants *w, struct err *e)
 {
 	struct node_keypair *pairs = arena_alloc(l->arena, (w->n_issues + 1) * sizeof(*pairs));
 	struct node_keypairs *all = &l->b->node.keypairs;
@@ -221,7 +221,7 @@ int loader_issue_here(struct loader *l, const struct node_wants *w, struct err *
 			pairs[i].why = why;
 			if (why != none)
 				pairs[i].renewals = count_renewal(l, want->name);
-			tell(l, want, why);
+			warn_renewal(l, want, why);
 		}
 		pairs[i].pod = want->pod_stays ? NULL : want->pod;
 	}

@@ -308,7 +308,7 @@ static int add_keyset(struct loader *l, const struct item *item, struct missing 
 	if (yaml_parse(a, from, text, n, &t, e) < 0)
 		return err_config(e, "%s: keyset %s: not YAML", from, want->name);
 	/* the documents' own error has told of it */
-	if (l->again && !*want->id)
+	if (l->finds_errors && !*want->id)
 		return 0;
 	r = l->b->documents.dialect->keyset(a, t, want->name, want->id, &pair, e);
 	if (r < 0)
@@ -324,7 +324,7 @@ static int add_keyset(struct loader *l, const struct item *item, struct missing 
 static int go_on(const struct loader *l, int r, const struct err *e)
 {
 	r = errs_keep(l->req->errors, r, e);
-	return l->again ? 0 : r;
+	return l->finds_errors ? 0 : r;
 }
 
 static int add_manifest(struct loader *l, const char *location, struct err *e)
@@ -530,7 +530,7 @@ static int read_store(struct loader *l, const struct node_wants *w, struct err *
 }
 
 /* What is wrong with those that can be read. Nothing is issued, and where their place is a wrong value none are there. */
-static void look_again(struct loader *l, const struct node_wants *w)
+static void read_for_errors(struct loader *l, const struct node_wants *w)
 {
 	struct err ignored;
 
@@ -546,8 +546,8 @@ int loader_keys(struct loader *l, struct err *e)
 
 	if (d->dialect->wants)
 		w = d->dialect->wants(l->arena, d, &l->b->node);
-	if (l->again) {
-		look_again(l, &w);
+	if (l->finds_errors) {
+		read_for_errors(l, &w);
 		return 0;
 	}
 	if (d->join && policy_has_machine(l->policy))
@@ -562,6 +562,6 @@ int loader_keys(struct loader *l, struct err *e)
 	if (r == 0 && !policy_has_machine(l->policy) && w.n_issues)
 		loader_leave_issues(l, &w);
 	else if (r == 0)
-		r = loader_issue_here(l, &w, e);
+		r = loader_self_issue(l, &w, e);
 	return r;
 }

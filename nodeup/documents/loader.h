@@ -17,8 +17,8 @@ struct loader {
 	struct bootstrap *b;
 	/* as long as the model is made, else NULL */
 	const struct dialect_opts *opts;
-	bool again; /* what was read is read once more, for all that is wrong in it, and what was not: it is asked for once */
-	bool is_given;       /* kops-controller has answered with NodeupConfig */
+	bool finds_errors; /* what was read is read once more, for all that is wrong in it, and what was not: it is asked for once */
+	bool is_given;     /* kops-controller has answered with NodeupConfig */
 	bool is_imds_silent; /* for as long as it was waited for */
 	const char *
 		unparsed; /* a file of this machine that does not parse, or is gone with others; NULL: all serve */
@@ -95,7 +95,7 @@ int loader_join(struct loader *l, const char **ret_location, struct err *e) must
 int loader_issues(struct loader *l, const struct node_wants *w, struct err *e) must_check;
 /* Certificates that the node issues itself: those that it has, where they are what would be issued now, else new ones for
  * new keys, all of which are made at once. Where nothing is to be done they are only said to be unmade. */
-int loader_issue_here(struct loader *l, const struct node_wants *w, struct err *e) must_check;
+int loader_self_issue(struct loader *l, const struct node_wants *w, struct err *e) must_check;
 /* Begins the keys of certificates of which nothing is here: the store takes as long to answer. */
 int loader_begin_issues(struct loader *l, const struct node_wants *w, struct err *e) must_check;
 /* The certificates of a CA, of which only the one of that id counts (NULL: any); its name for messages. certs NULL: it is not known. */
@@ -111,7 +111,7 @@ int loader_check_clock(struct loader *l, const struct loader_ca *ca, struct err 
 int loader_await_clock(struct loader *l, const struct loader_ca *ca, int64_t patience_ns,
 		       struct err *e) must_check;
 /* Say once that certificates stay because the clock is off. */
-void loader_tell_clock(struct loader *l, const struct err *off);
+void loader_warn_clock(struct loader *l, const struct err *off);
 /* Begin to make as many keys as are missing of so many, for join_keys_take. Who waits for documents is told of them after ten seconds. */
 int loader_begin_keys(struct loader *l, size_t n, struct err *e) must_check;
 /* Nothing is asked for or issued; that each of them would be is known. */
@@ -155,7 +155,7 @@ int loader_instance(struct loader *l, struct err *e) must_check;
  * metadata service that this command has heard is asked, and its silence changes nothing. Then a setting answers, then what was
  * guessed before, then keys. A version that is not spoken is an error, as it is elsewhere. */
 int loader_vintage(struct loader *l, const struct dialect_opts *o, struct err *e) must_check;
-/* What the records say of the document of --conf, or of one before (is_of_before); false: nothing. */
+/* What the records say of the document of --conf, or of a former one (is_former); false: nothing. */
 bool loader_read_vintage(struct loader *l, struct vintage *ret);
 /* Whether no server has any of the documents. */
 bool loader_is_local(const struct loader *l);

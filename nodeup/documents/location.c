@@ -27,7 +27,7 @@ const char *location_path(const char *location)
 		       : location;
 }
 
-bool location_is_anywhere(const char *location)
+bool location_is_absolute(const char *location)
 {
 	return *location == '/' || strstr(location, "://") || str_eq(location, LOCATION_IMDS);
 }

@@ -19,7 +19,7 @@ bool location_is_imds(const char *location);
 /* Whether it is such documents. */
 bool location_is_kept(const char *location);
 /* Whether it means the same place from any directory. */
-bool location_is_anywhere(const char *location);
+bool location_is_absolute(const char *location);
 /* The path of a file of this machine, or NULL when it is on another machine. */
 const char *location_path(const char *location);
 /* Whether a network is needed to read it. */

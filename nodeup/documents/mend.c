@@ -132,7 +132,7 @@ static int find_lost(struct loader *l, const char *name, struct copy *ret, struc
 }
 
 /* The documents may be loaded more than once in a run. */
-static bool is_told(const struct bootstrap *b, const char *path)
+static bool is_listed(const struct bootstrap *b, const char *path)
 {
 	for (size_t i = 0; i < b->n_lost; i++)
 		if (str_eq(b->lost[i].path, path))
@@ -173,7 +173,7 @@ int loader_mend(struct loader *l, const char *location, struct err *e)
 	store_forget(b->store, location);
 	store_remember(b->store, &(struct store_entry){
 					 .location = location, .text = lost.text, .n = lost.n });
-	if (is_told(b, lost.path))
+	if (is_listed(b, lost.path))
 		return 0;
 	lost.why = arena_printf(l->arena, "%s %s; its copy of %s, of %s, is used and put back%s",
 				lost.path, damage, copy.of.date, copy.of.instance,

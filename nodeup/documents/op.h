@@ -53,7 +53,7 @@ struct store_answer {
 
 struct store_op {
 	struct store_entry entry; /* the result; names and text are filled when finished */
-	const char *place;        /* where it is read: the location, rewritten */
+	const char *target;       /* the location, rewritten: it is read there */
 	const char *shown;        /* the same for people */
 	struct s3_try s3;         /* loc.bucket NULL: not of S3 */
 	enum store_state state;

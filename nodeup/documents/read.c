@@ -73,7 +73,7 @@ static int read_bytes(struct loader *l, const char *what, const char *location, 
 	}
 	if (other || location == l->b->conf)
 		shown = l->user_data.file;
-	*ret = (struct bootstrap_text){ shown, f.text, f.n, f.before };
+	*ret = (struct bootstrap_text){ shown, f.text, f.n, f.padding };
 	arena_push(l->arena, l->b->texts, l->b->n_texts, *ret);
 	/* of an instance's own user data no line is shown */
 	if (location_is_imds(location))
@@ -119,8 +119,8 @@ static int check_bytes(struct loader *l, const char *location, const struct boot
 	const struct documents *d = &l->b->documents;
 
 	if (!text->text || !d->dialect->check_cluster ||
-	    d->dialect->check_cluster(l->arena, d, text->name, text->text + text->before,
-				      text->n - text->before, e) == 0)
+	    d->dialect->check_cluster(l->arena, d, text->name, text->text + text->padding,
+				      text->n - text->padding, e) == 0)
 		return 0;
 	if (yaml_is_hollow(text->text, text->n))
 		return loader_hollow(l, location, e);
@@ -145,8 +145,8 @@ static int read_cluster(struct loader *l, const char *what, const char *location
 	d->cluster = t;
 	if (text.text) {
 		d->checked = NULL;
-		d->cluster_text = (struct documents_file){ location, text.text + text.before,
-							   text.n - text.before };
+		d->cluster_text = (struct documents_file){ location, text.text + text.padding,
+							   text.n - text.padding };
 	}
 	return 0;
 }

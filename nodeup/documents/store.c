@@ -132,7 +132,7 @@ static int list_local(struct store *s, const char *path, struct store_entry *ent
 }
 
 /* Where a location is read: what the rewrites make of one that is remote. */
-static const char *place_of(struct store *s, const char *location)
+static const char *target_of(struct store *s, const char *location)
 {
 	return s->http && location_is_remote(location) ? http_rewritten(s->http, s->arena, location)
 						       : location;
@@ -145,18 +145,19 @@ static int prepare_op(struct store *s, const char *location, bool listing, struc
 					  .listing = listing } };
 	int r;
 
-	op.place = place_of(s, op.entry.location);
-	if (str_has_prefix(op.place, "s3://")) {
-		op.s3.location = op.place;
+	op.target = target_of(s, op.entry.location);
+	if (str_has_prefix(op.target, "s3://")) {
+		op.s3.location = op.target;
 		op.s3.listing = listing;
-		r = s3_parse(s->arena, op.place, &op.s3.loc, e);
+		r = s3_parse(s->arena, op.target, &op.s3.loc, e);
 		if (r < 0)
 			return r;
-	} else if (!str_has_prefix(op.place, "https://") && !str_has_prefix(op.place, "http://")) {
+	} else if (!str_has_prefix(op.target, "https://") &&
+		   !str_has_prefix(op.target, "http://")) {
 		return err_config(e, "'%s': wanted a path, or an " LOCATION_SCHEMES " URL",
-				  op.place);
+				  op.target);
 	}
-	op.shown = location_shown(s->arena, op.place);
+	op.shown = location_shown(s->arena, op.target);
 	*ret = op;
 	return 0;
 }
@@ -223,7 +224,7 @@ static int look_up(struct store *s, const char *location, bool listing, struct s
 	struct store_entry entry = { .location = arena_str(s->arena, location),
 				     .listing = listing };
 	const char *path = s->replaying ? location_path(location)
-					: location_path(place_of(s, location));
+					: location_path(target_of(s, location));
 	int r;
 
 	*ret = find_entry(s, location, listing);
@@ -322,7 +323,7 @@ static int add_ops(struct store *s, const struct strv *locations, bool listing,
 			known = known || (ops[k].entry.listing == listing &&
 					  str_eq(ops[k].entry.location, location));
 		if (known || location_is_imds(location) ||
-		    !location_is_remote(place_of(s, location)) || find_entry(s, location, listing))
+		    !location_is_remote(target_of(s, location)) || find_entry(s, location, listing))
 			continue;
 		r = prepare_op(s, location, listing, &ops[*n], e);
 		if (r < 0)

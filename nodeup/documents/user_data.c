@@ -197,7 +197,7 @@ static int take_own(struct reader *r, const struct piece *p, struct user_data *r
 		if (q < 0)
 			break;
 		f = file_of(h[i].name, f.text);
-		f.before = h[i].line - 1;
+		f.padding = h[i].line - 1;
 		if (is_conf(f.name))
 			found.conf = f;
 		else

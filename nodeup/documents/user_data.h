@@ -17,7 +17,7 @@ enum { USER_DATA_MAX = 4 << 20 };
 struct user_data_file {
 	const char *name, *text;
 	size_t n;
-	size_t before; /* so many of n are such lines */
+	size_t padding; /* so many of n are such lines */
 };
 
 struct user_data {

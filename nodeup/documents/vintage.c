@@ -11,16 +11,16 @@ static size_t length_of(const struct user_data_file *f)
 {
 	size_t n = f->n;
 
-	while (n > f->before && f->text[n - 1] == '\n')
+	while (n > f->padding && f->text[n - 1] == '\n')
 		n--;
-	return n - f->before;
+	return n - f->padding;
 }
 
 static bool is_same(const struct user_data_file *x, const struct user_data_file *y)
 {
 	const size_t n = length_of(x);
 
-	return n == length_of(y) && memcmp(x->text + x->before, y->text + y->before, n) == 0;
+	return n == length_of(y) && memcmp(x->text + x->padding, y->text + y->padding, n) == 0;
 }
 
 /* Whether the metadata service is that of the machine which the documents are for, and has answered. */
@@ -100,7 +100,7 @@ static const char *digest_of_conf(struct loader *l, char hex[static DIGEST_TEXT_
 {
 	const struct user_data_file *conf = &l->user_data.conf;
 
-	return digest_sha256_hex(conf->text + conf->before, length_of(conf), hex);
+	return digest_sha256_hex(conf->text + conf->padding, length_of(conf), hex);
 }
 
 bool loader_read_vintage(struct loader *l, struct vintage *ret)
@@ -122,7 +122,7 @@ bool loader_read_vintage(struct loader *l, struct vintage *ret)
 	    !vintage_of_record(l->arena, strchr(lines.v[1], ' ') + 1, ret))
 		return false;
 	if (!str_has_prefix(lines.v[1], digest_of_conf(l, hex)))
-		vintage_set_before(ret);
+		vintage_set_former(ret);
 	return true;
 }
 
@@ -145,7 +145,7 @@ static void keep_guess(struct loader *l, const struct vintage *kept, struct vint
 				 (!v->newest || (v->oldest <= minor && minor <= v->newest));
 
 	/* what was found of another document is of use where keys leave more open than that */
-	if (kept->is_of_before && (!leaves_open || v->oldest == v->newest))
+	if (kept->is_former && (!leaves_open || v->oldest == v->newest))
 		return;
 	if (!leaves_open && (is_as(l, kept, v) || !l->policy->at_boot))
 		return;
@@ -154,7 +154,7 @@ static void keep_guess(struct loader *l, const struct vintage *kept, struct vint
 		strv_addf(l->arena, &l->b->warnings,
 			  "documents are of %s, and this node was made as of %s; it stays so until "
 			  "nodeup apply is run by hand",
-			  vintage_told(l->arena, v), vintage_told(l->arena, kept));
+			  vintage_title(l->arena, v), vintage_title(l->arena, kept));
 	}
 	*v = *kept;
 }

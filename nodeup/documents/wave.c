@@ -185,7 +185,7 @@ static int settle_listing(struct store_wave *w, struct store_op *op)
 		if (r < 0)
 			return r;
 	} else {
-		store_index_names(a, op->place, buf_str(&answer->body), &names);
+		store_index_names(a, op->target, buf_str(&answer->body), &names);
 	}
 	strv_add_all(a, &op->entry.names, &names);
 	/* the next page has tries of its own */
@@ -285,7 +285,7 @@ static int64_t begin_due(struct store_wave *w)
 }
 
 /* Tell of servers that have said nothing for a second: one of them speaks for all. Returns when to look again. */
-static int64_t tell_silence(struct store_wave *w)
+static int64_t report_silence(struct store_wave *w)
 {
 	const struct store *s = w->store;
 	const int64_t now = dur_now();
@@ -369,7 +369,7 @@ int store_run(struct store *s, struct store_op *ops, size_t n, struct err *e)
 
 		if (due == 0)
 			break;
-		look = tell_silence(&w);
+		look = report_silence(&w);
 		await_change(&w, look < due ? look : due);
 		r = settle_answered(&w, e);
 	}

@@ -24,7 +24,7 @@ struct join_keys {
 	struct pool *pool;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	struct join_keys_told told;
+	struct join_keys_listener listener;
 	int64_t since_ns; /* they are waited for; 0: not yet */
 	struct made **v;
 	size_t n, taken;
@@ -43,7 +43,7 @@ static void make_one(void *arg)
 	(void)pthread_mutex_unlock(&m->keys->lock);
 }
 
-int join_keys_new(const struct join_keys_told *told, struct join_keys **ret, struct err *e)
+int join_keys_new(const struct join_keys_listener *listener, struct join_keys **ret, struct err *e)
 {
 	struct join_keys *k = xcalloc(1, sizeof(*k));
 	pthread_condattr_t monotonic;
@@ -58,7 +58,7 @@ int join_keys_new(const struct join_keys_told *told, struct join_keys **ret, str
 	(void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
 	(void)pthread_cond_init(&k->changed, &monotonic);
 	(void)pthread_condattr_destroy(&monotonic);
-	k->told = *told;
+	k->listener = *listener;
 	*ret = k;
 	return 0;
 }
@@ -80,8 +80,8 @@ void join_keys_begin(struct join_keys *k, size_t n)
 	}
 }
 
-/* Under the lock, which is given away while it is told. */
-static void tell(struct join_keys *k)
+/* Under the lock, which is given up during the call. */
+static void report(struct join_keys *k)
 {
 	char reason[REASON_MAX];
 	const int64_t now = dur_now();
@@ -94,13 +94,13 @@ static void tell(struct join_keys *k)
 				.named = true };
 	size_t made = 0;
 
-	if (!k->told.fn || now - k->since_ns < k->told.after_ns)
+	if (!k->listener.fn || now - k->since_ns < k->listener.after_ns)
 		return;
 	for (size_t i = 0; i < k->n; i++)
 		made += k->v[i]->done;
 	(void)print_to(reason, sizeof(reason), "%zu of %zu are made", made, k->n);
 	(void)pthread_mutex_unlock(&k->lock);
-	k->told.fn(k->told.arg, &w);
+	k->listener.fn(k->listener.arg, &w);
 	(void)pthread_mutex_lock(&k->lock);
 }
 
@@ -114,7 +114,7 @@ static void await(struct join_keys *k, const struct made *m)
 		const struct timespec due = { .tv_sec = due_ns / DUR_SEC,
 					      .tv_nsec = due_ns % DUR_SEC };
 
-		tell(k);
+		report(k);
 		if (!m->done)
 			(void)pthread_cond_timedwait(&k->changed, &k->lock, &due);
 	}

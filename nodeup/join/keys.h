@@ -11,14 +11,14 @@
 struct join_keys;
 
 /* Who is told how many there are, while one is waited for; from so long on. fn is NULL: nobody. */
-struct join_keys_told {
+struct join_keys_listener {
 	int64_t after_ns;
 	wait_fn *fn;
 	void *arg;
 };
 
 /* None is begun yet. */
-int join_keys_new(const struct join_keys_told *told, struct join_keys **ret,
+int join_keys_new(const struct join_keys_listener *listener, struct join_keys **ret,
 		  struct err *e) must_check;
 /* Begin to make as many keys as are missing of n that nobody has taken. */
 void join_keys_begin(struct join_keys *k, size_t n);

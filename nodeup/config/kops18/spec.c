@@ -125,7 +125,7 @@ int kops18_read(struct arena *a, const struct schema *s, const struct tree *t, c
 		return r;
 	if (o->strict)
 		return dialect_refuse_unknown(o, &unknown, e);
-	dialect_tell_unknown(o, &unknown);
+	dialect_warn_unknown(o, &unknown);
 	return 0;
 }
 

@@ -102,7 +102,7 @@ static int read_fields(struct look *l)
 		return r;
 	if (l->opts->strict)
 		return dialect_refuse_unknown(l->opts, &unknown, l->err);
-	dialect_tell_unknown(l->opts, &unknown);
+	dialect_warn_unknown(l->opts, &unknown);
 	return 0;
 }
 

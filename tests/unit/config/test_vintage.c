@@ -293,7 +293,7 @@ static void the_newest_that_is_left_is_taken(void **state)
 		assert_int_equal(find(a, NULL, all[i].text, true, &v, &e), 0);
 		assert_int_equal(yaml_parse(a, "k", all[i].text, strlen(all[i].text), &t, &e), 0);
 		vintage_guess(a, t, &v);
-		assert_string_equal(vintage_told(a, &v), all[i].want);
+		assert_string_equal(vintage_title(a, &v), all[i].want);
 	}
 }
 

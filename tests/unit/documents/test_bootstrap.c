@@ -113,7 +113,7 @@ static void must_load(struct fixture *fx)
 static void must_persist(struct fixture *fx)
 {
 	/* as apply does: the one before a run, the other after it */
-	if (bootstrap_keep_told(&fx->b, fx->root.fd, &fx->e) < 0 ||
+	if (bootstrap_keep_answers(&fx->b, fx->root.fd, &fx->e) < 0 ||
 	    bootstrap_persist(&fx->b, fx->root.fd, 1, &fx->e) < 0)
 		fail_msg("%s", fx->e.msg);
 }

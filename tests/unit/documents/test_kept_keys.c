@@ -12,7 +12,7 @@
 static void what_was_begun_for_a_try_that_failed_is_there_for_the_next(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
-	const struct join_keys_told told = { 0 };
+	const struct join_keys_listener listener = { 0 };
 	struct join_keys *begun, *kept;
 	const struct policy policy = { .mode = MODE_APPLY };
 	struct bootstrap_req req = { .policy = &policy,
@@ -24,7 +24,7 @@ static void what_was_begun_for_a_try_that_failed_is_there_for_the_next(void **st
 	(void)state;
 	scratch_new(&root);
 	req.root_fd = root.fd;
-	assert_int_equal(join_keys_new(&told, &begun, &e), 0);
+	assert_int_equal(join_keys_new(&listener, &begun, &e), 0);
 	join_keys_begin(begun, 1);
 	kept = begun;
 	for (int tries = 0; tries < 2; tries++) {

@@ -88,9 +88,9 @@ static void expect(struct arena *a, const char *form, struct bytes b, const char
 	if (read_as(a, b, false, &u, &e) < 0)
 		fail_msg("%s: %s", form, e.msg);
 	assert_string_equal(u.file, file);
-	if (strcmp(u.conf.text + u.conf.before, DOCUMENT) != 0 || u.conf.before != before ||
+	if (strcmp(u.conf.text + u.conf.padding, DOCUMENT) != 0 || u.conf.padding != before ||
 	    u.conf.n != before + strlen(DOCUMENT) || strspn(u.conf.text, "\n") != before)
-		fail_msg("%s: %zu: %s", form, u.conf.before, u.conf.text);
+		fail_msg("%s: %zu: %s", form, u.conf.padding, u.conf.text);
 }
 
 static void refuse(struct arena *a, struct bytes b, const char *message)

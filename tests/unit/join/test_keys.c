@@ -31,11 +31,11 @@ static struct heard make(int64_t after_ns)
 {
 	autoarena struct arena *a = arena_new_empty();
 	struct heard h = { 0 };
-	const struct join_keys_told told = { .after_ns = after_ns, .fn = hear, .arg = &h };
+	const struct join_keys_listener listener = { .after_ns = after_ns, .fn = hear, .arg = &h };
 	struct join_keys *k;
 	struct err e;
 
-	assert_int_equal(join_keys_new(&told, &k, &e), 0);
+	assert_int_equal(join_keys_new(&listener, &k, &e), 0);
 	join_keys_begin(k, 3);
 	join_keys_begin(k, N);
 	/* of an earlier try */
@@ -78,13 +78,13 @@ static void keys_of_a_try_that_failed_are_those_of_the_next(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
 	struct heard h = { 0 };
-	const struct join_keys_told told = { .fn = hear, .arg = &h };
+	const struct join_keys_listener listener = { .fn = hear, .arg = &h };
 	const char *first[3], *second[3];
 	struct join_keys *k;
 	struct err e;
 
 	(void)state;
-	assert_int_equal(join_keys_new(&told, &k, &e), 0);
+	assert_int_equal(join_keys_new(&listener, &k, &e), 0);
 	join_keys_begin(k, 2);
 	take(k, a, 2, first);
 	join_keys_give_back(k);
