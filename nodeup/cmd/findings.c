@@ -140,7 +140,7 @@ static size_t byte_of(const char *line, size_t character)
 	return i;
 }
 
-static void take_line(struct arena *a, struct finding *f, const struct bootstrap_text *t)
+static void take_line(struct arena *a, struct finding *f, const struct user_data_file *t)
 {
 	autoarena struct arena *scratch = arena_new_empty();
 	const struct strv l = split_lines(scratch, t->text, t->n, f->pos.line);

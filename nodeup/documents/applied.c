@@ -47,16 +47,21 @@ const char *loader_kept_name(struct loader *l, const char *location)
 	return store_kept_name(l->arena, &kept, location);
 }
 
-/* The documents that the last run on this instance kept; false: there are none. */
-static bool kept_here(struct loader *l, struct store_texts *ret)
+bool loader_kept(struct loader *l, struct store_origin *ret_of, struct store_texts *ret)
 {
 	const int root_fd = l->req->root_fd;
-	struct store_origin of;
 	struct err ignored;
 
-	return store_kept_of(l->arena, root_fd, OWN_DOCUMENTS, &of, &ignored) >= 0 &&
-	       str_eq(of.instance, l->b->facts.instance_id) &&
+	return store_kept_of(l->arena, root_fd, OWN_DOCUMENTS, ret_of, &ignored) >= 0 &&
 	       store_kept_texts(l->arena, root_fd, OWN_DOCUMENTS, NULL, ret, &ignored) >= 0;
+}
+
+/* The documents that the last run on this instance kept; false: there are none. */
+static bool kept_of_instance(struct loader *l, struct store_texts *ret)
+{
+	struct store_origin of;
+
+	return loader_kept(l, &of, ret) && str_eq(of.instance, l->b->facts.instance_id);
 }
 
 /* Whether the last run kept this very document of --conf. It may have had fewer signs of a version than there are now. */
@@ -67,7 +72,8 @@ static bool is_conf_kept(struct loader *l)
 	struct err ignored;
 	size_t n;
 
-	if (!kept_here(l, &texts) || store_get(l->b->store, l->b->conf, &text, &n, &ignored) < 0)
+	if (!kept_of_instance(l, &texts) ||
+	    store_get(l->b->store, l->b->conf, &text, &n, &ignored) < 0)
 		return false;
 	for (size_t i = 0; i < texts.n; i++)
 		if (str_eq(texts.v[i].location, name))
@@ -82,7 +88,7 @@ static bool is_kept(struct loader *l, const char *last, const char *minors)
 	struct store_texts texts;
 	struct err ignored;
 
-	if (!kept_here(l, &texts))
+	if (!kept_of_instance(l, &texts))
 		return str_eq(last, loader_conf_name(l->arena, l->b->conf));
 	for (size_t i = 0; i < texts.n; i++) {
 		const char *file = texts.v[i].location;
@@ -134,7 +140,7 @@ static void note_kept(struct loader *l, struct buf *b)
 {
 	struct store_texts texts;
 
-	if (!kept_here(l, &texts))
+	if (!kept_of_instance(l, &texts))
 		return;
 	for (size_t i = 0; i < texts.n; i++) {
 		const struct store_text *kept = &texts.v[i];
@@ -201,38 +207,22 @@ bool loader_recorded(void *records, struct vintage *ret)
 	*ret = found;
 	return true;
 }
-/* Remember which configuration it was, for a run without --conf. */
-static int record_conf(const char *name, int root_fd, struct err *e)
-{
-	autofree char *text = xasprintf("%s\n", name);
 
-	return record_keep(root_fd, OWN_CONF, 0600, text, e);
-}
-
-/* Remember whether a later run may go on with documents of a kops that is not spoken, and which, and of which kops these are. */
-static int record_vintage(const struct bootstrap *b, int root_fd, struct err *e)
+/* Keeps what a later run has to know of these documents. */
+static int keep_records(const struct bootstrap *b, const char *name, int root_fd, struct err *e)
 {
+	autofree char *conf = xasprintf("%s\n", name);
 	/* one line alone is of a nodeup that made all as of the newest */
-	autofree char *text = xasprintf("%s\n%s\n", b->outlived ? b->outlived : "spoken",
-					b->vintage ? b->vintage : "-");
-
-	return record_keep(root_fd, OWN_VINTAGE, 0644, text, e);
-}
-
-/* Remember which documents it were, for a later run that finds a value in them refused. */
-static int record_applied(const struct bootstrap *b, int root_fd, struct err *e)
-{
-	autobuf struct buf lines = BUF_INIT(LOADER_APPLIED_MAX);
+	autofree char *vintage = xasprintf("%s\n%s\n", b->outlived ? b->outlived : "spoken",
+					   b->vintage ? b->vintage : "-");
+	autobuf struct buf applied = BUF_INIT(LOADER_APPLIED_MAX);
+	int r = record_keep(root_fd, OWN_VINTAGE, 0644, vintage, e);
 
 	for (size_t i = 0; i < b->n_texts; i++)
-		note_document(b->texts[i].text, b->texts[i].n, &lines);
-	return record_keep(root_fd, OWN_APPLIED, 0644, buf_str(&lines), e);
-}
-
-/* The next run of this boot need not ask. */
-static int record_version1(int root_fd, struct err *e)
-{
-	return record_write(root_fd, OWN_IMDS_VERSION, 0644, "answered\n", e);
+		note_document(b->texts[i].text, b->texts[i].n, &applied);
+	if (r >= 0)
+		r = record_keep(root_fd, OWN_APPLIED, 0644, buf_str(&applied), e);
+	return r < 0 ? r : record_keep(root_fd, OWN_CONF, 0600, conf, e);
 }
 
 static int keep_documents(struct bootstrap *b, int root_fd, const char *name, struct err *e)
@@ -258,17 +248,16 @@ int bootstrap_persist(struct bootstrap *b, int root_fd, int64_t number, struct e
 {
 	autoarena struct arena *a = arena_new_empty();
 	const char *name = loader_conf_name(a, b->conf);
-	int r = b->imds_has_version1 ? record_version1(root_fd, e) : 0;
+	/* the next run of this boot need not ask */
+	int r = b->imds_has_version1
+			? record_write(root_fd, OWN_IMDS_VERSION, 0644, "answered\n", e)
+			: 0;
 
 	/* of another run's documents no more is kept than that this one ended well with them */
 	if (b->set)
 		return r < 0 ? r : kept_add(root_fd, b->set_path, number, e);
 	if (r >= 0)
-		r = record_vintage(b, root_fd, e);
-	if (r >= 0)
-		r = record_applied(b, root_fd, e);
-	if (r >= 0)
-		r = record_conf(name, root_fd, e);
+		r = keep_records(b, name, root_fd, e);
 	if (r >= 0)
 		r = keep_documents(b, root_fd, name, e);
 	return r < 0 || !b->key ? r : kept_add(root_fd, OWN_DOCUMENTS, number, e);

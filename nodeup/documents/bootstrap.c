@@ -166,21 +166,15 @@ static void ask_for_version1(struct loader *l)
 {
 	struct bootstrap *b = l->b;
 	struct err ignored;
+	int r;
 
 	/* facts that were given are of another machine */
 	if (!b->imds || l->req->facts_file || !b->node.asks_version1 ||
 	    io_is_there(l->req->root_fd, OWN_IMDS_VERSION))
 		return;
-	switch (imds_has_version1(b->imds, &ignored)) {
-	case 0:
-		b->imds_lacks_version1 = true;
-		break;
-	case 1:
-		b->imds_has_version1 = true;
-		break;
-	default:
-		break;
-	}
+	r = imds_has_version1(b->imds, &ignored);
+	b->imds_lacks_version1 = r == 0;
+	b->imds_has_version1 = r > 0;
 }
 
 /* After an error of the documents: what else is wrong in those that were read, or can be. Whether there is a model in spite of

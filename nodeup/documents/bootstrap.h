@@ -11,6 +11,7 @@
 #include "nodeup/config/policy.h"
 #include "nodeup/host/probe.h"
 #include "nodeup/documents/store.h"
+#include "nodeup/documents/user_data.h"
 
 struct bootstrap;
 
@@ -37,14 +38,6 @@ struct bootstrap_req {
 		errors; /* what is wrong in documents, where all of it is told; NULL: the first ends it */
 	/* where, after an error that ended it, all that is wrong in the documents that can be read is kept; NULL: nowhere */
 	struct errs *others;
-};
-
-/* A document as it was read, for messages that show a line of it. */
-struct bootstrap_text {
-	const char *name; /* as messages have it; NULL: none shows a line of it */
-	const char *text;
-	size_t n;
-	size_t padding; /* so many of n are empty lines that keep the others' numbers */
 };
 
 struct bootstrap {
@@ -87,8 +80,9 @@ struct bootstrap {
 	struct imds *imds;
 	/* The instance refuses version 1 of its metadata service, which this Kubernetes asks. */
 	bool imds_lacks_version1;
-	bool imds_has_version1;       /* it said in this run that it does not */
-	struct bootstrap_text *texts; /* of the documents */
+	bool imds_has_version1; /* it said in this run that it does not */
+	struct user_data_file
+		*texts; /* of the documents; name NULL: no message shows a line of it */
 	size_t n_texts;
 	struct err
 		archive_why; /* where errors are kept: what is wrong with the archive; kind NONE: nothing */

@@ -8,7 +8,6 @@
 
 #include "nodeup/config/pem.h"
 #include "nodeup/documents/bootstrap.h"
-#include "nodeup/documents/user_data.h"
 
 struct loader {
 	struct arena *arena;
@@ -128,6 +127,8 @@ bool loader_was_checked(const struct loader *l, const struct node_issue *want,
 /* Note for later runs that the check found it right. The same, and dates that were not looked at are no check. */
 void loader_note_check(struct loader *l, const struct node_issue *want, const struct pem_wanted *w,
 		       const struct pem_life *life, struct node_keypair *pair);
+/* The documents that the last run kept, and of which instance; false: none, or they are damaged. */
+bool loader_kept(struct loader *l, struct store_origin *ret_of, struct store_texts *ret);
 /* The text that an earlier run read at that location, and kept; NULL: none. */
 const char *loader_kept_text(struct loader *l, const char *location);
 /* What an earlier run was given, or made, and kept by that name; NULL: nothing. */

@@ -21,12 +21,9 @@ struct copy {
 
 static bool find_copy(struct loader *l, const char *name, struct copy *ret)
 {
-	const int root_fd = l->req->root_fd;
 	struct store_texts all;
-	struct err ignored;
 
-	if (store_kept_of(l->arena, root_fd, OWN_DOCUMENTS, &ret->of, &ignored) < 0 ||
-	    store_kept_texts(l->arena, root_fd, OWN_DOCUMENTS, NULL, &all, &ignored) < 0)
+	if (!loader_kept(l, &ret->of, &all))
 		return false;
 	for (size_t i = 0; i < all.n; i++)
 		if (str_eq(all.v[i].location, name)) {
@@ -103,10 +100,10 @@ static const char *find_damage(struct loader *l, const char *location, const cha
 static const char *find_gone_beside(struct loader *l, const char *name)
 {
 	const size_t n = (size_t)(str_basename(name) - name);
+	struct store_origin of;
 	struct store_texts all;
-	struct err ignored;
 
-	if (store_kept_texts(l->arena, l->req->root_fd, OWN_DOCUMENTS, NULL, &all, &ignored) < 0)
+	if (!loader_kept(l, &of, &all))
 		return NULL;
 	for (size_t i = 0; i < all.n; i++) {
 		const char *location = all.v[i].location;

@@ -39,20 +39,19 @@ static int not_parsed(struct loader *l, const char *location, int r)
 /* The bytes of a document. One that is not there is a configuration error, or with `warn` a warning and no text; no
  * warning where documents are checked alone, and what was read is told. */
 static int read_bytes(struct loader *l, const char *what, const char *location, bool warn,
-		      struct bootstrap_text *ret, struct err *e)
+		      struct user_data_file *ret, struct err *e)
 {
 	const char *shown = location_shown(l->arena, location);
 	const struct user_data_file *other = loader_brought(l, location);
-	struct user_data_file f = { 0 };
 	int r = other ? 0 : loader_mend(l, location, e);
 
-	*ret = (struct bootstrap_text){ 0 };
+	*ret = (struct user_data_file){ 0 };
 	if (r < 0)
 		return r;
 	if (other)
-		f = *other;
+		*ret = *other;
 	else
-		r = store_get(l->b->store, location, &f.text, &f.n, e);
+		r = store_get(l->b->store, location, &ret->text, &ret->n, e);
 	if (r == -ENOENT && warn) {
 		if (!l->b->documents.checked)
 			strv_addf(l->arena, &l->b->warnings,
@@ -65,15 +64,13 @@ static int read_bytes(struct loader *l, const char *what, const char *location, 
 		return err_wrap(e, "%s", what);
 	/* it may be the user data that brings it */
 	if (location == l->b->conf) {
-		r = user_data_read(l->arena, shown, &f, location_is_imds(location), &l->user_data,
+		r = user_data_read(l->arena, shown, ret, location_is_imds(location), &l->user_data,
 				   e);
 		if (r < 0)
-			return not_parsed(l, location, kinds_explain(shown, f.text, e));
-		f = l->user_data.conf;
+			return not_parsed(l, location, kinds_explain(shown, ret->text, e));
+		*ret = l->user_data.conf;
 	}
-	if (other || location == l->b->conf)
-		shown = l->user_data.file;
-	*ret = (struct bootstrap_text){ shown, f.text, f.n, f.padding };
+	ret->name = other || location == l->b->conf ? l->user_data.file : shown;
 	arena_push(l->arena, l->b->texts, l->b->n_texts, *ret);
 	/* of an instance's own user data no line is shown */
 	if (location_is_imds(location))
@@ -82,7 +79,7 @@ static int read_bytes(struct loader *l, const char *what, const char *location, 
 }
 
 /* TREE_NULL is what is not there. */
-static int parse_bytes(struct loader *l, const char *location, const struct bootstrap_text *text,
+static int parse_bytes(struct loader *l, const char *location, const struct user_data_file *text,
 		       struct tree **ret, struct err *e)
 {
 	int r;
@@ -106,14 +103,14 @@ static int parse_bytes(struct loader *l, const char *location, const struct boot
 static int read_document(struct loader *l, const char *what, const char *location, bool warn,
 			 struct tree **ret, struct err *e)
 {
-	struct bootstrap_text text;
+	struct user_data_file text;
 	int r = read_bytes(l, what, location, warn, &text, e);
 
 	return r < 0 ? r : parse_bytes(l, location, &text, ret, e);
 }
 
 /* Whether these bytes are those that the document of --conf means, which is known before they are parsed. */
-static int check_bytes(struct loader *l, const char *location, const struct bootstrap_text *text,
+static int check_bytes(struct loader *l, const char *location, const struct user_data_file *text,
 		       struct err *e)
 {
 	const struct documents *d = &l->b->documents;
@@ -132,7 +129,7 @@ static int read_cluster(struct loader *l, const char *what, const char *location
 			struct err *e)
 {
 	struct documents *d = &l->b->documents;
-	struct bootstrap_text text;
+	struct user_data_file text;
 	struct tree *t;
 	int r = read_bytes(l, what, location, warn, &text, e);
 

@@ -179,9 +179,15 @@ static void restore_missing(struct store *s, const struct tree *t, is_wanted_fn 
 
 /* Answer from the record alone. Documents that were read before the store went away may be newer than the rest: one
  * state or the other. */
-static int restore(struct store *s, const struct tree *t, const char *path, int64_t seen_ns,
-		   is_wanted_fn *is_wanted, struct err *e)
+static int restore(struct store *s, int root_fd, const char *path, const char *key,
+		   is_wanted_fn *is_wanted, struct tree **ret, int64_t *ret_age_ns, struct err *e)
 {
+	struct tree *t;
+	int64_t seen_ns;
+	int r = load_saved(s->arena, root_fd, path, key, &t, &seen_ns, e);
+
+	if (r < 0)
+		return r;
 	s->n = 0;
 	if (!restore_documents(s, tree_get(t, "documents"), is_wanted)) {
 		s->n = 0;
@@ -191,6 +197,8 @@ static int restore(struct store *s, const struct tree *t, const char *path, int6
 	restore_missing(s, tree_get(t, "missing"), is_wanted);
 	s->kept = arena_printf(s->arena, "%s UTC", dur_date(s->arena, seen_ns));
 	s->replaying = true;
+	*ret = t;
+	*ret_age_ns = dur_wall() > seen_ns ? dur_wall() - seen_ns : 0;
 	return 0;
 }
 
@@ -279,41 +287,24 @@ bool store_kept_equal(const struct buf *x, const struct buf *y)
 	return one && other && tree_eq(one, other);
 }
 
-static int64_t age_of(int64_t seen_ns)
-{
-	const int64_t age_ns = dur_wall() - seen_ns;
-
-	return age_ns < 0 ? 0 : age_ns;
-}
-
 int store_replay(struct store *s, int root_fd, const char *path, const char *key,
 		 int64_t *ret_age_ns, struct err *e)
 {
-	int64_t seen_ns;
 	struct tree *t;
-	int r = load_saved(s->arena, root_fd, path, key, &t, &seen_ns, e);
 
 	/* a file of this machine is read where it is */
-	if (r >= 0)
-		r = restore(s, t, path, seen_ns, location_is_remote, e);
-	if (r >= 0)
-		*ret_age_ns = age_of(seen_ns);
-	return r;
+	return restore(s, root_fd, path, key, location_is_remote, &t, ret_age_ns, e);
 }
 
 int store_use(struct store *s, int root_fd, const char *path, const char **ret_conf,
 	      int64_t *ret_age_ns, struct err *e)
 {
-	int64_t seen_ns;
 	struct tree *t;
-	int r = load_saved(s->arena, root_fd, path, NULL, &t, &seen_ns, e);
+	int r = restore(s, root_fd, path, NULL, is_any, &t, ret_age_ns, e);
 
-	if (r >= 0)
-		r = restore(s, t, path, seen_ns, is_any, e);
 	if (r < 0)
 		return r;
 	*ret_conf = tree_text(t, "conf");
-	*ret_age_ns = age_of(seen_ns);
 	return *ret_conf
 		       ? 0
 		       : err_fail(e, ERR_SYSTEM, ENOENT, "'%s' does not say which is --conf", path);
