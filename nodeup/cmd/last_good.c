@@ -144,9 +144,7 @@ static int ask_instance(struct session *s, const struct last_good_req *req, int6
 	const struct http_opts plain = { .root_fd = s->host_fd };
 	struct bootstrap_req ask = {
 		.root_fd = s->root_fd,
-		.patience_ns = patience_ns,
-		.on_wait = req->on_wait,
-		.wait_arg = req->arg,
+		.patience = { patience_ns, req->on_wait, req->arg },
 	};
 	int r = 0;
 

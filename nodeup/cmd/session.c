@@ -108,11 +108,9 @@ static int load_documents(struct session *s, const struct session_req *req, stru
 		.root_fd = s->root_fd,
 		.policy = &s->policy,
 		.http = s->http,
-		.patience_ns = req->patience_ns,
+		.patience = { req->patience_ns, req->on_wait, req->wait_arg },
 		.deadline_ns = req->end_ns,
 		.pipe_ns = cli->deadline_ns,
-		.on_wait = req->on_wait,
-		.wait_arg = req->wait_arg,
 		/* which would change what a saved plan has seen of the cache */
 		.meanwhile = policy_may_change(&s->policy) && !cli->plan_file ? read_cache_ahead
 									      : NULL,

@@ -182,7 +182,7 @@ static int load_documents(struct cli *cli, int root_fd, struct http *http, struc
 		.root_fd = root_fd,
 		.policy = &policy,
 		.http = cli->offline ? NULL : http,
-		.patience_ns = PATIENCE_NS,
+		.patience.ns = PATIENCE_NS,
 		.errors = errors,
 	};
 	struct strv warnings = { 0 };

@@ -141,8 +141,8 @@ static int prepare_store(struct loader *l, struct err *e)
 		      &b->store, e);
 	if (r < 0)
 		return r;
-	store_set_patience(b->store, req->patience_ns);
-	store_on_wait(b->store, req->on_wait, req->wait_arg);
+	store_set_patience(b->store, req->patience.ns);
+	store_on_wait(b->store, req->patience.fn, req->patience.arg);
 	return req->conf && location_is_kept(req->conf) ? loader_choose_set(l, e)
 							: loader_find_conf(l, &b->conf, e);
 }
@@ -187,7 +187,7 @@ static bool load_for_errors(struct loader *l)
 	int r;
 
 	req.errors = req.others;
-	req.patience_ns = 0;
+	req.patience.ns = 0;
 	l->req = &req;
 	l->finds_errors = true;
 	store_set_patience(l->b->store, 0);

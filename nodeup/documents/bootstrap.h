@@ -22,11 +22,9 @@ struct bootstrap_req {
 	const struct policy *policy;
 	const struct settings *settings; /* of the machine; NULL: none */
 	struct http *http;               /* NULL: nothing is asked */
-	int64_t pipe_ns;     /* how long a document that is a pipe may take; 0: IO_PIPE_NS */
-	int64_t patience_ns; /* for the store, see store_set_patience */
-	int64_t deadline_ns; /* of the wait for a clock; 0: none */
-	wait_fn *on_wait;
-	void *wait_arg;
+	int64_t pipe_ns; /* how long a document that is a pipe may take; 0: IO_PIPE_NS */
+	struct wait_patience patience; /* with servers */
+	int64_t deadline_ns;           /* of the wait for a clock; 0: none */
 	void (*meanwhile)(
 		void *arg); /* called when a server is asked that takes its time; NULL is fine */
 	/* called once all is known but certificates, before they are made or asked for; they are unmade in it. NULL is fine */

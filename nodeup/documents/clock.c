@@ -42,8 +42,8 @@ int loader_await_clock(struct loader *l, const struct loader_ca *ca, int64_t pat
 					.next_ns = dur_now() + CLOCK_LOOK_NS,
 					.named = true };
 
-		if (req->on_wait)
-			req->on_wait(req->wait_arg, &w);
+		if (req->patience.fn)
+			req->patience.fn(req->patience.arg, &w);
 		wait_until(w.next_ns < end ? w.next_ns : end);
 	}
 	return r;

@@ -80,6 +80,7 @@ static int begin(struct loader *l, struct err *e)
 {
 	struct bootstrap *b = l->b;
 	const struct documents_join *d = b->documents.join;
+	struct wait_patience patience = l->req->patience;
 	int r = 0;
 
 	if (b->join)
@@ -93,24 +94,23 @@ static int begin(struct loader *l, struct err *e)
 			       "kops-controller: in which region this instance is, is not known");
 	if (r < 0)
 		return r;
+	if (l->finds_errors)
+		patience.ns = AGAIN_NS;
 	return join_new(&(struct join_req){ .servers = &d->servers,
 					    .tls_server_name = d->tls_server_name,
 					    .ca = d->ca,
 					    .region = b->facts.region,
 					    .imds = b->imds,
 					    .root_fd = l->req->root_fd,
-					    .patience_ns = l->finds_errors ? AGAIN_NS
-									   : l->req->patience_ns,
-					    .on_wait = l->req->on_wait,
-					    .wait_arg = l->req->wait_arg },
+					    .patience = patience },
 			&b->join, e);
 }
 
 int loader_begin_keys(struct loader *l, size_t n, struct err *e)
 {
 	const struct join_keys_listener listener = { .after_ns = KEYS_SILENT_NS,
-						     .fn = l->req->on_wait,
-						     .arg = l->req->wait_arg };
+						     .fn = l->req->patience.fn,
+						     .arg = l->req->patience.arg };
 
 	const int r = l->b->keys ? 0 : join_keys_new(&listener, &l->b->keys, e);
 
@@ -141,7 +141,7 @@ static int check_server_clock(struct loader *l, const char *location, struct err
 		return loader_check_clock(l, &ca, e);
 	return loader_await_clock(
 		l, &ca,
-		loader_kept_text(l, location) ? l->req->patience_ns : LOADER_CLOCK_PATIENCE_NS, e);
+		loader_kept_text(l, location) ? l->req->patience.ns : LOADER_CLOCK_PATIENCE_NS, e);
 }
 
 static int ask_for_config(struct loader *l, const char *location, struct err *e)

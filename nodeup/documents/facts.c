@@ -42,10 +42,7 @@ int loader_given_facts(struct loader *l, struct err *e)
 bool loader_wait_again(const struct loader *l, const char *what, int64_t since_ns,
 		       unsigned int attempt, const struct err *last)
 {
-	const struct wait_patience patience = { l->req->patience_ns, l->req->on_wait,
-						l->req->wait_arg };
-
-	return wait_again(&patience, what, since_ns, attempt, last);
+	return wait_again(&l->req->patience, what, since_ns, attempt, last);
 }
 
 /* Ask IMDS as patiently as the store is asked: it may come up later than we do. */

@@ -32,10 +32,9 @@ struct store {
 	size_t n;
 	bool replaying;
 	const char *kept; /* replaying: the file's date, for messages */
-	int64_t patience_ns, pipe_ns;
+	struct wait_patience patience;
+	int64_t pipe_ns;
 	bool clock_agrees; /* a server's last answer had the time that we have */
-	wait_fn *on_wait;
-	void *wait_arg;
 };
 
 enum store_state { OP_DUE, OP_RUNNING, OP_FINISHED };

@@ -36,13 +36,13 @@ void store_free(struct store *s)
 
 void store_on_wait(struct store *s, wait_fn *fn, void *arg)
 {
-	s->on_wait = fn;
-	s->wait_arg = arg;
+	s->patience.fn = fn;
+	s->patience.arg = arg;
 }
 
 void store_set_patience(struct store *s, int64_t ns)
 {
-	s->patience_ns = ns;
+	s->patience.ns = ns;
 }
 
 void store_use_dual_stack(struct store *s)
@@ -177,7 +177,6 @@ static int check_reachable(struct store *s, const char *location, struct err *e)
 /* The user data of this instance; beside it is nothing. */
 static int read_imds(struct store *s, struct store_entry *entry, struct err *e)
 {
-	const struct wait_patience patience = { s->patience_ns, s->on_wait, s->wait_arg };
 	const int64_t since = dur_now();
 	unsigned int attempt = 0;
 	struct imds *imds;
@@ -191,7 +190,7 @@ static int read_imds(struct store *s, struct store_entry *entry, struct err *e)
 	do
 		r = imds_user_data(imds, s->arena, &entry->text, &entry->n, e);
 	while (r < 0 && r != -ENOENT && e->kind == ERR_NET &&
-	       wait_again(&patience, LOCATION_IMDS, since, ++attempt, e));
+	       wait_again(&s->patience, LOCATION_IMDS, since, ++attempt, e));
 	imds_free(imds);
 	if (r != -ENOENT)
 		return r;

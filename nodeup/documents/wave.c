@@ -147,7 +147,7 @@ static int settle_failure(struct store_wave *w, struct store_op *op, struct err 
 {
 	struct store *s = w->store;
 	int status = op->answer.status;
-	int64_t now = dur_now(), left = s->patience_ns - (now - op->since_ns), delay;
+	int64_t now = dur_now(), left = s->patience.ns - (now - op->since_ns), delay;
 
 	if (store_learn(s, op)) {
 		op->state = OP_DUE;
@@ -162,10 +162,10 @@ static int settle_failure(struct store_wave *w, struct store_op *op, struct err 
 		op->state = OP_FINISHED;
 		return 0;
 	}
-	if (!may_pass(s, op) || (s->patience_ns >= 0 && left <= 0))
+	if (!may_pass(s, op) || (s->patience.ns >= 0 && left <= 0))
 		return give_up(op, now, e);
 	delay = delay_of(op);
-	if (s->patience_ns >= 0 && delay > left)
+	if (s->patience.ns >= 0 && delay > left)
 		delay = left;
 	op->state = OP_DUE;
 	op->next_ns = now + delay;
@@ -257,8 +257,8 @@ static int settle_answered(struct store_wave *w, struct err *e)
 			continue;
 		spoken = true;
 		if (why.kind != ERR_NONE)
-			wait_tell(s->on_wait, s->wait_arg, op->shown, op->since_ns, op->attempt,
-				  &why, op->next_ns);
+			wait_tell(s->patience.fn, s->patience.arg, op->shown, op->since_ns,
+				  op->attempt, &why, op->next_ns);
 	}
 	return 0;
 }
@@ -302,8 +302,9 @@ static int64_t report_silence(struct store_wave *w)
 			op->silent_ns = now + SLOW_NS;
 		} else if (op->silent_ns <= now) {
 			if (!spoken)
-				wait_tell_silence(s->on_wait, s->wait_arg, op->shown, op->shown,
-						  op->is_slow, op->since_ns, op->attempt);
+				wait_tell_silence(s->patience.fn, s->patience.arg, op->shown,
+						  op->shown, op->is_slow, op->since_ns,
+						  op->attempt);
 			spoken = true;
 			op->silent_ns = INT64_MAX;
 		}

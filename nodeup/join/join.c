@@ -140,7 +140,7 @@ static int judge(struct join *j, struct arena *a, const struct http_answer *answ
 /* A server that says nothing is not listened to for longer than all of them are waited for. */
 static int64_t try_ns(const struct join *j)
 {
-	const int64_t patience = j->req.patience_ns;
+	const int64_t patience = j->req.patience.ns;
 
 	return patience >= 0 && patience < TRY_NS ? patience + DUR_MS : TRY_NS;
 }
@@ -158,8 +158,8 @@ static void on_silence(void *arg)
 	const struct join_try *t = arg;
 	const struct join_req *req = &t->join->req;
 
-	wait_tell_silence(req->on_wait, req->wait_arg, "kops-controller", join_server(t->join),
-			  false, t->since_ns, t->attempt);
+	wait_tell_silence(req->patience.fn, req->patience.arg, "kops-controller",
+			  join_server(t->join), false, t->since_ns, t->attempt);
 }
 
 /* 1: answered; 0: it may be tried again, with e; else it may not. */
@@ -227,13 +227,14 @@ int join_ask(struct join *j, struct arena *a, const char *body, struct protocol_
 		if (r)
 			return r > 0 ? 0 : r;
 		now = dur_now();
-		left = req->patience_ns - (now - since);
-		if (req->patience_ns >= 0 && left <= 0)
+		left = req->patience.ns - (now - since);
+		if (req->patience.ns >= 0 && left <= 0)
 			return err_code(e);
 		next = now + join_turns_next(&j->turns, wait_chance(), t.wanted_ns);
-		if (req->patience_ns >= 0 && next > now + left)
+		if (req->patience.ns >= 0 && next > now + left)
 			next = now + left;
-		wait_tell(req->on_wait, req->wait_arg, "kops-controller", since, attempt, e, next);
+		wait_tell(req->patience.fn, req->patience.arg, "kops-controller", since, attempt, e,
+			  next);
 		wait_until(next);
 	}
 }

@@ -21,9 +21,7 @@ struct join_req {
 	const char *region;
 	struct imds *imds; /* NULL: credentials of the environment alone */
 	int root_fd;
-	int64_t patience_ns; /* -1: for ever */
-	wait_fn *on_wait;
-	void *wait_arg;
+	struct wait_patience patience;
 };
 
 /* Asks nothing yet. */

@@ -69,8 +69,7 @@ static int setup(void **state)
 		.conf = worker_conf,
 		.root_fd = fx->root.fd,
 		.http = fx->c->http,
-		.on_wait = on_wait,
-		.wait_arg = fx,
+		.patience = { 0, on_wait, fx },
 	};
 	*state = fx;
 	return 0;
@@ -414,7 +413,7 @@ static void test_missing_key_pairs(void **state)
 {
 	struct fixture *fx = *state;
 
-	fx->req.patience_ns = -1;
+	fx->req.patience.ns = -1;
 	assert_int_equal(unlink(below(fx, ISSUED SERIAL ".crt")), 0);
 	tmp_remove(below(fx, BASE "/pki/issued/kube-proxy"));
 	assert_int_equal(load(fx), -ENOENT);
@@ -487,7 +486,7 @@ static void test_store_unreachable(void **state)
 	/* of the cluster spec or the instance group, whichever was first */
 	assert_true(str_has_prefix(fx->e.msg, "cluster spec and instance group: s3://" BASE "/"));
 	assert_non_null(strstr(fx->e.msg, ": GET 'http://127.0.0.1:9/"));
-	fx->req.patience_ns = DUR_SEC / 10;
+	fx->req.patience.ns = DUR_SEC / 10;
 	assert_true(load(fx) < 0);
 	assert_int_equal(fx->e.kind, ERR_NET);
 	/* a first boot has nothing to fall back on, and says so */
@@ -508,7 +507,7 @@ static void test_replay(void **state)
 	assert_int_equal(st.st_mode & 07777, 0600);
 
 	store_is_down();
-	fx->req.patience_ns = DUR_SEC / 10;
+	fx->req.patience.ns = DUR_SEC / 10;
 	must_load(fx);
 	assert_true(fx->b.replayed);
 	assert_true(fx->b.replay_age_ns >= 0 && fx->b.replay_age_ns < 600 * DUR_SEC);
@@ -805,7 +804,7 @@ static void test_own_name_not_to_be_had(void **state)
 	assert_true(str_has_prefix(fx->e.msg,
 				   "hostnameOverride '@aws': fact localHostname: instance "
 				   "metadata: GET "));
-	fx->req.patience_ns = -1;
+	fx->req.patience.ns = -1;
 	must_load(fx);
 	assert_int_equal(fx->waits, 1);
 	assert_int_equal(asked(fx, hostname_path), 3);
@@ -822,7 +821,7 @@ static void test_bad_documents(void **state)
 	};
 	struct fixture *fx = *state;
 
-	fx->req.patience_ns = -1;
+	fx->req.patience.ns = -1;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		const char *kept = arena_printf(fx->a, "%s.kept", cases[i].path);
 

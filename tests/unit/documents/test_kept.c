@@ -476,7 +476,7 @@ static void a_damaged_document_waits_for_metadata_at_boot(void **state)
 	cloud_tell(c, CLOUD_IMDS, "/__set?path=instance-id&value=i-1");
 	fx->req.http = c->http;
 	fx->req.facts_file = NULL;
-	fx->req.patience_ns = 30 * DUR_SEC;
+	fx->req.patience.ns = 30 * DUR_SEC;
 	for (int i = 0; i < 2; i++) {
 		fx->policy.at_boot = i;
 		cloud_fault(c, CLOUD_IMDS, "/latest/meta-data/instance-id", "status=500&times=2");
