@@ -64,7 +64,7 @@ static bool kept_of_instance(struct loader *l, struct store_texts *ret)
 	return loader_kept(l, &of, ret) && str_eq(of.instance, l->b->facts.instance_id);
 }
 
-/* Whether the last run kept this very document of --conf. It may have had fewer signs of a version than there are now. */
+/* Returns whether the last run kept this very document of --conf. It may have had fewer signs of a version than there are now. */
 static bool is_conf_kept(struct loader *l)
 {
 	const char *name = loader_conf_name(l->arena, l->b->conf), *text;
@@ -81,7 +81,7 @@ static bool is_conf_kept(struct loader *l)
 	return false;
 }
 
-/* Whether a document that the last run kept is of the same minors. Where none of this instance is kept, it is so if the
+/* Returns whether a document that the last run kept is of the same minors. Where none of this instance is kept, it is so if the
  * last run had the same --conf: an earlier nodeup has not said of which kops that was. */
 static bool is_kept(struct loader *l, const char *last, const char *minors)
 {
@@ -134,7 +134,7 @@ static void note_document(const char *text, size_t n, struct buf *b)
 	(void)buf_addf(b, "%s\n", digest_sha256_hex(text, n, hex));
 }
 
-/* What a nodeup that has no such record kept of the documents of this instance; user data as they are, and the
+/* Notes what a nodeup that has no such record kept of the documents of this instance; user data as they are, and the
  * document that they bring. */
 static void note_kept(struct loader *l, struct buf *b)
 {
@@ -154,7 +154,7 @@ static void note_kept(struct loader *l, struct buf *b)
 	}
 }
 
-/* Whether each document that was read by now is one of those. */
+/* Returns whether each document that was read by now is one of those. */
 static bool has_same_documents(struct loader *l)
 {
 	autobuf struct buf applied = BUF_INIT(LOADER_APPLIED_MAX);
@@ -172,7 +172,7 @@ static bool has_same_documents(struct loader *l)
 	return is_same;
 }
 
-/* Whether the records are of a run of this instance that ended well; and of which configuration. */
+/* Returns whether the records are of a run of this instance that ended well; and of which configuration. */
 static bool is_recorded(struct loader *l, const char **ret_last)
 {
 	autobuf struct buf identity = BUF_INIT(LOADER_RECORD_MAX);

@@ -48,7 +48,7 @@ static int read_documents(struct loader *l, struct dialect_opts *o, struct err *
 	return r < 0 ? r : loader_archive(l, e);
 }
 
-/* Where all that is wrong is looked for, facts that cannot be had are done without. */
+/* Finds facts. Where all errors are looked for, the model is made without those that cannot be had. */
 static int find_facts(struct loader *l, struct dialect_opts *o, struct err *e)
 {
 	const int r = loader_facts(l, e);
@@ -177,8 +177,7 @@ static void ask_for_version1(struct loader *l)
 	b->imds_has_version1 = r > 0;
 }
 
-/* After an error of the documents: what else is wrong in those that were read, or can be. Whether there is a model in spite of
- * that. */
+/* Finds, after an error of the documents, what else is wrong in them. Returns whether there is a model in spite of that. */
 static bool load_for_errors(struct loader *l)
 {
 	const struct bootstrap_req *given = l->req;

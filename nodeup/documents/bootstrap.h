@@ -1,7 +1,7 @@
 /* bootstrap.h - from --conf to the node model: documents, facts, keys, secrets
  * Reads kube_env.yaml, finds cluster spec, instance group, pki and secrets where the documents say
- * (ConfigBase) or, without ConfigBase, beside --conf. Which of the two is decided by the documents
- * alone, never by an error. Everything a node needs is read before anything is written.
+ * (ConfigBase) or, without ConfigBase, beside --conf. The documents alone decide
+ * which of the two, never an error. Everything a node needs is read before anything is written.
  * Bodies: applied.c.
  * Owner: the arena. Errors: CONFIG, NET, SYSTEM with the location. Threads: one.
  * Source: kops upup/pkg/fi/nodeup/command.go. */
@@ -95,17 +95,17 @@ int bootstrap_load(struct arena *a, const struct bootstrap_req *req, struct boot
 		   struct err *e) must_check;
 /* All warnings. Unknown keys are the last, those that are most like a known one before the others. */
 struct strv bootstrap_warnings(struct arena *a, const struct bootstrap *b);
-/* What can be known without a document: the facts that were given, and those of the host. */
+/* Facts that need no document: those that were given, and those of the host. */
 int bootstrap_facts(struct arena *a, const char *facts_file, int root_fd, bool running,
 		    struct facts *ret, struct err *e) must_check;
-/* Which instance this is, without a document: as the firmware says, as it was known in this boot, or by the metadata service,
+/* Finds out which instance this is without a document: as the firmware says, as it was known in this boot, or by the metadata service,
  * which is asked with the request's patience. NET: it does not say. */
 int bootstrap_instance(struct arena *a, const struct bootstrap_req *req, const char **ret,
 		       struct err *e) must_check;
 /* When the documents that are kept for this instance were current, or NULL: none are, or it cannot be
  * said without asking for the instance. */
 const char *bootstrap_kept(struct arena *a, int root_fd);
-/* Whether its documents are those of this moment, or those that a person chose, and not what stands in for them. */
+/* Returns whether its documents are those of this moment, or those that a person chose, and not kept ones in their place. */
 bool bootstrap_is_current(const struct bootstrap *b);
 /* Keep, before anything is made of it, what may not be told a second time: by instance metadata, for this boot, and by
  * kops-controller. Once kubelet runs, the node may be Ready, whether this run comes to its end or not. */

@@ -22,7 +22,7 @@ static void take_all(struct digest_ctx *c, const struct strv *texts)
 	take(c, NULL);
 }
 
-/* Of all that decides whether a check finds it right, but for the time. */
+/* Digest of all that decides whether a check finds it right, but for the time. */
 static const char *digest_of_check(const struct node_issue *want, const struct pem_wanted *w,
 				   const struct node_keypair *pair,
 				   char hex[static DIGEST_TEXT_MAX])

@@ -122,7 +122,7 @@ int loader_begin_keys(struct loader *l, size_t n, struct err *e)
 /* Most nodes want so many. */
 enum { KEYS = 3 };
 
-/* The answer takes as long as the keys. Where certificates are kept they will do, most often. */
+/* Begins keys, which take as long as the answer. Kept certificates, where there are any, will do most often. */
 static int begin_keys(struct loader *l, struct err *e)
 {
 	if (!policy_may_change(l->policy) || loader_kept_issue(l, "kubelet", "key"))
@@ -244,7 +244,7 @@ static int check_pair(struct loader *l, const struct node_issue *want, const str
 	return 0;
 }
 
-/* Of a pair that is new here. The instance may have names that no document asks for: whether one is its own, the metadata
+/* Checks a pair that is new here. The instance may have names that no document asks for: whether one is its own, the metadata
  * service says. */
 static int check_new(struct loader *l, const struct node_issue *want, struct node_keypair *pair,
 		     struct err *e)
@@ -409,7 +409,7 @@ static void warn_unasked(struct loader *l, bool is_kept)
 		is_kept ? "is taken as it was given last" : "is not known here");
 }
 
-/* A worker has no other. What was not in the answer is not known to the store. */
+/* Takes the one secret of a worker. The store does not know it if the answer had none. */
 static void take_secrets(struct loader *l)
 {
 	static const char dockerconfig[] = "dockerconfig";

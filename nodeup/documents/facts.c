@@ -61,7 +61,7 @@ int loader_ask_fact(struct loader *l, const char *fact, struct err *e)
 	return r;
 }
 
-/* What the documents make us ask of IMDS: @aws means the name that the VPC gives us, and the file
+/* Facts that the documents make us ask IMDS for: @aws means the name that the VPC gives us, and the file
  * systems of disks that are not EBS are called after this instance. */
 struct wanted {
 	bool name, id;
@@ -143,7 +143,7 @@ static int ask_for_store(struct loader *l, struct err *e)
 	return r < 0 ? err_wrap(e, "%s", key) : 0;
 }
 
-/* Which of the facts that no node of today goes without is not known; NULL: all are. */
+/* The first fact that every node of today needs and that is not known; NULL: all are. */
 static const char *missing_fact(const struct facts *f)
 {
 	return !f->instance_id         ? "instanceID"
@@ -216,7 +216,7 @@ static int find_own_facts(struct loader *l, struct err *e)
 	return r;
 }
 
-/* What is not known yet. */
+/* Facts that are not known yet. */
 static void set_type(struct facts *f, struct opt_int gpus, struct opt_int enis,
 		     struct opt_int ips_per_eni)
 {

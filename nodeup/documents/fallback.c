@@ -43,8 +43,8 @@ static int replay_documents(struct loader *l, struct err *e)
 {
 	struct bootstrap *b = l->b;
 	const bool was_reached = e->kind != ERR_NET || e->errnum == ENOENT;
-	/* The store has NodeupConfig of another day, or none any more, as its group was deleted. What this node is the
-	 * user data say, and what is kept has to fit them; so, too, whatever kops-controller says. */
+	/* The store has NodeupConfig of another day, or none any more, as its group was deleted. User data decide
+	 * what this node is. Kept documents and kops-controller's answers must match them. */
 	const bool has_other = b->documents.of_instance &&
 			       (e->errnum == ESTALE || e->errnum == ENOENT);
 	struct err why = *e, ignored;

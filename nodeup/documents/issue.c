@@ -55,7 +55,7 @@ static int check(struct loader *l, const struct node_issue *want, const struct n
 	return r;
 }
 
-/* How often it was issued anew, this time too. */
+/* The number of renewals, with this one. */
 static const char *count_renewal(struct loader *l, const char *name)
 {
 	const char *kept = loader_kept_issue(l, name, LOADER_RENEWALS);
@@ -67,7 +67,7 @@ static const char *count_renewal(struct loader *l, const char *name)
 /* Why one is made that never was before. */
 static const char none[] = "there is none yet";
 
-/* What an earlier run remembered; else what lies there, of a run that was killed or of kops. */
+/* Finds the pair that an earlier run remembered, else the one that lies there, of a run that was killed or of kops. */
 static bool find_pair(struct loader *l, const struct node_issue *want,
 		      const struct node_keypair *signer, bool any_time, struct node_keypair *ret,
 		      const char **why)
@@ -155,7 +155,7 @@ static int issue_all(struct loader *l, const struct node_wants *w, struct node_k
 	return r;
 }
 
-/* What has it in use is told. A unit of ours starts again by itself, and a static pod whose manifest is ours does because that
+/* Warns of a renewal, and of the pod that uses the certificate. A unit of ours starts again by itself, and a static pod whose manifest is ours does because that
  * has the number of renewals in it. */
 static void warn_renewal(struct loader *l, const struct node_issue *want, const char *why)
 {

@@ -25,7 +25,7 @@ struct items {
 	size_t n;
 };
 
-/* What a node cannot do without and does not have: the first makes the error, the rest a note. */
+/* Wanted keys and secrets that are not there: the first makes the error, the rest a note. */
 struct missing {
 	struct arena *arena;
 	struct strv *warnings;
@@ -223,7 +223,7 @@ struct stored {
 	const char *location, *text;
 };
 
-/* Whether a run with the same documents and the same secret ended well on this instance. */
+/* Returns whether a run with the same documents and the same secret ended well on this instance. */
 static bool was_applied(void *records, const struct vintage *v)
 {
 	const struct stored *s = records;
@@ -233,7 +233,7 @@ static bool was_applied(void *records, const struct vintage *v)
 	return kept && str_eq(kept, s->text) && o->was_applied && o->was_applied(o->records, v);
 }
 
-/* Of what the API server parses. */
+/* Checks a secret that becomes a file which the API server parses. */
 static int check_parsed(struct loader *l, const struct item *item, const char *text,
 			const char *from, struct err *e)
 {
@@ -467,7 +467,7 @@ static int add_items(struct loader *l, const struct items *items, struct missing
 	return r;
 }
 
-/* What the listings named: certificates, keys, and secrets that no want names. */
+/* Finds what the listings named: certificates, keys, and secrets that no want names. */
 static int find_all(struct loader *l, const char *key_store, struct items *items, struct missing *m,
 		    struct strv *documents, struct err *e)
 {
@@ -529,7 +529,7 @@ static int read_store(struct loader *l, const struct node_wants *w, struct err *
 	return r < 0 ? r : errs_keep(l->req->errors, fail_missing(&m, e), e);
 }
 
-/* What is wrong with those that can be read. Nothing is issued, and where their place is a wrong value none are there. */
+/* Finds errors of the keys that can be read. Nothing is issued, and none are read where the value of their location is wrong. */
 static void read_for_errors(struct loader *l, const struct node_wants *w)
 {
 	struct err ignored;

@@ -89,7 +89,7 @@ static const struct {
 	{ "v1", "Config", "a kubeconfig" },
 };
 
-/* What user data of other agents have in them. */
+/* Words that user data of other agents have in them. */
 static const struct {
 	const char *name, *part;
 } scripts[] = {
@@ -124,7 +124,7 @@ static const char *start_of(const char *text, size_t n, size_t blanks)
 	return NULL;
 }
 
-/* What its bytes say, with and without comments that stand before them; NULL: nothing. */
+/* The kind by a text's first bytes, with and without the comments before them; NULL: none. */
 static const char *kind_of_bytes(const char *text, size_t n)
 {
 	const size_t blanks = strspn(text, " \t\r\n");
@@ -137,7 +137,7 @@ static const char *kind_of_bytes(const char *text, size_t n)
 	return kind ? kind : start_of(text, n, (size_t)(p - text));
 }
 
-/* What keys at the beginning of lines say, where the rest cannot be read; NULL: nothing. */
+/* The kind by keys at the beginning of lines, where the rest cannot be read; NULL: none. */
 static const char *kind_of_lines(const char *text)
 {
 	for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n')
@@ -188,7 +188,7 @@ int kinds_parse(struct arena *a, const char *file, const char *text, size_t n, s
 	return kinds_explain(file, text, e);
 }
 
-/* What an object says of itself; NULL: it is none. */
+/* The kind that an object names itself; NULL: it is no object. */
 static const char *kind_of_object(struct arena *a, const struct tree *t)
 {
 	const char *api = tree_text(t, "apiVersion"), *kind = tree_text(t, "kind");

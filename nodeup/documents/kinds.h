@@ -10,7 +10,7 @@
 /* Parse the document of --conf, as yaml_parse; an error where its bytes or its first document are of another kind. */
 int kinds_parse(struct arena *a, const char *file, const char *text, size_t n, struct tree **ret,
 		struct err *e) must_check;
-/* Whether it may be a dialect's: an error names the kind that it is. */
+/* Returns whether it may be a dialect's: an error names the kind that it is. */
 int kinds_check(struct arena *a, const struct tree *t, struct err *e) must_check;
 /* User data that brought no document, for a reason that e holds: have it name the agent that they are for, if that is
  * known. Gives e's code. */

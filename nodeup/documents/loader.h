@@ -31,14 +31,14 @@ struct loader {
 /* The most bytes of a record of a few words, and of that of all documents that were applied. */
 enum { LOADER_RECORD_MAX = 4096, LOADER_APPLIED_MAX = 64 << 10 };
 
-/* Which configuration was applied last, whether or not it is still there; NULL: none was. */
+/* The configuration that was applied last, whether or not it is still there; NULL: none was. */
 int loader_last_applied(struct loader *l, const char **ret, struct err *e) must_check;
 /* The name that a configuration is recorded and kept by; of one that is gone, what it was. */
 const char *loader_conf_name(struct arena *a, const char *conf);
 /* The name that a document is kept by: the same from whatever directory it was named. */
 const char *loader_kept_name(struct loader *l, const char *location);
-/* Where that file of this machine is damaged, or is the configuration that was applied last and is gone: have what is kept of it
- * read in its place, and put back. */
+/* Has the kept copy read in place of a file of this machine, and put back. The file is damaged, or it is the configuration that was
+ * applied last and is gone. */
 int loader_mend(struct loader *l, const char *location, struct err *e) must_check;
 /* Use the documents of the run that --conf names. */
 int loader_choose_set(struct loader *l, struct err *e) must_check;
@@ -49,7 +49,7 @@ int loader_serve_set(struct loader *l, struct err *e) must_check;
 const struct user_data_file *loader_brought(struct loader *l, const char *location);
 /* The document that --conf means, or the one that was applied last, or one at a usual place. USAGE: there is none. */
 int loader_find_conf(struct loader *l, const char **ret, struct err *e) must_check;
-/* Where the documents are that the one of --conf leads to. The documents decide it: what ConfigBase lacks is looked for nowhere else. */
+/* Tells where the documents are that the one of --conf leads to. Documents alone decide it: nothing is looked for in two places. */
 struct loader_specs {
 	enum {
 		LOADER_NOWHERE, /* there are none */
@@ -69,9 +69,9 @@ int loader_read_specs(struct loader *l, struct err *e) must_check;
 int loader_model(struct loader *l, struct err *e) must_check;
 /* The same, where what is kept stands in for documents that cannot be had. A server whose answer says nothing is asked again. */
 int loader_load(struct loader *l, struct err *e) must_check;
-/* Whether a node goes on with documents of such a kops: the records must say so, or, v being NULL, that they were these. */
+/* Returns whether a node goes on with documents of such a kops. The records must say so, or, with v NULL, that they were these. */
 bool loader_was_applied(void *loader, const struct vintage *v);
-/* Which kops the records of this instance name; false: none. */
+/* Reads which kops the records of this instance name; false: none. */
 bool loader_recorded(void *loader, struct vintage *ret);
 /* The error of a document that says nothing: of a server it is no answer (NET, this errnum), and is forgotten. */
 enum { LOADER_HOLLOW = ENOMSG };
@@ -101,7 +101,7 @@ int loader_begin_issues(struct loader *l, const struct node_wants *w, struct err
 struct loader_ca {
 	const char *name, *certs, *id;
 };
-/* Whether the CA is valid now, as what it signs has to be. BUSY and ETIME: this machine's clock may be set yet; CONFIG: a server
+/* Checks that the CA is valid now, as what it signs has to be. BUSY and ETIME: this machine's clock may be set yet; CONFIG: a server
  * has the same time, so it has ended. */
 int loader_check_clock(struct loader *l, const struct loader_ca *ca, struct err *e) must_check;
 /* For so long another program may take to set the clock after boot, as where a server's certificate is not valid yet. */
@@ -117,10 +117,10 @@ int loader_begin_keys(struct loader *l, size_t n, struct err *e) must_check;
 void loader_leave_issues(struct loader *l, const struct node_wants *w);
 /* Show the request's foresee() the model before certificates are made or asked for, all of which are unmade there. */
 void loader_foresee(struct loader *l, const struct node_wants *w);
-/* How often it was issued anew, and what a check found; what else is kept of a certificate are its halves, "crt" and "key". */
+/* Names of what is kept of a certificate beside its halves, "crt" and "key": how often it was renewed, and what a check found. */
 #define LOADER_RENEWALS "renewals"
 #define LOADER_CHECKED "checked"
-/* Whether that pair is what is wanted, by what is kept of it as LOADER_CHECKED, or NULL. To parse it, and to verify its signature,
+/* Returns whether that pair is the wanted one, by its kept LOADER_CHECKED, or NULL. To parse it, and to verify its signature,
  * takes longer than all else that is done with it. Its dates are looked at anew. The pair is told until when it holds. */
 bool loader_was_checked(const struct loader *l, const struct node_issue *want,
 			const struct pem_wanted *w, const char *kept, struct node_keypair *pair);
@@ -131,7 +131,7 @@ void loader_note_check(struct loader *l, const struct node_issue *want, const st
 bool loader_kept(struct loader *l, struct store_origin *ret_of, struct store_texts *ret);
 /* The text that an earlier run read at that location, and kept; NULL: none. */
 const char *loader_kept_text(struct loader *l, const char *location);
-/* What an earlier run was given, or made, and kept by that name; NULL: nothing. */
+/* The half of a certificate that an earlier run was given, or made, and kept by that name; NULL: none. */
 const char *loader_kept_issue(struct loader *l, const char *name, const char *half);
 /* The first certificate of a text, as it is kept: one that a server shows may have its CA behind it. What is none, as it is. */
 const char *loader_first(struct loader *l, const char *text);
@@ -142,7 +142,7 @@ void loader_take_issue(struct loader *l, const struct node_keypair *pair);
 /* A certificate and its key as they lie on the node, unchecked. */
 int loader_adopted_pair(struct loader *l, const struct node_issue *want, struct node_keypair *ret,
 			struct err *e) must_check;
-/* What EC2 says of the node's instance type, where that decides something. An answer that does not come is a warning. */
+/* Asks EC2 for the limits of the node's instance type, where they decide something. An answer that does not come is a warning. */
 void loader_type(struct loader *l);
 /* Pauses after a try that failed, as wait_again() does, for as long as the request waits; false: that is over. */
 bool loader_wait_again(const struct loader *l, const char *what, int64_t since_ns,
@@ -156,11 +156,11 @@ int loader_instance(struct loader *l, struct err *e) must_check;
  * metadata service that this command has heard is asked, and its silence changes nothing. Then a setting answers, then what was
  * guessed before, then keys. A version that is not spoken is an error, as it is elsewhere. */
 int loader_vintage(struct loader *l, const struct dialect_opts *o, struct err *e) must_check;
-/* What the records say of the document of --conf, or of a former one (is_former); false: nothing. */
+/* Reads the kops on record for the document of --conf, or for a former one (is_former); false: none. */
 bool loader_read_vintage(struct loader *l, struct vintage *ret);
-/* Whether no server has any of the documents. */
+/* Returns whether no server has any of the documents. */
 bool loader_is_local(const struct loader *l);
-/* What ties persisted documents to this node, or NULL when that cannot be said. */
+/* The key that ties persisted documents to this node; NULL: the instance is not known. */
 const char *loader_key(struct loader *l);
 /* Key pairs and secrets of the node, all of them present. */
 int loader_keys(struct loader *l, struct err *e) must_check;

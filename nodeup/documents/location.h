@@ -14,15 +14,15 @@
 /* For messages and help: what a location begins with that is not a path. */
 #define LOCATION_SCHEMES "s3://, https://, http://, file:// or " LOCATION_IMDS
 
-/* Whether it is there, or would be beside it. */
+/* Returns whether it is there, or would be beside it. */
 bool location_is_imds(const char *location);
-/* Whether it is such documents. */
+/* Returns whether it is such documents. */
 bool location_is_kept(const char *location);
-/* Whether it means the same place from any directory. */
+/* Returns whether it means the same place from any directory. */
 bool location_is_absolute(const char *location);
 /* The path of a file of this machine, or NULL when it is on another machine. */
 const char *location_path(const char *location);
-/* Whether a network is needed to read it. */
+/* Returns whether a network is needed to read it. */
 bool location_is_remote(const char *location);
 /* The document of the usual name in that folder. */
 char *location_in_folder(struct arena *a, const char *folder);
@@ -32,7 +32,7 @@ const char *location_document(struct arena *a, const char *location);
 const char *location_absolute(struct arena *a, const char *location);
 /* `location`/`name`. */
 char *location_join(struct arena *a, const char *location, const char *name);
-/* What has that name in the folder that location is in. */
+/* The location of that name in the folder that holds `location`. */
 char *location_beside(struct arena *a, const char *location, const char *name);
 /* For messages: what a URL may carry beside scheme, host and path is a secret. */
 const char *location_shown(struct arena *a, const char *location);

@@ -13,7 +13,7 @@
 /* begins a document that is packed */
 static const char packed[] = "\x1f\x8b";
 
-/* What is kept of one document. */
+/* The kept copy of one document. */
 struct copy {
 	struct store_text document;
 	struct store_origin of;
@@ -33,7 +33,7 @@ static bool find_copy(struct loader *l, const char *name, struct copy *ret)
 	return false;
 }
 
-/* What a crash or a full disk did to a document; NULL: nothing, so what is in it somebody wrote. */
+/* The damage that a crash or a full disk did to a document; NULL: none, so somebody wrote what is in it. */
 static const char *damage_of(const char *text, size_t n, const struct store_text *kept)
 {
 	if (n == 0)
@@ -44,7 +44,7 @@ static const char *damage_of(const char *text, size_t n, const struct store_text
 	return n < kept->n && memcmp(text, kept->text, n) == 0 ? "is cut short" : NULL;
 }
 
-/* Which instance this is, asked for before the documents have said anything. At boot it is waited for, as what it decides is. */
+/* Finds out which instance this is before the documents have said anything. At boot it is waited for, as documents are. */
 static int know_instance(struct loader *l, struct err *e)
 {
 	struct err ignored;
@@ -58,7 +58,7 @@ static int know_instance(struct loader *l, struct err *e)
 		       : r;
 }
 
-/* Whether the configuration that was applied last is not at its place any more. */
+/* Returns whether the configuration that was applied last is not at its place any more. */
 static bool is_gone(struct loader *l, const char *location, const char *name)
 {
 	const char *last;
@@ -68,7 +68,7 @@ static bool is_gone(struct loader *l, const char *location, const char *name)
 	       loader_last_applied(l, &last, &ignored) == 0 && str_eq(last, name);
 }
 
-/* Whether the last run that ended well did not have these bytes. */
+/* Returns whether the last run that ended well did not have these bytes. */
 static bool is_new(struct loader *l, const char *text, size_t n)
 {
 	autobuf struct buf applied = BUF_INIT(LOADER_APPLIED_MAX);
@@ -78,7 +78,7 @@ static bool is_new(struct loader *l, const char *text, size_t n)
 	       !strstr(buf_str(&applied), digest_sha256_hex(text, n, hex));
 }
 
-/* How a document is damaged, and what is kept of it; NULL: it is read as it is. */
+/* The damage of a document, and its kept copy; NULL: it is read as it is. */
 static const char *find_damage(struct loader *l, const char *location, const char *name,
 			       struct copy *ret)
 {
@@ -96,7 +96,7 @@ static const char *find_damage(struct loader *l, const char *location, const cha
 		       : NULL;
 }
 
-/* What the last run read beside a configuration that is gone, and is gone as well; NULL: none of it is. */
+/* A document that the last run read beside a configuration that is gone, and that is gone as well; NULL: none is. */
 static const char *find_gone_beside(struct loader *l, const char *name)
 {
 	const size_t n = (size_t)(str_basename(name) - name);

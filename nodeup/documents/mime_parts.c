@@ -10,7 +10,7 @@ enum { PARTS_MAX = 100, DEPTH_MAX = 8, HEADER_MAX = 4096 };
 
 static const char plain[] = "text/plain";
 
-/* What is left of the message, or a piece of it. */
+/* The rest of the message, or a piece of it. */
 struct span {
 	const char *text;
 	size_t n;
@@ -44,7 +44,7 @@ static bool next_line(struct span *s, struct span *ret, bool *ret_crlf)
 	return true;
 }
 
-/* How long the name of a header is that the line begins with; 0: it begins with none. */
+/* The length of the header's name that begins the line; 0: none does. */
 static size_t name_of(const struct span *line)
 {
 	for (size_t i = 0; i < line->n; i++) {
@@ -82,7 +82,7 @@ static char *take_value(struct arena *a, const char *p, const char **end)
 	return str_trim(a, out);
 }
 
-/* Of a header's value; NULL: it has none of that name. */
+/* The parameter of a header's value by that name; NULL: there is none. */
 static const char *parameter(struct arena *a, const char *value, const char *name)
 {
 	const char *p = value + strcspn(value, ";");
@@ -256,7 +256,7 @@ static int is_boundary(const struct span *line, const char *boundary)
 	return p == end ? r : 0;
 }
 
-/* What is before the first boundary and behind the last is of nobody. */
+/* Text before the first boundary and behind the last is ignored. */
 static int walk_parts(struct walk *w, struct span rest, const char *boundary, const char *number,
 		      unsigned int depth, struct err *e)
 {

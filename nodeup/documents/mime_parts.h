@@ -21,7 +21,7 @@ struct mime_part {
 
 typedef int mime_part_fn(void *arg, const struct mime_part *part, struct err *e);
 
-/* Whether a text begins with the headers of a message. */
+/* Returns whether a text begins with the headers of a message. */
 bool mime_is_message(const char *text, size_t n);
 /* Call fn for each part that has no parts of its own, in their order, until one fails. */
 int mime_walk(struct arena *a, const char *file, const char *text, size_t n, mime_part_fn *fn,

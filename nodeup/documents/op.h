@@ -13,7 +13,7 @@
 
 enum { STORE_DOCUMENT_MAX = 4 << 20 };
 
-/* What is known about a location. */
+/* A location that was read or listed, and its answer. */
 struct store_entry {
 	const char *location;
 	bool listing, missing;
@@ -41,7 +41,7 @@ enum store_state { OP_DUE, OP_RUNNING, OP_FINISHED };
 
 struct store_wave;
 
-/* What the net thread leaves behind. */
+/* The answer that the net thread leaves behind. */
 struct store_answer {
 	int r, status;
 	int64_t retry_after_ns;
@@ -74,7 +74,7 @@ void store_remember(struct store *s, const struct store_entry *entry);
 /* The request for an operation's next page or document; all of it but the callbacks. Signed if there
  * are credentials: its headers are secrets, in an arena of the caller's. */
 void store_request(struct store *s, struct arena *a, struct store_op *op, struct http_req *ret);
-/* Whether the answer says what to do otherwise (another region, newer credentials, the right time):
+/* Returns whether the answer says what to do otherwise (another region, newer credentials, the right time):
  * then the same at once, and so. */
 bool store_learn(struct store *s, struct store_op *op);
 /* The error of an operation whose request failed, worded for its scheme. */

@@ -28,7 +28,7 @@ const struct user_data_file *loader_brought(struct loader *l, const char *locati
 	return NULL;
 }
 
-/* Of what a server sends nobody here can say how it was. */
+/* Remembers a file of this machine that does not parse: kept documents may serve for it. */
 static int not_parsed(struct loader *l, const char *location, int r)
 {
 	if (!location_is_remote(location))
@@ -109,7 +109,7 @@ static int read_document(struct loader *l, const char *what, const char *locatio
 	return r < 0 ? r : parse_bytes(l, location, &text, ret, e);
 }
 
-/* Whether these bytes are those that the document of --conf means, which is known before they are parsed. */
+/* Returns whether these bytes are those that the document of --conf means, which is known before they are parsed. */
 static int check_bytes(struct loader *l, const char *location, const struct user_data_file *text,
 		       struct err *e)
 {

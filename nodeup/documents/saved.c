@@ -128,7 +128,7 @@ static const char *kept_bytes(struct arena *a, const struct tree *kept, size_t *
 	return bytes;
 }
 
-/* Which of the documents are answered from the record. */
+/* Returns whether a document is answered from the record. */
 typedef bool is_wanted_fn(const char *location);
 
 static bool is_any(const char *location)
@@ -257,7 +257,7 @@ int store_kept_texts(struct arena *a, int root_fd, const char *path, const char 
 	return 0;
 }
 
-/* What a node does not get anew by itself; NULL: it cannot be read. */
+/* The documents that a node does not get anew by itself; NULL: they cannot be read. */
 static struct tree *given_in(struct arena *a, const struct buf *text)
 {
 	static const char *const lasting[] = { "key", "conf", "folders", "missing" };

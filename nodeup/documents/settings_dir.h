@@ -16,7 +16,7 @@ const char *settings_ca(const struct settings *s);
 /* Keep the public keys of a document for the machines that an image will be. */
 int settings_bake_keys(struct arena *a, int root_fd, const char *cluster,
 		       const struct settings_doc *doc, struct err *e) must_check;
-/* What a document of a cluster sets besides. Says so in a warning where it has no say.
+/* Adds the settings of a cluster's document. Says so in a warning where it has no say.
  * `errors` is as in settings_add. */
 int settings_of_document(struct arena *a, const struct settings_doc *doc, struct strv *warnings,
 			 struct settings *s, struct errs *errors, struct err *e) must_check;

@@ -87,7 +87,7 @@ void store_remember(struct store *s, const struct store_entry *entry)
 	arena_push(s->arena, s->entries, s->n, *entry);
 }
 
-/* Whether the file or folder is there; else the entry says so, or < 0. */
+/* Returns whether the file or folder is there; else the entry says so, or < 0. */
 static int is_open(struct store *s, int fd, const char *path, struct store_entry *entry,
 		   struct err *e)
 {
@@ -114,7 +114,7 @@ static int read_local(struct store *s, const char *path, struct store_entry *ent
 	return 0;
 }
 
-/* What was set aside there as damaged is no document, and no secret. */
+/* Lists a folder of this machine. Files that were set aside as damaged are no documents. */
 static int list_local(struct store *s, const char *path, struct store_entry *entry, struct err *e)
 {
 	autoclose int fd = io_open_at(AT_FDCWD, path, O_DIRECTORY);
@@ -131,7 +131,7 @@ static int list_local(struct store *s, const char *path, struct store_entry *ent
 	return 0;
 }
 
-/* Where a location is read: what the rewrites make of one that is remote. */
+/* The location as it is read: a remote one after its rewrites. */
 static const char *target_of(struct store *s, const char *location)
 {
 	return s->http && location_is_remote(location) ? http_rewritten(s->http, s->arena, location)
@@ -162,7 +162,7 @@ static int prepare_op(struct store *s, const char *location, bool listing, struc
 	return 0;
 }
 
-/* What may keep a remote location from being asked. */
+/* Fails where a remote location may not be asked. */
 static int check_reachable(struct store *s, const char *location, struct err *e)
 {
 	location = location_shown(s->arena, location);
@@ -267,7 +267,7 @@ static int by_bytes(const void *a, const void *b)
 		      sizeof(((const struct digest *)a)->bytes));
 }
 
-/* Where it was read does not count, nor what was not there. */
+/* Leaves out where it was read, and documents that were not there. */
 void store_digest(const struct store *s, struct digest_ctx *c)
 {
 	struct digest *all = xcalloc(s->n + 1, sizeof(*all));

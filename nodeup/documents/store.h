@@ -1,5 +1,5 @@
 /* store.h - read documents by location: s3://, https://, http://, file:// or a path
- * What was read is remembered, so that the run's documents can be persisted as one file (0600) and
+ * Everything read is remembered, so that the run's documents can be persisted as one file (0600) and
  * replayed when the store is down after a reboot.
  * s3:// is signed when there are credentials (nodeup/aws/creds.h), else asked without a signature.
  * Bodies: saved.c.
@@ -50,7 +50,7 @@ const char *store_region(const struct store *s);
 /* Seconds that S3's clock is ahead of ours, once it had to be followed to sign; else 0. */
 int64_t store_clock_off(const struct store *s);
 
-/* Whether the server that answered last has the time that this machine has. */
+/* Returns whether the server that answered last has the time that this machine has. */
 bool store_clock_agrees(const struct store *s);
 
 /* Take the contents of all that was read into a digest. */
@@ -62,7 +62,7 @@ void store_on_wait(struct store *s, wait_fn *fn, void *arg);
 /* Give up on transient errors after this long; 0: at once, -1 never. */
 void store_set_patience(struct store *s, int64_t ns);
 
-/* What is kept of the documents of this node. */
+/* The names by which documents of this node are kept. */
 struct store_kept {
 	const char *key;  /* what ties it to this node; its last word is the instance */
 	const char *conf; /* location of the configuration, and the name that it is kept by */
@@ -74,7 +74,7 @@ const char *store_kept_name(struct arena *a, const struct store_kept *kept, cons
 /* Write all that was read to path below root_fd (0600). */
 int store_save(struct store *s, int root_fd, const char *path, const struct store_kept *kept,
 	       struct err *e) must_check;
-/* Of which day and instance kept documents are. */
+/* The day and the instance of kept documents. */
 struct store_origin {
 	const char *date; /* when they were last known to be current: "2026-11-23 04:05:06 UTC" */
 	const char *instance;
@@ -97,7 +97,7 @@ struct store_texts {
 /* The documents that are kept at path. */
 int store_kept_texts(struct arena *a, int root_fd, const char *path, const char *key,
 		     struct store_texts *ret, struct err *e) must_check;
-/* Whether two such texts have the same documents but for what was issued to this node, whenever they were seen. */
+/* Returns whether two such texts have the same documents but for what was issued to this node, whenever they were seen. */
 bool store_kept_equal(const struct buf *x, const struct buf *y);
 /* Answer from such a file from now on; files of this machine are read as before. -ENOENT: none, or of another key. Gives its age. */
 int store_replay(struct store *s, int root_fd, const char *path, const char *key,

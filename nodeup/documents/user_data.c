@@ -13,7 +13,7 @@
 
 enum { VERSION_WITHIN = 4096, BASE64_MIN = 16, BASE64_SURE = 64, PARTS_TOLD = 6 };
 
-/* What a text is by its first words, or a part by its type; in lower case, a longer one before its beginning.
+/* Names of a text by its first words, or a part by its type; in lower case, a longer one before its beginning.
  * source: cloud-init cloudinit/handlers/__init__.py INCLUSION_TYPES_MAP */
 static const struct kind {
 	const char *start, *type, *what;
@@ -64,7 +64,7 @@ struct reader {
 	struct strv parts;    /* what the others are */
 };
 
-/* What a text that brings nothing is. */
+/* Names a text that brings nothing. */
 struct verdict {
 	const char *what;  /* NULL: nothing that cloud-init knows */
 	unsigned int line; /* of it, 0: all */
@@ -97,7 +97,7 @@ static bool is_text(const char *text, size_t n)
 	return true;
 }
 
-/* Whether a text may be base64, in quotes or not: most are not, and need no copy. */
+/* Returns whether a text may be base64, in quotes or not: most are not, and need no copy. */
 static bool may_be_base64(const char *text, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -106,7 +106,7 @@ static bool may_be_base64(const char *text, size_t n)
 	return true;
 }
 
-/* What base64 stands for, alone or in quotes; false: it is no base64 of user data. */
+/* Decodes base64, alone or in quotes; false: it is no base64 of user data. */
 static bool is_base64(struct arena *a, const char *text, size_t n, struct piece *ret)
 {
 	char *word, *bytes;
@@ -367,7 +367,7 @@ static int open_part(struct reader *r, const struct mime_part *part, struct piec
 	return q;
 }
 
-/* What cloud-init takes a part for. 1: it brings the document. */
+/* Reads a part as cloud-init does. 1: it brings the document. */
 static int judge_part(struct reader *r, const struct mime_part *part, struct piece *p,
 		      const char **ret_what, struct err *e)
 {
@@ -447,7 +447,7 @@ static int read_message(struct reader *r, const struct piece *p, struct err *e)
 			  told < r->parts.n ? r->parts.v[r->parts.n - 1] : "");
 }
 
-/* What stands for the whole: gzip, and base64 of that. */
+/* Unpacks the whole: gzip, and base64 of that. */
 static int open_whole(struct reader *r, bool raw, struct piece *p, struct err *e)
 {
 	const char *broken = NULL;

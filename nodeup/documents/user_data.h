@@ -10,7 +10,7 @@
 
 #include "nodeup/base/str.h"
 
-/* Of what gzip makes of it, in bytes. */
+/* The most bytes that gzip may unpack to. */
 enum { USER_DATA_MAX = 4 << 20 };
 
 /* A document. Lines keep the numbers of the file by empty lines that stand before the text. */
@@ -29,7 +29,7 @@ struct user_data {
 	size_t n_others;
 };
 
-/* What was read as file. A text that is not user data is the document itself. `raw`: as an instance gets it,
+/* Reads the documents that the text of `file` brings. A text that is not user data is the document itself. `raw`: as an instance gets it,
  * which is never base64. */
 int user_data_read(struct arena *a, const char *file, const struct user_data_file *text, bool raw,
 		   struct user_data *ret, struct err *e) must_check;

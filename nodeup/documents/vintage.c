@@ -6,7 +6,7 @@
 #include "nodeup/base/record.h"
 #include "nodeup/documents/location.h"
 
-/* How long a document is without the empty lines that end it: a here-document has one more. */
+/* The length of a document without the empty lines that end it: a here-document has one more. */
 static size_t length_of(const struct user_data_file *f)
 {
 	size_t n = f->n;
@@ -23,7 +23,7 @@ static bool is_same(const struct user_data_file *x, const struct user_data_file 
 	return n == length_of(y) && memcmp(x->text + x->padding, y->text + y->padding, n) == 0;
 }
 
-/* Whether the metadata service is that of the machine which the documents are for, and has answered. */
+/* Returns whether the metadata service is that of the machine which the documents are for, and has answered. */
 static bool may_ask(const struct loader *l)
 {
 	return l->b->imds && !l->req->facts_file && !l->is_imds_silent &&
@@ -126,7 +126,7 @@ bool loader_read_vintage(struct loader *l, struct vintage *ret)
 	return true;
 }
 
-/* Whether a node may be of the other one as well: by what is said of it, or in all that is made of it. */
+/* Returns whether a node may be of the other one as well: by what is said of it, or in all that is made of it. */
 static bool is_as(const struct loader *l, const struct vintage *kept, const struct vintage *v)
 {
 	const struct version now = vintage_version(l->arena, v);

@@ -74,7 +74,7 @@ static void clear_answer(struct store_op *op)
 	op->heard = op->answered = op->is_slow = false;
 }
 
-/* Where and as whom S3 is to be asked: the region (given, environment, IMDS) and the credentials. A failure is the operation's answer. */
+/* Finds the region (given, environment, IMDS) and the credentials to ask S3 with. A failure is the operation's answer. */
 static bool is_prepared(struct store_wave *w, struct store_op *op)
 {
 	if (!op->s3.loc.bucket)
@@ -111,7 +111,7 @@ static void begin_op(struct store_wave *w, struct store_op *op, int64_t now)
 	op->id = http_start(w->store->http, &req);
 }
 
-/* What may pass by waiting. 401 and 403 too: a role's rights arrive seconds after the instance. */
+/* Returns whether a failure may pass by waiting. 401 and 403 may: a role's rights arrive seconds after the instance. */
 static bool may_pass(struct store *s, const struct store_op *op)
 {
 	const struct store_answer *answer = &op->answer;
@@ -222,7 +222,7 @@ static int settle_op(struct store_wave *w, struct store_op *op, struct err *e)
 	return 0;
 }
 
-/* Whether that has come of one that runs: op's `heard` or `answered`. */
+/* Returns whether that has come of an operation that runs: op's `heard` or `answered`. */
 static bool has_come(struct store_wave *w, const struct store_op *op, const bool *what)
 {
 	bool come;

@@ -102,7 +102,7 @@ static void word_refusal(struct join *j, struct arena *a, const struct http_answ
 		"see that the role of this instance is one of the cluster's nodes, and that both clocks are right");
 }
 
-/* Whether another try may bring another answer: then 0, with e. */
+/* Judges whether another try may bring another answer: then 0, with e. */
 static int judge(struct join *j, struct arena *a, const struct http_answer *answer, struct err *e)
 {
 	switch (answer->status) {

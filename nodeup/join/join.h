@@ -1,6 +1,6 @@
 /* join.h - ask kops-controller, until one of its servers answers
  * Each try has a proof of its own of who this instance is. A server is trusted by the documents' CA alone, never by the
- * machine's. What may pass is tried again: a name that is not there yet, the address that kops puts there before the
+ * machine's. A failure that may pass is tried again: a name that is not there yet, the address that kops puts there before the
  * control plane is up, no connection, a refusal of the proof, 5xx. It is said each time what is waited for.
  * Owner: join_new/join_free; answers are the arena's. Errors: NET (with the last server's), with errnum EALREADY where it is told that
  * the node is Ready (409) and EACCES where the proof is not believed; CONFIG for a request that is refused (400);

@@ -10,7 +10,7 @@
 
 struct join_keys;
 
-/* Who is told how many there are, while one is waited for; from so long on. fn is NULL: nobody. */
+/* Called with how many there are while one is waited for, from so long on. fn NULL: nobody is. */
 struct join_keys_listener {
 	int64_t after_ns;
 	wait_fn *fn;
@@ -25,7 +25,7 @@ void join_keys_begin(struct join_keys *k, size_t n);
 /* The next one, when it is made; beyond those that were begun it is made now. See pem_new_key. */
 int join_keys_take(struct join_keys *k, struct arena *a, const char **ret_private,
 		   const char **ret_public, struct err *e) must_check;
-/* What was taken came to nothing: the same are taken again. NULL is fine. */
+/* Gives back keys whose use came to nothing: the same are taken again. NULL is fine. */
 void join_keys_give_back(struct join_keys *k);
 /* Release; waits for keys that are being made. NULL is fine. */
 void join_keys_free(struct join_keys *k);

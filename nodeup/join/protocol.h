@@ -12,13 +12,13 @@
 const char *protocol_request(struct arena *a, const struct strmap *keys,
 			     const struct strmap *pair_ids);
 
-/* What an answer holds; what it does not is NULL or empty. */
+/* An answer; a part that it lacks is NULL or empty. */
 struct protocol_answer {
 	struct strmap certificates;
 	const char *config;    /* nodeupconfig.yaml */
 	struct strmap secrets; /* decoded */
 };
 
-/* Read an answer. What it has beyond these is left alone. */
+/* Reads an answer. Other keys of it are left alone. */
 int protocol_read(struct arena *a, const char *text, size_t n, struct protocol_answer *ret,
 		  struct err *e) must_check;
