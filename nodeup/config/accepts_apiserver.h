@@ -12,7 +12,7 @@
 #include "nodeup/config/accepts_common.h"
 #include "nodeup/config/rules.h"
 
-/* Of one or two ranges: the first has eight addresses; each has at most 2^20. */
+/* One or two ranges: the first has eight addresses; each has at most 2^20. */
 #define RANGES_OF_EIGHT \
 	"^([^,:]*/0*([0-9]|1[0-9]|2[0-9])|[^,]*:[^,]*/0*([0-9]?[0-9]|1[01][0-9]|12[0-5])|[^,/]*)(,|$)"
 #define RANGES_SMALL \

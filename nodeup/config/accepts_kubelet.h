@@ -50,5 +50,5 @@ extern const struct field_accepts gate_pairs_old; /* a=true,b=false: of all prog
 
 /* The sections with the keys of kubelet. */
 #define KUBELET_SECTIONS "KubeletConfig|kubelet|masterKubelet"
-/* What the settings of each have to be together. */
+/* Rules across the settings of each. */
 extern const struct field_rules kubelet_rules, kube_proxy_rules;

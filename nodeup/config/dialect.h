@@ -26,12 +26,12 @@ struct dialect_opts {
 		errors; /* what is wrong is kept there, and the rest is read; NULL: the first ends it */
 	bool checks_alone; /* nothing is made of them: a dialect that can only be checked is fine */
 	bool no_host;      /* documents only (validate, userdata): '@aws' stays as it stands */
-	/* Whether mkfs, whose room has the tables, can make a volume over so many disks (0: not known); NULL: not asked. */
+	/* Tells whether mkfs, whose room has the tables, can make a volume over so many disks (0: not known); NULL: not asked. */
 	int (*volume_fits)(const struct node_volume *v, size_t n_disks, struct err *e);
 	const struct tree *vintage; /* what the machine's settings say of it; NULL: nothing */
 	const char *script;         /* user data that brought the document of --conf; NULL: none */
 	struct tree_pos script_pos; /* see vintage_sources */
-	/* Whether the records say that a run ended well on this instance with a document of such a kops, or, where v is
+	/* Tells whether the records say that a run ended well on this instance with a document of such a kops, or, where v is
 	 * NULL, with those that were read now. NULL: no records. Asked where a version or a value is refused. */
 	bool (*was_applied)(void *records, const struct vintage *v);
 	bool (*recorded)(void *records, struct vintage *ret); /* or of those before; NULL: none */

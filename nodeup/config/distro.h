@@ -1,5 +1,5 @@
 /* distro.h - all that differs by distribution: one row each
- * Code asks the row of the host, and never compares a distribution's name. What differs by release is the planner's
+ * Code asks the row of the host, and never compares a distribution's name. Differences by release are the planner's
  * (plan/release.h).
  * Owner: static tables. Errors: none. Threads: all functions.
  * Source: kops 1.8.1 nodeup/pkg/distros, nodeup/pkg/model, upup/models/nodeup. */
@@ -14,7 +14,7 @@ struct distro {
 	const char *name;  /* as facts call it; NULL: every other */
 	const char *os_id; /* ID of its os-release */
 	enum package_family family;
-	/* Where programs and data may be put; no trailing slashes. */
+	/* Directories for programs and data; no trailing slashes. */
 	const char *kubelet_dir, *kubectl_dir, *cni_dir;
 	const char *srv, *sshproxy; /* keys and logins; what the API server's tunnels use */
 	const char *assets_dir;     /* of file assets that name no path */

@@ -7,7 +7,7 @@
 #include "nodeup/base/map.h"
 #include "nodeup/config/node.h"
 
-/* How many a node may have: each costs memory. */
+/* The most that a node may have: each costs memory. */
 enum { EXTRAS_HOOKS_MAX = 100, EXTRAS_FILES_MAX = 1400 };
 
 /* A hook or file that is read. */

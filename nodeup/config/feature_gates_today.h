@@ -154,7 +154,7 @@
 	"StaleControllerConsistencyHPA|StatefulSetRecreateStrategy|VolumeBindMountOptions|" \
 	"WatchListCompression|WebhookRoundTripLoadBalancing|"
 
-/* Of one version. */
+/* Gates of one version. */
 #define GATES_OF_31 \
 	GATES_31_31 GATES_31_32 GATES_31_33 GATES_31_34 GATES_31_35 GATES_31_36 GATES_31_37
 #define GATES_OF_32 \

@@ -26,7 +26,7 @@ static bool is_text(const struct line *l, const char *text)
 	return l->n == strlen(text) && strncmp(l->text, text, l->n) == 0;
 }
 
-/* Of "cat > kube_env.yaml << MARK", the mark in quotes or not; "": it begins no here-document. */
+/* The mark of "cat > kube_env.yaml << MARK", in quotes or not; "": it begins no here-document. */
 static const char *mark_of(struct arena *a, const struct line *l, bool *ret_quoted)
 {
 	const char *line = arena_strn(a, l->text, l->n), *arrows = strstr(line, "<<");

@@ -161,12 +161,12 @@ struct node_lost {
 	bool damaged;    /* what is there is set aside; else nothing is there */
 };
 
-/* Whether the node's Kubernetes is at least this version. */
+/* Returns whether the node's Kubernetes is at least this version. */
 bool node_k8s_at_least(const struct node *n, int major, int minor);
-/* Whether a text of n bytes has kubelet start on a host with swap: it ends the swap, or says fail-swap-on false as a flag or as
+/* Returns whether a text of n bytes has kubelet start on a host with swap: it ends the swap, or says fail-swap-on false as a flag or as
  * a key of kubelet's configuration. */
 bool node_takes_swap(const char *text, size_t n);
-/* Where kube-up mounts the one volume that a master has for all its data. */
+/* The directory where kube-up mounts the one volume of a master, for all its data. */
 extern const char node_master_pd[];
 /* The proxy as variables of an environment; none without one. */
 void node_proxy_variables(struct arena *a, const struct node_proxy *proxy, struct strmap *ret);

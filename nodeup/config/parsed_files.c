@@ -119,7 +119,7 @@ static const struct file {
 	  .older = { "imagePolicy", "podNodeSelectorPluginConfig" } },
 };
 
-/* What is well formed, but not read here, the program may read in its own way. */
+/* A form that is well formed, but not read here, is left to the program. */
 static void check_file(struct arena *a, const struct file *f, const struct parsed_text *t,
 		       int minor, struct accepts_findings *ret)
 {

@@ -223,7 +223,7 @@ static X509 *find_issuer(const char *pool, const char *id, X509 *of)
 	return NULL;
 }
 
-/* What OpenSSL has against it, or NULL: chain, dates and usage. */
+/* OpenSSL's objection to its chain, dates or usage; NULL: none. */
 static const char *fault_of_chain(X509 *cert, X509 *issuer, const struct pem_wanted *want)
 {
 	X509_STORE *store = X509_STORE_new();
@@ -350,7 +350,7 @@ static void show_host(const GENERAL_NAME *host, char *ret, size_t size)
 			*c = '?';
 }
 
-/* What it is called beside its subject; none is an empty list, and NULL what cannot be read. */
+/* Its names beside the subject; empty: none, NULL: they cannot be read. */
 static GENERAL_NAMES *read_hosts(const X509 *cert)
 {
 	int found;
@@ -426,7 +426,7 @@ static int check_subject(const X509 *cert, const struct pem_wanted *want, struct
 	return err_code(e);
 }
 
-/* What it may be used for; NULL: what is wanted of it, and nothing else. */
+/* The fault of its usage; NULL: it has the wanted one alone. */
 static const char *fault_of_usage(X509 *cert, bool serves)
 {
 	const uint32_t flags = X509_get_extension_flags(cert);

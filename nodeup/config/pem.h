@@ -13,15 +13,15 @@
 
 struct x509_store_st;
 
-/* Whether text holds X.509 certificates, and each block of it that is to be one, is. When they end is not asked. */
+/* Returns whether text holds X.509 certificates, and each block of it that is to be one, is. When they end is not asked. */
 int pem_check_certificate(const char *text, struct err *e) must_check;
 /* Returns the certificates of a text that was checked, for servers to be verified by. Each is the one that the check has parsed. */
 struct x509_store_st *pem_roots(const char *text);
 void pem_free_roots(struct x509_store_st *roots);
-/* Whether text holds public keys as kube-apiserver takes them: in whatever form, private keys and certificates among
+/* Returns whether text holds public keys as kube-apiserver takes them: in whatever form, private keys and certificates among
  * them. */
 int pem_check_public_keys(const char *text, struct err *e) must_check;
-/* Whether text holds a private key that can be read without a password, and it is that of the certificate, which is
+/* Returns whether text holds a private key that can be read without a password, and it is that of the certificate, which is
  * one; this errnum: it is none. */
 enum { PEM_CERTIFICATE = EBADMSG };
 int pem_check_key(const char *text, const char *certificate, struct err *e) must_check;
@@ -29,7 +29,7 @@ int pem_check_key(const char *text, const char *certificate, struct err *e) must
  * named as PKCS#1 with the bytes of PKIX. SYSTEM: there is no randomness. */
 int pem_new_key(struct arena *a, const char **ret_private, const char **ret_public,
 		struct err *e) must_check;
-/* What a certificate that was asked for must be. It is no CA's, may sign no other, and has one usage. */
+/* Demands on a certificate that was asked for. It is no CA's, may sign no other, and has one usage. */
 struct pem_wanted {
 	const char *key;  /* the private key that it is for */
 	const char *pool; /* certificates of the CA, all generations */
@@ -50,17 +50,17 @@ struct pem_life {
 	int64_t from, until, ca_from, ca_until;
 };
 
-/* Whether the first certificate of a text is such a one. CONFIG, with EADDRNOTAVAIL where nothing but a name beyond others is
+/* Returns whether the first certificate of a text is such a one. CONFIG, with EADDRNOTAVAIL where nothing but a name beyond others is
  * wrong. */
 int pem_check_issued(const char *text, const struct pem_wanted *want, struct pem_life *ret,
 		     struct err *e) must_check;
-/* Whether what passed that check would pass it for `want`, of which only the time, and whether it is to be fresh, is another. */
+/* Returns whether what passed that check would pass it for `want`, of which only the time, and whether it is to be fresh, is another. */
 bool pem_still_holds(const struct pem_life *life, const struct pem_wanted *want);
-/* Whether a certificate of a text, or the one of that serial number, is valid at a time, in seconds since 1970. If not, say between
- * which times the last one of them is. What is not there is not out of its time. */
+/* Returns whether a certificate of a text, or the one of that serial number, is valid at a time, in seconds since 1970. If not, say between
+ * which times the last one of them is. A certificate that is not there is in time. */
 bool pem_is_in_time(const char *text, const char *id, int64_t time, int64_t *ret_from,
 		    int64_t *ret_until);
-/* What a certificate is made of. Its usage is a server's or a client's, and its serial number has 128 random bits. */
+/* Parts of a certificate to be made. Its usage is a server's or a client's, and its serial number has 128 random bits. */
 struct pem_order {
 	const char *key;                 /* the private key that it is for */
 	const char *signer, *signer_key; /* certificate and private key of the CA */

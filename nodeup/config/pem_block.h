@@ -9,14 +9,14 @@
 
 struct bio_st;
 
-/* What its BEGIN line calls it, and what is in it. */
+/* The name in its BEGIN line, and its bytes. */
 struct pem_block {
 	char *label, *headers;
 	unsigned char *der;
 	long n;
 };
 
-/* What ends a scope. */
+/* Releases what a scope holds. */
 void pem_close(struct bio_st **bio);
 void pem_free_block(struct pem_block *b);
 #define autobio __attribute__((cleanup(pem_close))) struct bio_st

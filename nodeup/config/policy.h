@@ -1,5 +1,5 @@
 /* policy.h - what a command may do
- * The session fills one value from the command line. What loads documents and makes a node of them points to it.
+ * The session fills one value from the command line. Everything that loads documents points to it.
  * Owner: the caller's storage. Errors: none. Threads: all functions. */
 #pragma once
 

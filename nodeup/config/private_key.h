@@ -10,7 +10,7 @@
 
 struct evp_pkey_st;
 
-/* What ends a scope. */
+/* Releases what a scope holds. */
 void private_key_free(struct evp_pkey_st **key);
 #define autokey __attribute__((cleanup(private_key_free))) struct evp_pkey_st
 

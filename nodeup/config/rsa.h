@@ -3,7 +3,7 @@
  * by small primes and goes through as many rounds as FIPS 186-5 asks for. Nettle 3.8, which proves its primes, takes 0.23 of
  * the processor time of OpenSSL, this 0.09, and 0.19 where the processor cannot raise two numbers at once.
  * Invariant: p and q are primes of 1024 bits and at least sqrt(2) * 2^1023, with |p - q| > 2^924; d is beyond 2^1024 and the inverse of
- * e = 65537 modulo lcm(p - 1, q - 1). Random bytes are OpenSSL's private ones. What is secret is computed in constant time
+ * e = 65537 modulo lcm(p - 1, q - 1). Random bytes are OpenSSL's private ones. Secrets are computed with in constant time
  * as far as OpenSSL's own generator does, and cleared.
  * Owner: the caller, who frees the key. Errors: NULL, where there is no randomness or no memory. Threads: all.
  * Source: FIPS 186-5 A.1.1 (size, exponent), A.1.3 (candidates, distance), B.3.1 and table B.1 (rounds for 2^-112: 5). As in

@@ -7,7 +7,7 @@
 #include "nodeup/base/field_value.h"
 #include "nodeup/base/quantity.h"
 
-/* What a condition asks for. */
+/* The question of a condition. */
 struct asked {
 	struct arena *arena;
 	const struct rule_values *values;

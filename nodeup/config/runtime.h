@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* What probing found out about the container runtime of this machine. */
+/* The container runtime of this machine, as probing found it. */
 struct runtime {
 	const char *unit;    /* "docker.service"; NULL: none found */
 	const char *masked;  /* the first of those that are masked; NULL: none is */

@@ -8,7 +8,7 @@
 
 const char storage_kube_up_name[] = "/mnt/ephemeral";
 
-/* What each value of DOCKER_STORAGE means today. kube-up put aufs on a concatenation by LVM; over
+/* The meaning today of each value of DOCKER_STORAGE. kube-up put aufs on a concatenation by LVM; over
  * several disks that is striping now. Its aufs-nolvm used one disk whatever there was. */
 static const struct kube_up {
 	const char *name, *driver, *filesystem;
@@ -19,7 +19,7 @@ static const struct kube_up {
 	{ "overlay2", "overlay2", "ext4", -1 }, { "devicemapper", "devicemapper", "ext4", -1 },
 };
 
-/* Where kube-up had symlinks. */
+/* Paths where kube-up had symlinks. */
 static const struct {
 	const char *source, *target;
 } links[] = {
@@ -49,7 +49,7 @@ static void add_volume(const struct storage_docker *s, const struct kube_up *k)
 	arena_push(s->arena, s->node->volumes.v, s->node->volumes.n, v);
 }
 
-/* What the machine is where documents are checked says nothing of the node. */
+/* The machine where documents are checked says nothing of the node. */
 static const struct facts *host_of(const struct storage_docker *s)
 {
 	static const struct facts unknown;
@@ -169,7 +169,7 @@ static int refuse_devicemapper(const struct storage_docker *s)
 	return r;
 }
 
-/* What docker's own drivers say of the file system of docker's directory.
+/* The answers of docker's own drivers on the file system of docker's directory.
  * source: moby daemon/graphdriver, Init of each driver */
 static const struct {
 	const char *driver;
@@ -210,7 +210,7 @@ const char *storage_docker_root(struct arena *a, const char *options)
 	return root;
 }
 
-/* Of the usual directory, a file system that is not known is one of the usual ones. */
+/* An unknown file system of the usual directory is one of the usual ones. */
 static bool works_on(const struct storage_docker *s, const char *driver, const char *filesystem)
 {
 	const char *on = filesystem ? filesystem : "";

@@ -6,7 +6,7 @@
 
 #include "nodeup/config/dialect.h"
 
-/* What the documents say of it. */
+/* The settings of the documents. */
 struct storage_docker {
 	struct arena *arena;
 	const struct facts *facts;
@@ -33,5 +33,5 @@ int storage_driver(const struct storage_docker *s) must_check;
 /* Returns the last directory that options of docker's command put its data in, -g, --graph or --data-root; NULL: none that is
  * an absolute path. */
 const char *storage_docker_root(struct arena *a, const char *options);
-/* What kube-up keeps of a master on its volume: etcd's data, keys and tokens, the key of its tunnels. */
+/* Directories of a master that kube-up keeps on its volume: etcd's data, keys and tokens, the key of its tunnels. */
 void storage_master_pd(struct arena *a, struct node_volume *v);

@@ -1,5 +1,5 @@
 /* values.h - values that a program refuses: which there are, and which of them end the run
- * What a document says is read first and judged then, as what a program takes depends on its version. A dialect finds
+ * Values are read first and judged then, as what a program takes depends on its version. A dialect finds
  * (values_find, values_find_across) and judges once. All that is wrong is told at once.
  * Severity is decided here alone. A refused value is an error, but for three:
  * - a name that another build of the program may have is a warning, an error with --strict;
@@ -14,7 +14,7 @@
 #include "nodeup/config/dialect.h"
 #include "nodeup/config/rules.h"
 
-/* What is found in the documents of a node. */
+/* Findings in the documents of a node. */
 struct values {
 	struct arena *arena;
 	const struct dialect_opts *opts;

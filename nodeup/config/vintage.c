@@ -28,7 +28,7 @@ enum { OLDEST_MINOR = 4, NEWEST_MINOR = 9999 };
  * source: kops cmd/kops/integration_test.go MockKopsVersion */
 static const char *const of_tests[] = { "1.21.0-alpha.1", "1.34.0-beta.1", NULL };
 
-/* What a document is, as far as its keys are concerned. */
+/* A document, as far as its keys are concerned. */
 enum form {
 	FORM_ENV,    /* kube_env.yaml with a list of Assets, to kops 1.18 */
 	FORM_ARCHES, /* kube_env.yaml with Assets by architecture */
@@ -126,13 +126,13 @@ static const struct {
 };
 
 static const char setting_key[] = "kopsVersion";
-/* What a version is known by that was on record of another document. */
+/* The sign of a version that was on record of another document. */
 static const char former[] = "an earlier document";
 
 /* Files of kops' own, which lie in a folder of its version. */
 static const char *const own_files[] = { "nodeup", "protokube", "channels", "utils.tar.gz" };
 
-/* Where a version was looked for, and what of it is known so far. */
+/* A search for the version: its sources, and the answer so far. */
 struct search {
 	struct arena *arena;
 	struct vintage found;
@@ -274,7 +274,7 @@ bool vintage_is_exact(const struct vintage *v)
 	return v->text && !v->is_setting;
 }
 
-/* Which of two that agree is told: what names a version before a setting, that before keys, and of these the narrower. */
+/* Chooses the one of two that agree: a name of a version goes before a setting, a setting before keys, narrow keys before wide. */
 static int rank(const struct vintage *v)
 {
 	return v->text ? (v->is_setting ? 1 : 2) : v->oldest - v->newest;
@@ -438,7 +438,7 @@ static const struct tree *find(struct arena *a, const struct tree *t, const char
 	return t && t->kind != TREE_NULL ? t : NULL;
 }
 
-/* Of a key that Go's program renders, or leaves out, when it says nothing. */
+/* Returns whether it is a key that Go's program renders, or leaves out, when it says nothing. */
 static bool is_empty(const struct tree *t)
 {
 	return (t->kind == TREE_SEQ && !t->n) || (t->kind == TREE_SCALAR && !*t->scalar);
@@ -452,7 +452,7 @@ static bool has_any(struct arena *a, const struct tree *t, const char *const *pa
 	return false;
 }
 
-/* Whether a key is not there, nor one that may be meant for it. */
+/* Returns whether a key is not there, nor one that may be meant for it. */
 static bool lacks(struct arena *a, const struct tree *t, const char *path)
 {
 	if (find(a, t, path))

@@ -22,7 +22,7 @@ struct vintage {
 	bool is_former;      /* on record, of another document of this node */
 };
 
-/* Where it has been looked for. */
+/* Sources that were searched for it. */
 struct vintage_sources {
 	const struct tree *setting; /* of the machine, a version; NULL: none */
 	const char *script;         /* user data that brought the document; NULL: none */
@@ -36,14 +36,14 @@ struct vintage_sources {
 /* The variable of user data that holds the version, where nodeup renders them. */
 #define VINTAGE_VARIABLE "KOPS_VERSION"
 
-/* Whether it is a version of kops: "1.36.2", "v1.36.0-beta.1". */
+/* Returns whether it is a version of kops: "1.36.2", "v1.36.0-beta.1". */
 bool vintage_is_version(struct arena *a, const char *text);
 /* Know it by all that is there; the result is all 0 where nothing tells. Two answers that differ are an error. */
 int vintage_find(struct arena *a, const struct vintage_sources *r, struct vintage *ret,
 		 struct err *e) must_check;
-/* Whether something names it, other than its keys and a setting. */
+/* Returns whether something names it, other than its keys and a setting. */
 bool vintage_is_exact(const struct vintage *v);
-/* Where two answers differ (r < 0) about a document that was applied before: the version on record stays, with a warning. */
+/* Settles two answers that differ (r < 0) about a document that was applied before: the version on record stays, with a warning. */
 int vintage_settle(struct arena *a, const struct dialect_opts *o, int r, struct vintage *ret,
 		   struct err *e) must_check;
 /* A line for the record of a document, and what it says; false: it is none. */
@@ -53,7 +53,7 @@ bool vintage_of_record(struct arena *a, const char *line, struct vintage *ret);
 struct vintage vintage_newest(void);
 /* One of another document of this node is a setting's worth. */
 void vintage_set_former(struct vintage *v);
-/* Whether nodeup speaks it: one that it does not is an error, or a warning on a node that was made of such a
+/* Returns whether nodeup speaks it: one that it does not is an error, or a warning on a node that was made of such a
  * document before. One that is not known is spoken. */
 int vintage_check(struct arena *a, const struct vintage *v, const struct dialect_opts *o,
 		  struct err *e) must_check;
@@ -74,7 +74,7 @@ void vintage_note(struct arena *a, const struct vintage *v, struct tree *t);
 /* The version by which its documents are read. A minor alone is its newest patch, of several minors the newest counts, and one
  * that is not known is the newest that is spoken. */
 struct version vintage_version(struct arena *a, const struct vintage *v);
-/* Whether that kops made nodes of that minor of Kubernetes. */
+/* Returns whether that kops made nodes of that minor of Kubernetes. */
 bool vintage_has_kubernetes(const struct version *kops, int minor);
 /* Its minors alone, by which two are the same. */
 const char *vintage_minors(struct arena *a, const struct vintage *v);

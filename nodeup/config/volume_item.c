@@ -104,7 +104,7 @@ static int set_mount_options(struct volume_item *it, const struct strv *given)
 	return 0;
 }
 
-/* How many disks are named; 0: as many as there are. */
+/* The number of disks that are named; 0: as many as there are. */
 static size_t count_disks(const struct node_volume *v)
 {
 	if (v->disks == NODE_DISKS_PATHS)

@@ -25,7 +25,7 @@ int volume_item_fail(const struct volume_item *it, const char *key, const char *
 int volume_item_devices(struct volume_item *it, const char *key) must_check;
 /* It is mounted at this path: take it, and check it. */
 int volume_item_path(struct volume_item *it, const char *path) must_check;
-/* Take the options of mkfs and mount, for a file system that this host knows. Of mount's none is noatime. */
+/* Take the options of mkfs and mount, for a file system that this host knows. No option of mount means noatime. */
 int volume_item_options(struct volume_item *it, const struct strv *format_options,
 			const struct strv *mount_options) must_check;
 /* A service that has files open at the mount point sees the disk through a bind of a folder, so that what the

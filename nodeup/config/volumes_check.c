@@ -106,7 +106,7 @@ struct source {
 	const struct tree_pos *pos;
 };
 
-/* What is moved into one directory must not be in another's: each is emptied before its content comes.
+/* Content that moves into one directory must not be in another's: each is emptied before its content comes.
  * Nor may another volume be mounted at, below or above it, within the volume it is of. */
 static int check_source(struct arena *a, const struct node_volumes *v, const struct source *all,
 			const struct source *s, struct err *e)
@@ -148,7 +148,7 @@ static int check_sources(struct arena *a, const struct node_volumes *v, struct e
 	return r;
 }
 
-/* What names a disk, so that two volumes that mean the same one are found: "/dev/xvdf". */
+/* The name of a disk, by which two volumes on the same one are found: "/dev/xvdf". */
 static void add_names(struct arena *a, const struct node_volume *v, struct strv *names)
 {
 	switch (v->disks) {
