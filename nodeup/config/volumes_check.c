@@ -115,8 +115,8 @@ static int check_source(struct arena *a, const struct node_volumes *v, const str
 
 	for (const struct source *o = all; o < s; o++)
 		if (str_is_within(o->path, s->path) || str_is_within(s->path, o->path))
-			return err_config(e, "%sthe source '%s' and the source '%s' are not apart",
-					  where, s->path, o->path);
+			return err_config(e, "%sthe sources '%s' and '%s' overlap", where, s->path,
+					  o->path);
 	for (size_t i = 0; i < v->n; i++) {
 		const char *path = v->v[i].path;
 

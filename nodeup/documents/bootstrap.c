@@ -287,14 +287,14 @@ int bootstrap_instance(struct arena *a, const struct bootstrap_req *req, const c
 	if (!b.facts.instance_id)
 		loader_kept_facts(a, req->root_fd, &b.facts);
 	if (!b.facts.instance_id && !req->http)
-		return err_fail(e, ERR_NET, ENETDOWN, "which instance this is cannot be said");
+		return err_fail(e, ERR_NET, ENETDOWN, "the id of this instance is not known");
 	if (!b.facts.instance_id) {
 		b.imds = imds_new(req->http);
 		r = loader_ask_fact(&l, "instanceID", e);
 		imds_free(b.imds);
 	}
 	if (r < 0)
-		return err_wrap(e, "which instance this is cannot be said");
+		return err_wrap(e, "the id of this instance is not known");
 	*ret = b.facts.instance_id;
 	return 0;
 }

@@ -343,7 +343,7 @@ int loader_instance(struct loader *l, struct err *e)
 		loader_kept_facts(l->arena, l->req->root_fd, f);
 	if (f->instance_id)
 		return 0;
-	return r < 0 ? r : err_config(e, "which instance this is cannot be said");
+	return r < 0 ? r : err_config(e, "the id of this instance is not known");
 }
 
 bool loader_is_local(const struct loader *l)

@@ -56,7 +56,7 @@ static int replay_documents(struct loader *l, struct err *e)
 		return -EINVAL;
 	b->key = loader_key(l);
 	if (!b->key) {
-		err_note(e, "ruled out", "kept documents: which instance this is cannot be said");
+		err_note(e, "ruled out", "kept documents: the id of this instance is not known");
 		return -EINVAL;
 	}
 	if (store_replay(b->store, l->req->root_fd, OWN_DOCUMENTS, b->key, &b->replay_age_ns,

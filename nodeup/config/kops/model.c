@@ -40,7 +40,7 @@ static int find_name(struct arena *a, const struct kops_config *c, const struct 
 	if (!f->instance_id && no_host)
 		return 0;
 	if (!f->instance_id) {
-		(void)err_config(e, "the node's name: which instance this is, is not known");
+		(void)err_config(e, "the node's name: the id of this instance is not known");
 		return facts_note(e, "instanceID");
 	}
 	*ret = f->instance_id;

@@ -208,11 +208,11 @@ static void another_instance_starts_nothing(void **state)
 	scratch_write(&w->root, OWN_LAST_GOOD, "-\nkubelet.service\n");
 	assert_false(start(w));
 	assert_non_null(strstr(note(w, 0), "that was on an instance that was not known"));
-	/* which instance this is cannot be said */
+	/* the id of this instance is not known */
 	w->session.boot.facts.instance_id = NULL;
 	scratch_write(&w->root, OWN_LAST_GOOD, "i-0a1b\nkubelet.service\n");
 	assert_false(start(w));
-	assert_non_null(strstr(note(w, 0), "which instance this is cannot be said"));
+	assert_non_null(strstr(note(w, 0), "the id of this instance is not known"));
 	assert_string_equal(w->bus.calls, "");
 	/* nor could it be then: no metadata says that it is another one */
 	scratch_write(&w->root, OWN_LAST_GOOD, "-\nkubelet.service\n");

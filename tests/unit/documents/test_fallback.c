@@ -61,7 +61,7 @@ static void test_replay(void **state)
 	assert_int_equal(fx->e.kind, ERR_NET);
 	cloud_fault(fx->c, CLOUD_IMDS, SEED_ID, "status=500");
 	assert_true(seed_load(fx) < 0);
-	assert_non_null(seed_note(fx, "which instance this is cannot be said"));
+	assert_non_null(seed_note(fx, "the id of this instance is not known"));
 }
 
 /* A store that answers that something is gone is not down. */
@@ -117,7 +117,7 @@ static void test_offline_in_the_same_boot(void **state)
 	assert_null(bootstrap_kept(fx->a, fx->root.fd));
 	fx->policy.no_metadata = true;
 	assert_true(seed_load(fx) < 0);
-	assert_non_null(seed_note(fx, "which instance this is cannot be said"));
+	assert_non_null(seed_note(fx, "the id of this instance is not known"));
 	fx->policy.no_metadata = false;
 	seed_must_load(fx);
 	assert_true(fx->b.replayed && seed_asked(fx, SEED_HOSTNAME) == 1);

@@ -623,10 +623,10 @@ static void bad_lists(void **state)
 		  "2:3: '/a' is mounted twice, first by ig:2:3" },
 		{ "- {device: /dev/sdf, path: /a, binds: [{source: x, target: /b},"
 		  " {source: x, target: /c}]}\n",
-		  "2:3: the source '/a/x' and the source '/a/x' are not apart" },
+		  "2:3: the sources '/a/x' and '/a/x' overlap" },
 		{ "- {device: /dev/sdf, path: /a, binds: [{source: x/y, target: /b},"
 		  " {source: x, target: /c}]}\n",
-		  "2:3: the source '/a/x' and the source '/a/x/y' are not apart" },
+		  "2:3: the sources '/a/x' and '/a/x/y' overlap" },
 		{ "- {device: /dev/sdf, path: /a, binds: [{source: x, target: /b}]}\n"
 		  "- {device: /dev/sdg, path: /a/x}\n",
 		  "2:3: the source '/a/x' is where '/a/x' is mounted" },
