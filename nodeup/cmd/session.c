@@ -117,7 +117,7 @@ static int load_documents(struct session *s, const struct session_req *req, stru
 		.foresee = foresee,
 		.meanwhile_arg = &ahead,
 		.keys = req->keys,
-		.others = &s->others,
+		.other_errors = &s->other_errors,
 	};
 
 	return bootstrap_load(s->arena, &boot, &s->boot, e);
@@ -172,23 +172,23 @@ static struct plan_req *request_plan(struct session *s, const struct session_req
 
 /* Note what else is wrong, as far as it can be found without what e is of: in the documents, and of their plan, where there is
  * a model. */
-static int note_others(struct session *s, const struct session_req *req, bool has_model,
-		       struct err *e)
+static int note_other_errors(struct session *s, const struct session_req *req, bool has_model,
+			     struct err *e)
 {
-	const size_t before = errs_count(&s->others);
+	const size_t before = errs_count(&s->other_errors);
 	struct plan_req *plan;
 	struct plan ignored;
 	struct err why;
 
-	if (has_model && take_settings(s, &s->others, &why) == 0) {
+	if (has_model && take_settings(s, &s->other_errors, &why) == 0) {
 		plan = request_plan(s, req);
-		plan->errors = &s->others;
+		plan->errors = &s->other_errors;
 		plan->no_keys = true;
-		plan->is_partial = s->boot.lacks || errs_count(&s->others) > before;
+		plan->is_partial = s->boot.lacks || errs_count(&s->other_errors) > before;
 		if (plan_build(s->arena, plan, &ignored, &why) < 0)
-			errs_keep_any(&s->others, &why);
+			errs_keep_any(&s->other_errors, &why);
 	}
-	errs_note_others(&s->others, e);
+	errs_note_others(&s->other_errors, e);
 	return err_code(e);
 }
 
@@ -510,7 +510,7 @@ static int open_all(struct session *s, const struct session_req *req, struct err
 	int r;
 
 	*s = (struct session){ .arena = arena_new_empty(), .root_fd = -1, .host_fd = -1 };
-	s->others.arena = s->arena;
+	s->other_errors.arena = s->arena;
 	set_policy(s, req);
 	r = io_open_root("/", &s->host_fd, e);
 	if (r < 0)
@@ -539,7 +539,7 @@ static int open_all(struct session *s, const struct session_req *req, struct err
 		if (is_read)
 			r = take_settings(s, NULL, e);
 		if (r < 0)
-			r = note_others(s, req, is_read || s->boot.is_partial, e);
+			r = note_other_errors(s, req, is_read || s->boot.is_partial, e);
 	}
 	if (r < 0)
 		return r;

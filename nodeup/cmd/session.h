@@ -42,7 +42,7 @@ struct session {
 	struct settings settings; /* of the machine and of the documents */
 	struct strv remarks;      /* lines: what is odd in the settings of the machine */
 	struct bootstrap boot;
-	struct errs others; /* what else is wrong, after an error of the documents */
+	struct errs other_errors; /* what else is wrong, after an error of the documents */
 	struct plan plan;
 	struct plan
 		foreseen; /* by which was fetched while certificates were waited for; n is 0: nothing was */

@@ -11,15 +11,15 @@
 #define ANSWER_NS (5 * DUR_SEC)
 
 /* A volume of EBS that this machine is about to use for the first time. */
-struct met {
+struct candidate {
 	const struct node_volume *volume;
 	const char *id;
 	bool is_here; /* a disk says that it is this volume */
 };
 
-struct asking {
+struct inquiry {
 	struct session *s;
-	struct met *v; /* those named by id come first */
+	struct candidate *v; /* those named by id come first */
 	size_t n, by_id;
 };
 
@@ -46,20 +46,20 @@ static int find(const struct session *s, const struct node_volume *v, struct dis
 	return disk_find(s->ctx.disks, s->arena, &want, ret, &missing, &ignored);
 }
 
-static void meet(struct asking *q, const struct node_volume *v, const struct disks *disks)
+static void add_candidate(struct inquiry *q, const struct node_volume *v, const struct disks *disks)
 {
 	for (size_t i = 0; i < disks->n; i++) {
 		const char *id = disks->v[i].volume_id;
 
 		if (id && !strv_has(&q->s->ebs_asked, id) && !was_used(q->s, v, &disks->v[i]))
-			arena_push(q->s->arena, q->v, q->n, (struct met){ v, id, true });
+			arena_push(q->s->arena, q->v, q->n, (struct candidate){ v, id, true });
 	}
 	if (v->disks == NODE_DISKS_VOLUME_ID && disks->n == 0)
-		arena_push(q->s->arena, q->v, q->n, (struct met){ v, v->volume_id, false });
+		arena_push(q->s->arena, q->v, q->n, (struct candidate){ v, v->volume_id, false });
 }
 
 /* A device that is not here is asked about when it comes. */
-static void collect(struct asking *q, enum node_disks by)
+static void collect(struct inquiry *q, enum node_disks by)
 {
 	const struct node_volumes *all = &q->s->boot.node.volumes;
 
@@ -70,7 +70,7 @@ static void collect(struct asking *q, enum node_disks by)
 			continue;
 		if (find(q->s, &all->v[i], &disks) < 0)
 			disks.n = 0;
-		meet(q, &all->v[i], &disks);
+		add_candidate(q, &all->v[i], &disks);
 	}
 }
 
@@ -84,7 +84,7 @@ static int know_instance(struct session *s, struct err *e)
 	return probe_fact(s->arena, s->boot.imds, "instanceID", &s->boot.facts, e);
 }
 
-static int describe(const struct asking *q, struct query *ec2, struct ec2_volumes *ret,
+static int describe(const struct inquiry *q, struct query *ec2, struct ec2_volumes *ret,
 		    struct err *e)
 {
 	struct strv ids = { 0 };
@@ -98,7 +98,7 @@ static int describe(const struct asking *q, struct query *ec2, struct ec2_volume
 	return ec2_describe_volumes(ec2, q->s->arena, &ids, ret, e);
 }
 
-static int check_shared(const struct met *m, const struct ec2_volume *v, struct err *e)
+static int check_shared(const struct candidate *m, const struct ec2_volume *v, struct err *e)
 {
 	const bool two = !str_is_empty(v->other);
 
@@ -138,10 +138,10 @@ static const char *state_of(struct arena *a, const struct ec2_volume *v)
 }
 
 /* A disk that is here while EC2 says that it is not may be another instance's as well: EC2 is asked again. */
-static int judge(const struct asking *q, const struct ec2_volumes *all, struct err *e)
+static int judge(const struct inquiry *q, const struct ec2_volumes *all, struct err *e)
 {
 	for (size_t i = 0; i < q->n; i++) {
-		const struct met *m = &q->v[i];
+		const struct candidate *m = &q->v[i];
 		const struct ec2_volume *v = answer_of(all, m->id);
 
 		if (v && check_shared(m, v, e) < 0)
@@ -154,7 +154,7 @@ static int judge(const struct asking *q, const struct ec2_volumes *all, struct e
 	return 0;
 }
 
-static int ask(const struct asking *q, int64_t last_ns, struct ec2_volumes *ret, struct err *e)
+static int ask(const struct inquiry *q, int64_t last_ns, struct ec2_volumes *ret, struct err *e)
 {
 	struct query *ec2 = ec2_new(&(struct query_req){
 		.http = q->s->http,
@@ -172,7 +172,7 @@ static int ask(const struct asking *q, int64_t last_ns, struct ec2_volumes *ret,
 }
 
 /* Nothing may be made of a volume that is named by id before the answer is here. */
-static int ask_patiently(const struct asking *q, const struct session_req *req,
+static int ask_patiently(const struct inquiry *q, const struct session_req *req,
 			 struct ec2_volumes *ret, struct err *e)
 {
 	const bool waits = q->by_id && q->s->policy.mode == MODE_APPLY && !q->s->policy.offline;
@@ -205,7 +205,7 @@ static bool has_nameless_disks(const struct session *s)
 }
 
 /* The device's name is EC2's word only if the volume is attached to this very instance. */
-static int name_disk(struct session *s, const struct met *m, const struct ec2_volume *v,
+static int name_disk(struct session *s, const struct candidate *m, const struct ec2_volume *v,
 		     struct err *e)
 {
 	if (is_ours(s, v) && !str_is_empty(v->device)) {
@@ -226,10 +226,10 @@ static int name_disk(struct session *s, const struct met *m, const struct ec2_vo
 	return 0;
 }
 
-static int settle(const struct asking *q, const struct ec2_volumes *all, struct err *e)
+static int settle(const struct inquiry *q, const struct ec2_volumes *all, struct err *e)
 {
 	for (size_t i = 0; i < q->n; i++) {
-		const struct met *m = &q->v[i];
+		const struct candidate *m = &q->v[i];
 
 		if (m->is_here)
 			strv_add(q->s->arena, &q->s->ebs_asked, m->id);
@@ -240,7 +240,7 @@ static int settle(const struct asking *q, const struct ec2_volumes *all, struct 
 }
 
 /* They are used all the same. */
-static void warn(const struct asking *q, const struct err *why)
+static void warn(const struct inquiry *q, const struct err *why)
 {
 	for (size_t i = 0; i < q->n; i++) {
 		log_warning("volume %s: whether another instance has %s as well is not known: %s",
@@ -249,7 +249,7 @@ static void warn(const struct asking *q, const struct err *why)
 	}
 }
 
-static int refuse_offline(const struct met *m, struct err *e)
+static int refuse_offline(const struct candidate *m, struct err *e)
 {
 	(void)err_fail(e, ERR_NET, ENETDOWN,
 		       "%s: whether another instance has volume %s as well EC2 would know, and we "
@@ -260,7 +260,7 @@ static int refuse_offline(const struct met *m, struct err *e)
 }
 
 /* What EC2 says, and else whether it is used all the same. */
-static int go_on(const struct asking *q, int r, const struct ec2_volumes *all, bool must_know,
+static int go_on(const struct inquiry *q, int r, const struct ec2_volumes *all, bool must_know,
 		 const struct err *why, struct err *e)
 {
 	if (r >= 0)
@@ -277,11 +277,11 @@ int session_may_use(void *arg, const struct node_volume *v, const struct disks *
 		    struct err *e)
 {
 	struct session *s = arg;
-	struct asking q = { .s = s };
+	struct inquiry q = { .s = s };
 	struct ec2_volumes all = { 0 };
 	struct err why = { 0 };
 
-	meet(&q, v, disks);
+	add_candidate(&q, v, disks);
 	if (q.n == 0)
 		return 0;
 	q.by_id = v->disks == NODE_DISKS_VOLUME_ID ? q.n : 0;
@@ -290,7 +290,7 @@ int session_may_use(void *arg, const struct node_volume *v, const struct disks *
 
 int session_ebs(struct session *s, const struct session_req *req, struct err *e)
 {
-	struct asking q = { .s = s };
+	struct inquiry q = { .s = s };
 	struct ec2_volumes all = { 0 };
 	const bool is_apply = s->policy.mode == MODE_APPLY;
 	struct err why = { 0 };

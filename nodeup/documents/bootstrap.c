@@ -185,7 +185,7 @@ static bool load_for_errors(struct loader *l)
 	struct err why;
 	int r;
 
-	req.errors = req.others;
+	req.errors = req.other_errors;
 	req.patience.ns = 0;
 	l->req = &req;
 	l->finds_errors = true;
@@ -218,7 +218,7 @@ int bootstrap_load(struct arena *a, const struct bootstrap_req *req, struct boot
 	r = prepare_store(&l, &why);
 	if (r >= 0)
 		r = loader_load(&l, &why);
-	if (r < 0 && req->others && (why.kind == ERR_CONFIG || why.kind == ERR_INTEGRITY) &&
+	if (r < 0 && req->other_errors && (why.kind == ERR_CONFIG || why.kind == ERR_INTEGRITY) &&
 	    b.conf && load_for_errors(&l)) {
 		ret->is_partial = true;
 		ret->lacks = b.lacks;

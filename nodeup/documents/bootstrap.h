@@ -35,7 +35,7 @@ struct bootstrap_req {
 	struct errs *
 		errors; /* what is wrong in documents, where all of it is told; NULL: the first ends it */
 	/* where, after an error that ended it, all that is wrong in the documents that can be read is kept; NULL: nowhere */
-	struct errs *others;
+	struct errs *other_errors;
 };
 
 struct bootstrap {

@@ -157,7 +157,7 @@ static void test_all_that_is_wrong(void **state)
 
 	seed_run((const char *const[]){ "sh", "-c", spoil, seed_below(fx, SEED_BASE), NULL });
 	cloud_fault(fx->c, CLOUD_IMDS, SEED_HOSTNAME, "status=500&times=9");
-	fx->req.others = &others;
+	fx->req.other_errors = &others;
 	assert_true(seed_load(fx) < 0 && others.n == 2 && strstr(others.v[1].msg, "key pair ca"));
 }
 
