@@ -1,7 +1,9 @@
 #include "nodeup/documents/loader.h"
 
+#include <unistd.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/paths.h"
+#include "nodeup/documents/kept.h"
 #include "nodeup/documents/location.h"
 #include "nodeup/join/join.h"
 
@@ -84,15 +86,94 @@ static int replay_documents(struct loader *l, struct err *e)
 	return 0;
 }
 
-/* A boot goes on with what the last run that ended well had, where a document is not one any more. */
+/* From now on all documents are those of that set. */
+static int use_set(struct loader *l, const struct kept_set *set, struct err *e)
+{
+	struct bootstrap *b = l->b;
+	int r = store_use(b->store, l->req->root_fd, set->path, &b->conf, &b->replay_age_ns, e);
+
+	if (r < 0)
+		return r;
+	b->set = arena_printf(l->arena, LOCATION_KEPT "%lld", (long long)set->number);
+	b->set_path = set->path;
+	b->replayed = true;
+	join_free(b->join);
+	b->join = NULL;
+	return 0;
+}
+
+static int no_such_set(struct loader *l, const char *location, const struct kept_sets *sets,
+		       struct err *e)
+{
+	struct strv names = { 0 };
+
+	for (size_t i = 0; i < sets->n; i++)
+		strv_addf(l->arena, &names, LOCATION_KEPT "%lld, of %s",
+			  (long long)sets->v[i].number, sets->v[i].date);
+	(void)err_config(e, "%s: no documents of such a run are kept on this instance", location);
+	err_note(e, "there is", "%s", names.n ? strv_join(l->arena, &names, "; ") : "none");
+	return err_code(e);
+}
+
+int loader_choose_set(struct loader *l, struct err *e)
+{
+	const char *location = l->req->conf;
+	struct bootstrap *b = l->b;
+	struct kept_sets sets;
+	int r;
+
+	if (!policy_may_replay(l->policy))
+		return err_fail(e, ERR_USAGE, 0, "%s: this command takes no kept documents",
+				location);
+	r = loader_know_instance(l, e);
+	if (r < 0)
+		return err_wrap(e, "%s", location);
+	sets = kept_of(l->arena, l->req->root_fd, b->facts.instance_id);
+	for (size_t i = 0; i < sets.n; i++) {
+		const struct kept_set *set = &sets.v[i];
+
+		if (!str_eq(location,
+			    arena_printf(l->arena, LOCATION_KEPT "%lld", (long long)set->number)))
+			continue;
+		r = use_set(l, set, e);
+		b->is_chosen = r >= 0;
+		b->set_why = arena_printf(
+			l->arena,
+			"documents of %s are used, of %s; at the next boot %s counts again",
+			location, set->date, r < 0 ? "" : location_shown(l->arena, b->conf));
+		return r;
+	}
+	return no_such_set(l, location, &sets, e);
+}
+
+/* After a document that does not parse a boot goes on with the newest set of this instance. By hand the error names the set, and
+ * stays. */
 static int serve_set(struct loader *l, struct err *e)
 {
 	struct bootstrap *b = l->b;
-	struct err why = *e;
+	const char *edited = l->unparsed;
+	struct err why = *e, ignored;
+	struct kept_sets sets;
+	bool is_there;
 	int r;
 
-	if (loader_serve_set(l, e) < 0)
+	if (!edited || b->set || !policy_may_replay(l->policy) ||
+	    loader_know_instance(l, &ignored) < 0)
 		return -EINVAL;
+	sets = kept_of(l->arena, l->req->root_fd, b->facts.instance_id);
+	if (!sets.n)
+		return -EINVAL;
+	is_there = access(location_path(edited), F_OK) == 0;
+	if (!l->policy->at_boot) {
+		err_note(e, "do", "%s, or nodeup apply --conf=" LOCATION_KEPT "%lld",
+			 is_there ? "correct it" : "put them back", (long long)sets.v[0].number);
+		return -EINVAL;
+	}
+	if (use_set(l, &sets.v[0], &ignored) < 0)
+		return -EINVAL;
+	b->set_why = arena_printf(
+		l->arena, "%s; documents of %s are used, of %s%s", e->msg, b->set, sets.v[0].date,
+		is_there ? arena_printf(l->arena, ", and %s stays as it is", edited) : "");
 	r = loader_model(l, e);
 	if (r < 0) {
 		r = err_wrap(e, "from the documents of %s", b->set);

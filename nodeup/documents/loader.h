@@ -40,11 +40,10 @@ const char *loader_kept_name(struct loader *l, const char *location);
 /* Has the kept copy read in place of a file of this machine, and put back. The file is damaged, or it is the configuration that was
  * applied last and is gone. */
 int loader_mend(struct loader *l, const char *location, struct err *e) must_check;
+/* Finds out which instance this is before the documents have said anything. At boot it is waited for, as documents are. */
+int loader_know_instance(struct loader *l, struct err *e) must_check;
 /* Use the documents of the run that --conf names. */
 int loader_choose_set(struct loader *l, struct err *e) must_check;
-/* After the error of a document that does not parse: at boot use the newest set that fits this instance; by hand name it in the
- * error, which stays. < 0: nothing is used. */
-int loader_serve_set(struct loader *l, struct err *e) must_check;
 /* The document at that location that the user data of --conf brings, whatever lies there; NULL: it brings none. */
 const struct user_data_file *loader_brought(struct loader *l, const char *location);
 /* The document that --conf means, or the one that was applied last, or one at a usual place. USAGE: there is none. */

@@ -1,14 +1,11 @@
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "nodeup/base/io.h"
 #include "nodeup/base/paths.h"
 #include "nodeup/base/record.h"
-#include "nodeup/documents/kept.h"
 #include "nodeup/documents/loader.h"
 #include "nodeup/documents/location.h"
 #include "nodeup/documents/op.h"
-#include "nodeup/join/join.h"
 
 /* begins a document that is packed */
 static const char packed[] = "\x1f\x8b";
@@ -44,8 +41,7 @@ static const char *damage_of(const char *text, size_t n, const struct store_text
 	return n < kept->n && memcmp(text, kept->text, n) == 0 ? "is cut short" : NULL;
 }
 
-/* Finds out which instance this is before the documents have said anything. At boot it is waited for, as documents are. */
-static int know_instance(struct loader *l, struct err *e)
+int loader_know_instance(struct loader *l, struct err *e)
 {
 	struct err ignored;
 	int r;
@@ -90,7 +86,7 @@ static const char *find_damage(struct loader *l, const char *location, const cha
 	    !is_new(l, text, n) || !find_copy(l, name, ret))
 		return NULL;
 	damage = damage_of(text, n, &ret->document);
-	return damage && know_instance(l, &ignored) >= 0 &&
+	return damage && loader_know_instance(l, &ignored) >= 0 &&
 			       str_eq(ret->of.instance, l->b->facts.instance_id)
 		       ? damage
 		       : NULL;
@@ -120,7 +116,7 @@ static int find_lost(struct loader *l, const char *name, struct copy *ret, struc
 	if (!find_copy(l, name, ret))
 		return err_config(
 			e, "%s, which was applied last, is gone, and no copy of it is kept", name);
-	if (know_instance(l, e) < 0)
+	if (loader_know_instance(l, e) < 0)
 		return err_wrap(e, "%s is gone, and a copy of %s is kept", name, ret->of.instance);
 	if (!str_eq(ret->of.instance, l->b->facts.instance_id))
 		return err_config(e, "%s is gone, the kept documents are of %s, and this is %s",
@@ -177,92 +173,5 @@ int loader_mend(struct loader *l, const char *location, struct err *e)
 				lost.damaged ? ", and what is there is set aside beside it" : "");
 	arena_push(l->arena, b->lost, b->n_lost, lost);
 	strv_add(l->arena, &b->warnings, lost.why);
-	return 0;
-}
-
-/* From now on all documents are those of that set. */
-static int use_set(struct loader *l, const struct kept_set *set, struct err *e)
-{
-	struct bootstrap *b = l->b;
-	int r = store_use(b->store, l->req->root_fd, set->path, &b->conf, &b->replay_age_ns, e);
-
-	if (r < 0)
-		return r;
-	b->set = arena_printf(l->arena, LOCATION_KEPT "%lld", (long long)set->number);
-	b->set_path = set->path;
-	b->replayed = true;
-	join_free(b->join);
-	b->join = NULL;
-	return 0;
-}
-
-static int no_such_set(struct loader *l, const char *location, const struct kept_sets *sets,
-		       struct err *e)
-{
-	struct strv names = { 0 };
-
-	for (size_t i = 0; i < sets->n; i++)
-		strv_addf(l->arena, &names, LOCATION_KEPT "%lld, of %s",
-			  (long long)sets->v[i].number, sets->v[i].date);
-	(void)err_config(e, "%s: no documents of such a run are kept on this instance", location);
-	err_note(e, "there is", "%s", names.n ? strv_join(l->arena, &names, "; ") : "none");
-	return err_code(e);
-}
-
-int loader_choose_set(struct loader *l, struct err *e)
-{
-	const char *location = l->req->conf;
-	struct bootstrap *b = l->b;
-	struct kept_sets sets;
-	int r;
-
-	if (!policy_may_replay(l->policy))
-		return err_fail(e, ERR_USAGE, 0, "%s: this command takes no kept documents",
-				location);
-	r = know_instance(l, e);
-	if (r < 0)
-		return err_wrap(e, "%s", location);
-	sets = kept_of(l->arena, l->req->root_fd, b->facts.instance_id);
-	for (size_t i = 0; i < sets.n; i++) {
-		const struct kept_set *set = &sets.v[i];
-
-		if (!str_eq(location,
-			    arena_printf(l->arena, LOCATION_KEPT "%lld", (long long)set->number)))
-			continue;
-		r = use_set(l, set, e);
-		b->is_chosen = r >= 0;
-		b->set_why = arena_printf(
-			l->arena,
-			"documents of %s are used, of %s; at the next boot %s counts again",
-			location, set->date, r < 0 ? "" : location_shown(l->arena, b->conf));
-		return r;
-	}
-	return no_such_set(l, location, &sets, e);
-}
-
-int loader_serve_set(struct loader *l, struct err *e)
-{
-	struct bootstrap *b = l->b;
-	const char *edited = l->unparsed;
-	bool is_there;
-	struct kept_sets sets;
-	struct err ignored;
-
-	if (!edited || b->set || !policy_may_replay(l->policy) || know_instance(l, &ignored) < 0)
-		return -EINVAL;
-	sets = kept_of(l->arena, l->req->root_fd, b->facts.instance_id);
-	if (!sets.n)
-		return -EINVAL;
-	is_there = access(location_path(edited), F_OK) == 0;
-	if (!l->policy->at_boot) {
-		err_note(e, "do", "%s, or nodeup apply --conf=" LOCATION_KEPT "%lld",
-			 is_there ? "correct it" : "put them back", (long long)sets.v[0].number);
-		return -EINVAL;
-	}
-	if (use_set(l, &sets.v[0], &ignored) < 0)
-		return -EINVAL;
-	b->set_why = arena_printf(
-		l->arena, "%s; documents of %s are used, of %s%s", e->msg, b->set, sets.v[0].date,
-		is_there ? arena_printf(l->arena, ", and %s stays as it is", edited) : "");
 	return 0;
 }
