@@ -44,9 +44,8 @@ struct session {
 	struct bootstrap boot;
 	struct errs other_errors; /* what else is wrong, after an error of the documents */
 	struct plan plan;
-	struct plan
-		foreseen; /* by which was fetched while certificates were waited for; n is 0: nothing was */
-	struct strv foreign; /* lines: what others put or changed here, and what no run restarts */
+	struct plan foreseen; /* what was fetched while certificates were waited for; or empty */
+	struct strv foreign;  /* lines: what others put or changed here, and what no run restarts */
 	struct task_ctx ctx;
 	struct volume_guard guard; /* of ctx */
 	struct strv ebs_asked;     /* volumes that EC2 was asked about, whose disks are here */

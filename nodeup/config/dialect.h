@@ -20,10 +20,8 @@ struct dialect_opts {
 	const struct strv *accept_values; /* keys whose values no program refuses; NULL: none */
 	struct strv *tolerated; /* refused values that it goes on with are appended; or NULL */
 	struct strv *warnings;  /* "file:line:column: unknown key 'x'"; NULL: not wanted */
-	struct field_unknowns
-		*unknown; /* unknown keys that are no error are added here; NULL: to warnings */
-	struct errs *
-		errors; /* what is wrong is kept there, and the rest is read; NULL: the first ends it */
+	struct field_unknowns *unknown; /* unknown keys that are no error; NULL: to warnings */
+	struct errs *errors; /* keeps errors, and the rest is read; NULL: the first ends it */
 	bool checks_alone; /* nothing is made of them: a dialect that can only be checked is fine */
 	bool no_host;      /* documents only (validate, userdata): '@aws' stays as it stands */
 	/* Tells whether mkfs, whose room has the tables, can make a volume over so many disks (0: not known); NULL: not asked. */
@@ -110,16 +108,13 @@ struct documents {
 	struct settings_doc settings;
 	const char *cluster_name;
 	struct vintage vintage; /* the kops that rendered them; all 0: not known */
-	const char *
-		checked; /* what of them was checked, as long as `cluster` is not there and no node is made of them; else NULL */
+	const char *checked;    /* what was checked of documents without `cluster`; else NULL */
 	/* The servers give nothing to this node any more, and no earlier run kept anything: another program made it, and
 	 * what lies there is right. Without `cluster` it is a node of which nothing else is known. */
 	bool adopted;
 	bool any_patch; /* they tell the oldest Kubernetes that may be meant: its patch version or a later one */
-	const char
-		*base; /* the state store, to which kept documents are tied; NULL: none is named */
-	const struct documents_join
-		*join; /* `cluster` is of there, unless documents alone are looked at; or NULL */
+	const char *base; /* the state store, which kept documents are tied to; or NULL */
+	const struct documents_join *join; /* gives `cluster`, but where documents alone are read */
 	bool in_store; /* the two below are there; else they stand beside --conf */
 	/* those that stand beside --conf are taken for them where documents are looked at */
 	bool beside_will_do;
@@ -168,8 +163,7 @@ struct dialect {
 	const struct field_rules *const
 		*rules; /* of several keys, for `nodeup help KEY`; NULL-terminated, or NULL */
 	const struct schema *hook, *file_asset; /* an item of their lists, or NULL */
-	const struct schema
-		*volume_mount; /* an item of its volumeMounts, for `nodeup help disks`; or NULL */
+	const struct schema *volume_mount;      /* an item of its volumeMounts, or NULL */
 	const struct dialect_example *examples; /* for `nodeup example`; or NULL */
 	/* Append which key pairs and secrets its nodes take, and from which files, for `nodeup help pki`; or NULL. */
 	void (*pki)(struct buf *b);

@@ -20,9 +20,8 @@ struct distro {
 	const char *assets_dir;     /* of file assets that name no path */
 	const char *nodeup_dir; /* of nodeup itself: may be executed before this run did anything */
 	const char *nodeup_link; /* where a login shell finds it; NULL: in nodeup_dir, or nowhere */
-	const char
-		*volume_plugins_dir; /* of kubelet, unless the documents name one; with its slash */
-	const char *path_env;        /* PATH of kubelet's unit; NULL: systemd's own */
+	const char *volume_plugins_dir; /* kubelet's by default; with its slash */
+	const char *path_env;           /* PATH of kubelet's unit; NULL: systemd's own */
 	bool readonly_usr;
 	bool rotates_logs; /* by itself */
 	bool has_mounter;  /* programs run only where kops' container mounts them */

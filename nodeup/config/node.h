@@ -32,8 +32,7 @@ struct node_image {
 
 /* An image that is a member of the archive of programs; the archive says in another member which tag it has. */
 struct node_member_image {
-	const char
-		*name; /* that its pods use: "gcr.io/google_containers/kube-proxy:0123456789ab" */
+	const char *name;         /* for pods: "gcr.io/google_containers/kube-proxy:0123456789ab" */
 	const char *member, *tag; /* "kube-proxy.tar", "kube-proxy.docker_tag" */
 	const char *loaded_as;    /* without the tag */
 	struct node_text archive;
@@ -48,10 +47,8 @@ struct node_images {
 struct node_keypair {
 	const char *name; /* "kubelet" */
 	const char *cert, *key;
-	const char
-		*pool; /* of a CA: every certificate in use, the newest first; NULL: cert alone */
-	const char *
-		why; /* of one that was, or would be, made in this run: for what reason; else NULL */
+	const char *pool;     /* a CA: every certificate in use, newest first; NULL: cert alone */
+	const char *why;      /* the reason to make one in this run; else NULL */
 	bool unmade;          /* it would be: cert and key are "" */
 	const char *renewals; /* how often this node issued it anew; NULL: never */
 	const char *checked;  /* what a check found, for the next run; NULL: nothing */
@@ -66,8 +63,7 @@ struct node_keypairs {
 
 /* A unit of the user's own. */
 struct node_hook {
-	const char
-		*name; /* as the document has it, or kops-hook-<index>: ".service" may be missing */
+	const char *name; /* of the document, perhaps without ".service"; or kops-hook-<index> */
 	struct strv requires, before;
 	bool disabled;
 	const char *manifest; /* its [Service] section; NULL: a container of this image */

@@ -31,10 +31,9 @@ int pem_new_key(struct arena *a, const char **ret_private, const char **ret_publ
 		struct err *e) must_check;
 /* Demands on a certificate that was asked for. It is no CA's, may sign no other, and has one usage. */
 struct pem_wanted {
-	const char *key;  /* the private key that it is for */
-	const char *pool; /* certificates of the CA, all generations */
-	const char *
-		issuer_id; /* serial number of the one that is to have signed it, in decimal; NULL: any */
+	const char *key;       /* the private key that it is for */
+	const char *pool;      /* certificates of the CA, all generations */
+	const char *issuer_id; /* decimal serial number of the signer; NULL: any */
 	const char *name,
 		*organization; /* its subject is CN and O, no more; organization NULL: CN alone */
 	/* names and addresses that it has, and those that it may have beside them; NULL-terminated, where an empty

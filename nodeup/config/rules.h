@@ -33,8 +33,7 @@ struct field_rule {
 struct field_rules {
 	const struct field_rule *v;
 	size_t n;
-	const char *
-		sections; /* "a|b": what the maps are called that have its keys, "document" at the top: for help */
+	const char *sections; /* "a|b": maps that have its keys, "document" at the top; for help */
 };
 
 /* Returns whether each term of a condition holds, and none asks for a value that its reader has refused.

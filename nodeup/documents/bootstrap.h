@@ -29,11 +29,9 @@ struct bootstrap_req {
 		void *arg); /* called when a server is asked that takes its time; NULL is fine */
 	/* called once all is known but certificates, before they are made or asked for; they are unmade in it. NULL is fine */
 	void (*foresee)(void *arg, const struct bootstrap *b);
-	void *meanwhile_arg; /* of both */
-	struct join_keys **
-		keys; /* those of an earlier try that failed, and then of this one; NULL: none are kept */
-	struct errs *
-		errors; /* what is wrong in documents, where all of it is told; NULL: the first ends it */
+	void *meanwhile_arg;     /* of both */
+	struct join_keys **keys; /* kept from try to try; NULL: none are */
+	struct errs *errors; /* errors of documents, where all are told; NULL: the first ends it */
 	/* where, after an error that ended it, all that is wrong in the documents that can be read is kept; NULL: nowhere */
 	struct errs *other_errors;
 };
@@ -45,26 +43,21 @@ struct bootstrap {
 	struct facts facts;
 	struct runtime runtime;
 	struct strv warnings;
-	struct field_unknowns
-		unknown;      /* keys of documents that are warnings; see bootstrap_warnings */
-	struct strv accepted; /* keys of documents that nodeup does not know and leaves alone */
-	struct strv
-		tolerated; /* values that a program refuses, and that it goes on with all the same */
+	struct field_unknowns unknown; /* unknown keys that are warnings */
+	struct strv accepted;   /* keys of documents that nodeup does not know and leaves alone */
+	struct strv tolerated;  /* values that a program refuses, and that are taken all the same */
 	struct node_lost *lost; /* what is kept of them is used */
 	size_t n_lost;
 	const char *set;      /* "kept:17", whose documents are used; else NULL */
 	const char *set_path; /* its file */
 	const char *set_why;  /* what people are told of it */
 	bool is_chosen;       /* --conf names it */
-	const char *
-		outlived; /* minors of a kops that is not spoken, of whose documents this node was made; else NULL */
-	const char *
-		vintage; /* for the record: of which kops these documents are, and how that is known; NULL: it is not */
+	const char *outlived; /* minors of a kops that is not spoken, and made this node; or NULL */
+	const char *vintage;  /* for the record: which kops, and how that is known; or NULL */
 	bool keeps_guess; /* of which kops they are was a guess, which this boot does not replace */
 	bool is_given;    /* kops-controller gave certificates, and may not do it again */
 	bool is_refused;  /* kops-controller did not tell what this node is */
-	const char *
-		expiring; /* of the certificates of this node: the one that holds for the shortest time */
+	const char *expiring;   /* the certificate that ends first */
 	int64_t expiry;         /* and until when, in seconds since 1970; 0: there is none */
 	bool renews;            /* it issues them itself, each time it is time */
 	bool no_keys;           /* a plan: certificates are not there, and not asked for */
@@ -78,13 +71,11 @@ struct bootstrap {
 	struct imds *imds;
 	/* The instance refuses version 1 of its metadata service, which this Kubernetes asks. */
 	bool imds_lacks_version1;
-	bool imds_has_version1; /* it said in this run that it does not */
-	struct user_data_file
-		*texts; /* of the documents; name NULL: no message shows a line of it */
+	bool imds_has_version1;       /* it said in this run that it does not */
+	struct user_data_file *texts; /* of the documents; name NULL: no message shows it */
 	size_t n_texts;
-	struct err
-		archive_why; /* where errors are kept: what is wrong with the archive; kind NONE: nothing */
-	bool lacks;          /* where errors are kept: the model is without values that are wrong */
+	struct err archive_why; /* where errors are kept: the fault of the archive */
+	bool lacks;      /* where errors are kept: the model is without values that are wrong */
 	bool is_partial; /* after an error: node and facts are there, without what is wrong */
 	const char *key; /* ties persisted documents to this node: ConfigBase and instance id */
 };

@@ -18,14 +18,12 @@ struct loader {
 	const struct dialect_opts *opts;
 	bool finds_errors; /* what was read is read once more, for all that is wrong in it, and what was not: it is asked for once */
 	bool is_given;     /* kops-controller has answered with NodeupConfig */
-	bool is_imds_silent; /* for as long as it was waited for */
-	const char *
-		unparsed; /* a file of this machine that does not parse, or is gone with others; NULL: all serve */
+	bool is_imds_silent;  /* for as long as it was waited for */
+	const char *unparsed; /* a file of this machine that does not parse, or is gone; or NULL */
 	struct user_data user_data; /* what --conf brings */
 	struct store_texts kept;    /* documents of an earlier run, once they were asked for */
 	bool kept_is_read;
-	struct strv
-		names; /* of this instance, once the metadata service was asked for all of them */
+	struct strv names; /* of this instance, once all of them were asked for */
 };
 
 /* The most bytes of a record of a few words, and of that of all documents that were applied. */

@@ -12,11 +12,9 @@ struct mime_part {
 	const char *number; /* "2", of a part in a part "2.1"; "": the message is no multipart */
 	const char *type;   /* in lower case; "text/plain" where it names none */
 	const char *broken; /* why its encoding was not undone; else NULL */
-	const char *
-		text; /* decoded, a NUL behind it; without a carriage return that ends lines of the message */
+	const char *text;   /* decoded, with a NUL behind it and no CR at the ends of lines */
 	size_t n;
-	unsigned int
-		line; /* of the message, where the text begins; 0: it was decoded, and has lines of its own */
+	unsigned int line; /* of the message, where the text begins; 0: it was decoded */
 };
 
 typedef int mime_part_fn(void *arg, const struct mime_part *part, struct err *e);

@@ -14,16 +14,12 @@ struct kops_node {
 	const struct kops_config *config;
 	const char *arch; /* of its assets and images; amd64 where it is not known */
 	const char *name; /* of its Node object: the instance id, or what EC2 calls its address */
-	const char *
-		api_server; /* as its programs reach it: "https://api.internal.minimal.example.com" */
-	struct strv
-		names; /* what kubelet's server is called: the node's name, the instance's names and addresses */
+	const char *api_server;   /* for its programs: "https://api.internal.example.com" */
+	struct strv names;        /* names and addresses of kubelet's server */
 	struct strv names_of_ec2; /* and what EC2 itself calls it, whatever its network does */
 	const char *address;      /* its first one; NULL: not known */
-	const struct kops_node *
-		otherwise; /* of a node whose configuration is not known: what it is with the other kind of name; or NULL */
-	const char *
-		service_ip; /* the first one of services, which is the API server's; NULL: there is none */
+	const struct kops_node *otherwise; /* the node by its other name; NULL: it has one */
+	const char *service_ip;            /* the API server's, the first of services; or NULL */
 };
 
 /* A node of which there is no NodeupConfig: it may be called by its instance's id or by its address. */

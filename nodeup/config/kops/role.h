@@ -6,10 +6,9 @@
 
 /* What an instance group can be: all that follows from the name alone. */
 struct kops_role {
-	const char *name;  /* as documents have it */
-	const char *title; /* as people call such a node */
-	const char *
-		folder; /* below igconfig of the state store; NULL: its configuration is asked for elsewhere */
+	const char *name;   /* as documents have it */
+	const char *title;  /* as people call such a node */
+	const char *folder; /* below igconfig of the state store; NULL: it is asked for elsewhere */
 	bool serves_api, is_control_plane;
 };
 

@@ -27,8 +27,7 @@ struct kops18_node {
 	bool isolate_masters;       /* masters have no part in the pod network */
 	bool kopeio_authentication; /* the API server asks a webhook on this master */
 	struct strv channels;
-	struct strmap
-		cloud_config; /* cloudConfig's lines: "DisableSecurityGroupIngress" = "true" */
+	struct strmap cloud_config; /* lines: "DisableSecurityGroupIngress" = "true" */
 	bool has_cloud_config;
 	struct kops18_etcds etcd_clusters;
 	struct docker_spec docker;   /* but for what is chosen on the host: node.docker_storage */

@@ -12,13 +12,11 @@ struct kubeup_made {
 	const char *text;   /* NULL: a directory, or a link */
 	const char *target; /* of a link */
 	unsigned int mode;
-	const char *owner; /* of a directory; NULL: root */
-	bool secret;       /* the text is never shown */
-	bool if_absent;    /* what is there stays, whatever it says */
-	const char
-		*template; /* file of the archive that the text is made of, and where that is asked for; or NULL */
-	const char *
-		other; /* of if_absent: what people are told where it says something else; or NULL */
+	const char *owner;    /* of a directory; NULL: root */
+	bool secret;          /* the text is never shown */
+	bool if_absent;       /* what is there stays, whatever it says */
+	const char *template; /* file of the archive that makes the text; or NULL */
+	const char *other;    /* of if_absent: the warning where it says something else; or NULL */
 };
 
 /* A member of an archive of the assets, or with `known` an asset of its own, "HASH@URL". */

@@ -26,9 +26,8 @@ struct kubeup_when {
 
 /* A file, or all YAML and JSON files below a directory, that a state makes. */
 struct kubeup_state {
-	const char *path; /* on the machine */
-	const char
-		*source; /* below saltbase/salt; NULL: an empty file, unless something is there */
+	const char *path;   /* on the machine */
+	const char *source; /* below saltbase/salt; NULL: an empty file if nothing is there */
 	unsigned int mode;
 	enum kubeup_role role;
 	int since, until;                         /* minor versions; until 0: all later ones */
@@ -37,8 +36,7 @@ struct kubeup_state {
 	bool tree;              /* source and path are directories */
 	bool no_json;           /* of a tree: its YAML files alone */
 	const char *sls, *says; /* only where this file of the states has this text; NULL: any */
-	const char *
-		without; /* a tree's files of this name, without its end, are left out; NULL: none */
+	const char *without; /* a tree's files of this name, without its end, stay out; or NULL */
 	const char *vars; /* what the state hands to the template, a map of YAML; NULL: nothing */
 };
 
