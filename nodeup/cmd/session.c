@@ -170,8 +170,7 @@ static struct plan_req *request_plan(struct session *s, const struct session_req
 	return plan;
 }
 
-/* Note what else is wrong, as far as it can be found without what e is of: in the documents, and of their plan, where there is
- * a model. */
+/* Notes the other errors of the documents, and of their plan if there is a model. */
 static int note_other_errors(struct session *s, const struct session_req *req, bool has_model,
 			     struct err *e)
 {
@@ -224,8 +223,7 @@ static int make_plan(struct session *s, const struct session_req *req, struct er
 	return plan_build(s->arena, plan, &s->plan, e);
 }
 
-/* Without a manager the unit tasks say so themselves. Its version decides which directives units may
- * have. */
+/* Without a manager the unit tasks fail themselves. Its version decides the directives that units may have. */
 static void open_bus(struct session *s)
 {
 	const char *version;
@@ -449,8 +447,7 @@ static void log_remarks(struct session *s)
 	}
 }
 
-/* Each boot's apply would say it anew of what an admin knows about: plan and repair are asked for. What does not answer in a
- * static pod is said with it: no run restarts that. */
+/* Plan and repair alone warn of it: an admin knows it, and each boot would say it anew. No run restarts a silent static pod. */
 static void log_foreign(struct session *s)
 {
 	struct strv silent, names;

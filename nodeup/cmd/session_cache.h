@@ -20,6 +20,5 @@ uint64_t session_kept_bytes(const struct cli *cli);
 
 /* Have other processes leave alone what this run is about to use. */
 void session_note_use(struct session *s);
-/* Let go what no document names, least recently used first, until the cache has at most max bytes; 0 is
- * the default of 8 GiB, below 0 no limit. */
+/* Evicts entries that no document names, the oldest first, until max bytes are left. 0: 8 GiB; below 0: no limit. */
 void session_trim_cache(struct session *s, int64_t max);

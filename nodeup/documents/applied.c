@@ -134,8 +134,7 @@ static void note_document(const char *text, size_t n, struct buf *b)
 	(void)buf_addf(b, "%s\n", digest_sha256_hex(text, n, hex));
 }
 
-/* Notes what a nodeup that has no such record kept of the documents of this instance; user data as they are, and the
- * document that they bring. */
+/* Notes the kept documents where an older nodeup left no record: user data, and the document that they bring. */
 static void note_kept(struct loader *l, struct buf *b)
 {
 	struct store_texts texts;

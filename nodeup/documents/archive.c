@@ -30,8 +30,7 @@ static int fetch(struct loader *l, const struct asset *as, const char *url,
 	return r;
 }
 
-/* The first mirror that has the right bytes. What is wrong with a mirror's bytes is told before what keeps
- * another from being asked. */
+/* The first mirror that has the right bytes. Wrong bytes are told before a mirror that cannot be asked. */
 static int fetch_any(struct loader *l, const struct asset *as, struct extract_bytes *ret,
 		     struct err *e)
 {

@@ -111,8 +111,7 @@ int loader_model(struct loader *l, struct err *e)
 	return r;
 }
 
-/* An image is built anywhere, documents are looked at anywhere, and facts that are given are of another machine. That one may
- * ask its own for the right to read its documents. */
+/* Images are built, and documents looked at, on any machine. Given facts are of another one, which may ask for its role alone. */
 static bool may_ask_metadata(const struct loader *l)
 {
 	const struct policy *p = l->policy;

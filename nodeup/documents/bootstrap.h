@@ -80,8 +80,7 @@ struct bootstrap {
 	const char *key; /* ties persisted documents to this node: ConfigBase and instance id */
 };
 
-/* Load it all. After an error only texts, warnings and unknown are filled; if is_partial says so, documents,
- * node, facts and runtime too, without keys. */
+/* Loads it all. After an error texts, warnings and unknown are filled; with is_partial also documents, node, facts and runtime. */
 int bootstrap_load(struct arena *a, const struct bootstrap_req *req, struct bootstrap *ret,
 		   struct err *e) must_check;
 /* All warnings. Unknown keys are the last, those that are most like a known one before the others. */
@@ -89,20 +88,17 @@ struct strv bootstrap_warnings(struct arena *a, const struct bootstrap *b);
 /* Facts that need no document: those that were given, and those of the host. */
 int bootstrap_facts(struct arena *a, const char *facts_file, int root_fd, bool running,
 		    struct facts *ret, struct err *e) must_check;
-/* Finds out which instance this is without a document: as the firmware says, as it was known in this boot, or by the metadata service,
- * which is asked with the request's patience. NET: it does not say. */
+/* Finds out which instance this is without a document: by firmware, the record of this boot, or metadata. NET: none says it. */
 int bootstrap_instance(struct arena *a, const struct bootstrap_req *req, const char **ret,
 		       struct err *e) must_check;
-/* When the documents that are kept for this instance were current, or NULL: none are, or it cannot be
- * said without asking for the instance. */
+/* The date of the documents that are kept for this instance; NULL: none are, or the instance is not known without asking. */
 const char *bootstrap_kept(struct arena *a, int root_fd);
 /* Returns whether its documents are those of this moment, or those that a person chose, and not kept ones in their place. */
 bool bootstrap_is_current(const struct bootstrap *b);
 /* Keep, before anything is made of it, what may not be told a second time: by instance metadata, for this boot, and by
  * kops-controller. Once kubelet runs, the node may be Ready, whether this run comes to its end or not. */
 int bootstrap_keep_answers(struct bootstrap *b, int root_fd, struct err *e) must_check;
-/* Persist the documents below /var/lib/nodeup (0600), for a reboot with the store down, and as the set of this run, which ended
- * well (kept.h). */
+/* Keeps the documents (0600) for a reboot with the store down, and as the set of this run, which ended well (kept.h). */
 int bootstrap_persist(struct bootstrap *b, int root_fd, int64_t number, struct err *e) must_check;
 /* Release what is not the arena's. */
 void bootstrap_done(struct bootstrap *b);

@@ -130,8 +130,7 @@ static int begin_keys(struct loader *l, struct err *e)
 	return loader_begin_keys(l, KEYS, e);
 }
 
-/* Fails with BUSY while the clock is outside the life of the CA that vouches for kops-controller. Who has documents goes on with
- * them after its patience with servers. */
+/* Waits while the clock is outside the life of the CA of kops-controller; not for long where documents are kept. BUSY: it still is. */
 static int check_server_clock(struct loader *l, const char *location, struct err *e)
 {
 	const struct loader_ca ca = { .name = "of kops-controller",
@@ -216,8 +215,7 @@ static struct loader_ca ca_of(const struct node_issue *want)
 				   .id = want->signer_id };
 }
 
-/* The pair gets its name, and when it ends. others NULL: it may have any name beside those that are wanted, and what was found
- * before will do. */
+/* Names the pair, and notes when it ends. others NULL: it may have any other name, and an earlier check will do. */
 static int check_pair(struct loader *l, const struct node_issue *want, const struct strv *others,
 		      bool any_time, struct node_keypair *pair, struct err *e)
 {
@@ -244,8 +242,7 @@ static int check_pair(struct loader *l, const struct node_issue *want, const str
 	return 0;
 }
 
-/* Checks a pair that is new here. The instance may have names that no document asks for: whether one is its own, the metadata
- * service says. */
+/* Checks a pair that is new here. The metadata service knows names of the instance that no document has. */
 static int check_new(struct loader *l, const struct node_issue *want, struct node_keypair *pair,
 		     struct err *e)
 {
@@ -437,8 +434,7 @@ static void add_fault(struct err *e, const struct err *fault, bool is_first)
 		err_add(e, "%s", fault->msg);
 }
 
-/* What another program asked for: each of it has to be what we would have been given, and stays as it is. All that is wrong
- * is told. */
+/* Takes certificates of another program as they are, if each is what we would have been given. All faults are told. */
 static int take_foreign(struct loader *l, const struct node_wants *w, struct err *e)
 {
 	struct node_keypair *pairs = arena_alloc(l->arena, (w->n_issues + 1) * sizeof(*pairs));

@@ -7,8 +7,7 @@
 #include "nodeup/config/kubeup/kubeup.h"
 #include "nodeup/documents/kinds.h"
 
-/* A row stands before that of an older format with which it shares keys. What no row recognises is of the last one: its
- * errors name the key that is missing. */
+/* A row stands before that of an older format with the same keys. The last one takes the rest: its errors name the missing key. */
 const struct dialect *const dialects[] = { &kubeup_dialect, &kops_dialect, &kops18_dialect, NULL };
 
 const struct dialect_program *dialects_program(size_t n)
@@ -28,8 +27,7 @@ static bool has_key(const struct dialect *d, const char *key)
 	return false;
 }
 
-/* The first key of a document that only this dialect has, or NULL. Where the document is of another one,
- * the keys of that one say nothing: two that follow each other share some. */
+/* The first key of a document that only this dialect has, or NULL. Keys that `other` has too do not count. */
 static const struct tree_item *sign_of(const struct dialect *d, const struct dialect *other,
 				       const struct tree *conf)
 {

@@ -9,8 +9,7 @@ extern const struct dialect *const dialects[];
 /* The n-th program of theirs; NULL: there are no more. */
 const struct dialect_program *dialects_program(size_t n);
 
-/* Read the document of --conf in its dialect. One of another kind, of a kops that is not spoken, or with keys of
- * two dialects is an error. */
+/* Reads the document of --conf in its dialect. Errors: another kind, a kops that is not spoken, keys of two dialects. */
 int dialects_read(struct arena *a, const struct tree *conf, const struct dialect_opts *o,
 		  struct documents *ret, struct err *e) must_check;
 /* Know it by `cluster` as well, which was read since: both have to be of one kops, which is spoken. */

@@ -61,14 +61,12 @@ int loader_ask_fact(struct loader *l, const char *fact, struct err *e)
 	return r;
 }
 
-/* Facts that the documents make us ask IMDS for: @aws means the name that the VPC gives us, and the file
- * systems of disks that are not EBS are called after this instance. */
+/* Facts that the documents make us ask IMDS for: @aws is the VPC's name of us; file systems of local disks bear the instance's id. */
 struct wanted {
 	bool name, id;
 };
 
-/* The model without what is not known of this host yet, and with no word on it: it is made for good later. Where errors are kept,
- * it lacks what is wrong. */
+/* Makes the model for now, in silence, without unknown facts; where errors are kept, without wrong values. */
 static int look_ahead(struct loader *l, struct arena *scratch, struct node *ret, struct err *e)
 {
 	const struct settings *settings = l->req->settings;
@@ -152,8 +150,7 @@ static const char *missing_fact(const struct facts *f)
 				       : NULL;
 }
 
-/* What every node of today is made with. What the metadata service does not say now, it said before in this boot: a
- * file without it would be another one, and kubelet started anew for it. */
+/* Asks for all facts of a node of today. On silence those of this boot stay: another file would restart kubelet. */
 static int ask_for_all(struct loader *l, struct err *e)
 {
 	static const char *const facts[] = { "region",        "availabilityZone",

@@ -7,8 +7,7 @@
 #include "nodeup/documents/location.h"
 #include "nodeup/join/join.h"
 
-/* A node that is Ready has all that it was given, and is given nothing more. Another program may have set it up: then
- * what lies there is taken as it is, if it is what we would have been given. */
+/* Takes a Ready node, which is given nothing more, as another program set it up, if it has what we would have been given. */
 static int adopt_node(struct loader *l, struct err *e)
 {
 	struct bootstrap *b = l->b;
@@ -146,8 +145,7 @@ int loader_choose_set(struct loader *l, struct err *e)
 	return no_such_set(l, location, &sets, e);
 }
 
-/* After a document that does not parse a boot goes on with the newest set of this instance. By hand the error names the set, and
- * stays. */
+/* Goes on, at boot, with the newest set after a document that does not parse. By hand the error names the set, and stays. */
 static int serve_set(struct loader *l, struct err *e)
 {
 	struct bootstrap *b = l->b;

@@ -155,8 +155,7 @@ static int issue_all(struct loader *l, const struct node_wants *w, struct node_k
 	return r;
 }
 
-/* Warns of a renewal, and of the pod that uses the certificate. A unit of ours starts again by itself, and a static pod whose manifest is ours does because that
- * has the number of renewals in it. */
+/* Warns of a renewal. Units of ours start again, and so do static pods, whose manifest has the number of renewals in it. */
 static void warn_renewal(struct loader *l, const struct node_issue *want, const char *why)
 {
 	static const char stays[] = "has the one before until it starts again";
@@ -172,8 +171,7 @@ static void warn_renewal(struct loader *l, const struct node_issue *want, const 
 		  then);
 }
 
-/* What the clock allows: what is right stays, else it is waited for, as what is issued now could never hold. *ret_found: it is
- * there; else *why is the reason. */
+/* Finds a pair; without one waits for the clock, as a pair of now could never hold. *why: the reason that there is none. */
 static int find_in_time(struct loader *l, const struct node_issue *want,
 			const struct node_keypair *signer, struct node_keypair *ret,
 			const char **why, bool *ret_found, struct err *e)

@@ -319,8 +319,7 @@ static int add_keyset(struct loader *l, const struct item *item, struct missing 
 	return 0;
 }
 
-/* Where errors are kept, one of a key leaves the others to be read. What cannot be had then is not why the run ends, and is
- * not told. */
+/* Keeps the error of a key, and goes on. While all errors are looked for, a key that cannot be had is not told. */
 static int go_on(const struct loader *l, int r, const struct err *e)
 {
 	r = errs_keep(l->req->errors, r, e);

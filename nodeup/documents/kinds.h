@@ -12,6 +12,5 @@ int kinds_parse(struct arena *a, const char *file, const char *text, size_t n, s
 		struct err *e) must_check;
 /* Returns whether it may be a dialect's: an error names the kind that it is. */
 int kinds_check(struct arena *a, const struct tree *t, struct err *e) must_check;
-/* User data that brought no document, for a reason that e holds: have it name the agent that they are for, if that is
- * known. Gives e's code. */
+/* Adds to e, why user data brought no document, the agent that they are for, if that is known. Returns e's code. */
 int kinds_explain(const char *file, const char *text, struct err *e) must_check;

@@ -35,8 +35,7 @@ int loader_last_applied(struct loader *l, const char **ret, struct err *e) must_
 const char *loader_conf_name(struct arena *a, const char *conf);
 /* The name that a document is kept by: the same from whatever directory it was named. */
 const char *loader_kept_name(struct loader *l, const char *location);
-/* Has the kept copy read in place of a file of this machine, and put back. The file is damaged, or it is the configuration that was
- * applied last and is gone. */
+/* Has the kept copy read and put back in place of a damaged file of this machine, or of the last configuration, which is gone. */
 int loader_mend(struct loader *l, const char *location, struct err *e) must_check;
 /* Finds out which instance this is before the documents have said anything. At boot it is waited for, as documents are. */
 int loader_know_instance(struct loader *l, struct err *e) must_check;
@@ -60,7 +59,7 @@ struct loader_specs {
 struct loader_specs loader_find_specs(struct loader *l) must_check;
 /* Read the document of --conf by its dialect. */
 int loader_read_conf(struct loader *l, struct dialect_opts *o, struct err *e) must_check;
-/* And then those that it leads to. */
+/* Read those that it leads to. */
 int loader_read_specs(struct loader *l, struct err *e) must_check;
 /* From documents to the model. Run again, it forgets what was read before. */
 int loader_model(struct loader *l, struct err *e) must_check;
@@ -77,20 +76,17 @@ int loader_hollow(struct loader *l, const char *location, struct err *e) must_ch
 int loader_archive(struct loader *l, struct err *e) must_check;
 /* The facts that --facts gives. */
 int loader_given_facts(struct loader *l, struct err *e) must_check;
-/* Keep what the metadata service said of this instance for as long as it is booted, for runs that may
- * not ask; and fill from that what facts lack. */
+/* Keeps the instance's facts until its next boot, for runs that may not ask; fills missing facts from them. */
 int loader_keep_facts(int root_fd, const struct facts *f, struct err *e) must_check;
 void loader_kept_facts(struct arena *a, int root_fd, struct facts *f);
-/* The rest: what this host says, and what the documents need of IMDS. CONFIG and this errnum: a fact is wanted, and nobody is
- * asked for it. */
+/* Finds the rest: facts of this host, and those of IMDS that the documents need. CONFIG and this errnum: nobody is asked for one. */
 enum { LOADER_UNASKED = ENETDOWN };
 int loader_facts(struct loader *l, struct err *e) must_check;
 /* The document that kops-controller gives, and secrets with it; its name for messages. EALREADY: it gives none any more. */
 int loader_join(struct loader *l, const char **ret_location, struct err *e) must_check;
 /* Certificates: those that are kept, where they still do, else new ones for new keys. */
 int loader_issues(struct loader *l, const struct node_wants *w, struct err *e) must_check;
-/* Certificates that the node issues itself: those that it has, where they are what would be issued now, else new ones for
- * new keys, all of which are made at once. Where nothing is to be done they are only said to be unmade. */
+/* Certificates that the node issues itself: those that it has, where they will do, else new ones for new keys, or unmade ones. */
 int loader_self_issue(struct loader *l, const struct node_wants *w, struct err *e) must_check;
 /* Begins the keys of certificates of which nothing is here: the store takes as long to answer. */
 int loader_begin_issues(struct loader *l, const struct node_wants *w, struct err *e) must_check;
@@ -98,8 +94,7 @@ int loader_begin_issues(struct loader *l, const struct node_wants *w, struct err
 struct loader_ca {
 	const char *name, *certs, *id;
 };
-/* Checks that the CA is valid now, as what it signs has to be. BUSY and ETIME: this machine's clock may be set yet; CONFIG: a server
- * has the same time, so it has ended. */
+/* Checks that the CA is valid now. BUSY and ETIME: this machine's clock may be set yet; CONFIG: it has ended by a server's time too. */
 int loader_check_clock(struct loader *l, const struct loader_ca *ca, struct err *e) must_check;
 /* For so long another program may take to set the clock after boot, as where a server's certificate is not valid yet. */
 #define LOADER_CLOCK_PATIENCE_NS (600 * DUR_SEC)
@@ -110,15 +105,15 @@ int loader_await_clock(struct loader *l, const struct loader_ca *ca, int64_t pat
 void loader_warn_clock(struct loader *l, const struct err *off);
 /* Begin to make as many keys as are missing of so many, for join_keys_take. Who waits for documents is told of them after ten seconds. */
 int loader_begin_keys(struct loader *l, size_t n, struct err *e) must_check;
-/* Nothing is asked for or issued; that each of them would be is known. */
+/* Leaves certificates unmade: nothing is asked for or issued. */
 void loader_leave_issues(struct loader *l, const struct node_wants *w);
 /* Show the request's foresee() the model before certificates are made or asked for, all of which are unmade there. */
 void loader_foresee(struct loader *l, const struct node_wants *w);
 /* Names of what is kept of a certificate beside its halves, "crt" and "key": how often it was renewed, and what a check found. */
 #define LOADER_RENEWALS "renewals"
 #define LOADER_CHECKED "checked"
-/* Returns whether that pair is the wanted one, by its kept LOADER_CHECKED, or NULL. To parse it, and to verify its signature,
- * takes longer than all else that is done with it. Its dates are looked at anew. The pair is told until when it holds. */
+/* Returns whether the kept LOADER_CHECKED, or NULL, says that the pair is the wanted one, which saves parsing it. Looks at its dates
+ * anew, and notes when it ends. */
 bool loader_was_checked(const struct loader *l, const struct node_issue *want,
 			const struct pem_wanted *w, const char *kept, struct node_keypair *pair);
 /* Note for later runs that the check found it right. The same, and dates that were not looked at are no check. */

@@ -71,11 +71,9 @@ int store_run(struct store *s, struct store_op *ops, size_t n, struct err *e) mu
 
 /* Keep a result, to be answered from memory from now on. */
 void store_remember(struct store *s, const struct store_entry *entry);
-/* The request for an operation's next page or document; all of it but the callbacks. Signed if there
- * are credentials: its headers are secrets, in an arena of the caller's. */
+/* Makes the request for an operation's next page or document, without callbacks. Signed ones have secrets in their headers. */
 void store_request(struct store *s, struct arena *a, struct store_op *op, struct http_req *ret);
-/* Returns whether the answer says what to do otherwise (another region, newer credentials, the right time):
- * then the same at once, and so. */
+/* Returns whether the answer names another way (region, newer credentials, right time), by which the same is tried at once. */
 bool store_learn(struct store *s, struct store_op *op);
 /* The error of an operation whose request failed, worded for its scheme. */
 void store_word_error(struct store *s, const struct store_op *op, struct err *e);

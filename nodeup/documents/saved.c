@@ -55,8 +55,7 @@ static struct tree *build_saved(struct store *s, struct arena *a, const struct s
 	return tree_set(a, t, "missing", missing);
 }
 
-/* The file as a tree and when it was last known to be current; -ENOENT when it cannot serve. Any key is
- * right where none is given. */
+/* Reads the file, and when it was last known to be current. key NULL: of any node. -ENOENT: it cannot serve. */
 static int load_saved(struct arena *a, int root_fd, const char *path, const char *key,
 		      struct tree **ret_tree, int64_t *ret_ns, struct err *e)
 {
@@ -177,8 +176,7 @@ static void restore_missing(struct store *s, const struct tree *t, is_wanted_fn 
 	}
 }
 
-/* Answer from the record alone. Documents that were read before the store went away may be newer than the rest: one
- * state or the other. */
+/* Answers from the record alone: documents that were read before the store went away may be newer than the rest. */
 static int restore(struct store *s, int root_fd, const char *path, const char *key,
 		   is_wanted_fn *is_wanted, struct tree **ret, int64_t *ret_age_ns, struct err *e)
 {

@@ -35,12 +35,10 @@ int store_get(struct store *s, const char *location, const char **ret_text, size
 	      struct err *e) must_check;
 /* Know a document no more: its bytes are wrong. */
 void store_forget(struct store *s, const char *location);
-/* Names directly below a folder, sorted; a missing folder gives none. http(s) folders are read from
- * the server's own listing (links of an index page). */
+/* Lists the names in a folder, sorted; a missing one has none. Of http(s) the links of the server's index page are read. */
 int store_list(struct store *s, const char *location, struct strv *ret, struct err *e) must_check;
 
-/* Read documents and list folders (either may be NULL) side by side, so that the calls above are
- * answered from memory. A missing one is not an error here. */
+/* Reads documents and lists folders (or NULL) side by side, for the calls above. A missing one is no error here. */
 int store_prefetch(struct store *s, const struct strv *documents, const struct strv *folders,
 		   struct err *e) must_check;
 /* Ask S3 at names that have addresses of IPv6 too. */
@@ -56,8 +54,7 @@ bool store_clock_agrees(const struct store *s);
 /* Take the contents of all that was read into a digest. */
 void store_digest(const struct store *s, struct digest_ctx *c);
 
-/* Called while store_get waits between attempts: for which location, since when, the last error, the next try; and where an
- * attempt has no answer after a second. */
+/* Sets who is called before store_get pauses, and when an attempt has no answer after a second. */
 void store_on_wait(struct store *s, wait_fn *fn, void *arg);
 /* Give up on transient errors after this long; 0: at once, -1 never. */
 void store_set_patience(struct store *s, int64_t ns);
@@ -102,7 +99,6 @@ bool store_kept_equal(const struct buf *x, const struct buf *y);
 /* Answer from such a file from now on; files of this machine are read as before. -ENOENT: none, or of another key. Gives its age. */
 int store_replay(struct store *s, int root_fd, const char *path, const char *key,
 		 int64_t *ret_age_ns, struct err *e) must_check;
-/* Answer all of that run's documents from such a file, also files of this machine. Gives the name of its configuration, and its
- * age. */
+/* Answers all documents from such a file, also files of this machine. Gives the name of its configuration, and its age. */
 int store_use(struct store *s, int root_fd, const char *path, const char **ret_conf,
 	      int64_t *ret_age_ns, struct err *e) must_check;

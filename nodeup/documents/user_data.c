@@ -226,8 +226,7 @@ static int take_out(struct reader *r, const struct piece *p, struct user_data *r
 	return q;
 }
 
-/* With as many empty lines before it that its lines have the file's numbers; only of the script that counts, as a
- * message may have many. */
+/* Takes the script that counts, with empty lines before it, so that its lines keep the file's numbers. */
 static int take_in_place(struct reader *r, const struct piece *p, struct user_data *ret,
 			 struct err *e)
 {

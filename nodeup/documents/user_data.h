@@ -29,7 +29,6 @@ struct user_data {
 	size_t n_others;
 };
 
-/* Reads the documents that the text of `file` brings. A text that is not user data is the document itself. `raw`: as an instance gets it,
- * which is never base64. */
+/* Reads the documents that a text brings. One that is not user data is the document itself. raw: it is never base64. */
 int user_data_read(struct arena *a, const char *file, const struct user_data_file *text, bool raw,
 		   struct user_data *ret, struct err *e) must_check;

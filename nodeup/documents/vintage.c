@@ -62,8 +62,7 @@ static int find_in(struct loader *l, const struct vintage_sources *sources,
 	return r;
 }
 
-/* The store may have been written by a newer kops than the documents of this node: it counts where it has the configuration that
- * they name. NULL: it does not, or does not say. */
+/* The version in the store, if the store has the configuration that the documents name; else NULL: a newer kops may have written it. */
 static const char *stored_version(struct loader *l, const char *location)
 {
 	const struct documents *d = &l->b->documents;

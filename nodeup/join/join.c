@@ -81,8 +81,7 @@ static void set_url(const struct join *j, struct arena *a, struct http_req *ret)
 				port ? (int)(host_n - (size_t)(port - host)) : 0, port ? port : "");
 }
 
-/* Why the proof is not believed cannot be known here; what can be looked at is told. STS takes a proof of its own time
- * alone: the next one is of the server's. */
+/* Tells what may be wrong with a proof that is refused. STS takes one of its own time alone: the next has the server's. */
 static void word_refusal(struct join *j, struct arena *a, const struct http_answer *answer,
 			 struct err *e)
 {

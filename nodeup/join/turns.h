@@ -16,6 +16,5 @@ struct join_turns {
 
 /* An answer came: the next question begins with this server, and without a pause. */
 void join_turns_answered(struct join_turns *t);
-/* This server was of no use: take the next, and give the pause before it. chance is between 0 and 1; wanted_ns is what
- * the server asked for, or 0. */
+/* Takes the next server, and gives the pause before it. chance: between 0 and 1; wanted_ns: the pause that the last wants, or 0. */
 int64_t join_turns_next(struct join_turns *t, double chance, int64_t wanted_ns);
