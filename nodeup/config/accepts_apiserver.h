@@ -35,7 +35,6 @@ extern const struct field_accepts accepts_containerd_level, accepts_ulimit, acce
 /* kube-up's texts of 1.2 to 1.5. */
 extern const struct field_accepts accepts_admission_plugin_old;
 
-/* Values of several keys. Those of leader election are of its own section; those of OpenID Connect of its section and
- * kube-apiserver's; those of a pod are kube-proxy's. */
+/* Values of several keys: of leader election, of OpenID Connect (its section and kube-apiserver's), of a pod (kube-proxy's). */
 extern const struct field_rules rules_apiserver, rules_oidc, rules_kcm, rules_scheduler,
 	rules_leader, rules_pod, rules_containerd;

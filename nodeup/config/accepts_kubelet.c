@@ -37,8 +37,7 @@
 #define PORT "0*([0-9]{1,4}|[1-5][0-9]{4}|6([0-4][0-9]{3}|5([0-4][0-9]{2}|5([0-2][0-9]|3[0-5]))))"
 /* clang-format on */
 
-/* Kubelet of 1.24 and later. Those without `since` are rows of today's table alone; `since` 31 is also where it is not known
- * for certain of what came before. */
+/* Kubelet of 1.24 and later. Rows without `since` are of today's table alone; `since` 31 may hold for earlier ones too. */
 const struct field_accepts kubelet_authorization_mode = { .oneof = "AlwaysAllow|Webhook" };
 /* from 1.34 on it takes any, and does nothing with it */
 static const struct field_accepts cloud_provider_31 = { .oneof = "external",

@@ -55,8 +55,7 @@ struct node_want {
 	bool pool;     /* a CA: every certificate of it */
 	/* of a secret that becomes a file which the API server parses: its flag with the file's name; or NULL */
 	const char *flag;
-	/* of a keyset, private/NAME/keyset.yaml: which of its keys is meant; NULL: the one of the largest serial number
-	 * in issued/NAME. And the name it had before, where it may still have that; or NULL */
+	/* the key that is meant of private/NAME/keyset.yaml; NULL: the largest serial number of issued/NAME. Its older name, or NULL */
 	const char *id, *older;
 };
 
@@ -109,8 +108,7 @@ struct documents {
 	const char *cluster_name;
 	struct vintage vintage; /* the kops that rendered them; all 0: not known */
 	const char *checked;    /* what was checked of documents without `cluster`; else NULL */
-	/* The servers give nothing to this node any more, and no earlier run kept anything: another program made it, and
-	 * what lies there is right. Without `cluster` it is a node of which nothing else is known. */
+	/* Another program made this node, and its files are right. Without `cluster` nothing else of it is known. */
 	bool adopted;
 	bool any_patch; /* they tell the oldest Kubernetes that may be meant: its patch version or a later one */
 	const char *base; /* the state store, which kept documents are tied to; or NULL */
@@ -124,8 +122,7 @@ struct documents {
 	const struct tree *cluster,
 		*group; /* as read; NULL before, TREE_NULL without such a document */
 	struct documents_file cluster_text; /* the bytes of `cluster`; text NULL: it is not there */
-	/* An archive that is a document as well, "HASH@URL,MIRROR"; text NULL: there is none. And its files, once it
-	 * was read; none where documents alone are checked and it cannot be had. */
+	/* An archive that is a document too, "HASH@URL,MIRROR"; text NULL: there is none. Its files, once it was read. */
 	struct node_text archive;
 	struct documents_files {
 		struct documents_file *v;
@@ -167,15 +164,13 @@ struct dialect {
 	const struct dialect_example *examples; /* for `nodeup example`; or NULL */
 	/* Append which key pairs and secrets its nodes take, and from which files, for `nodeup help pki`; or NULL. */
 	void (*pki)(struct buf *b);
-	/* Take the document out of the dialect's own boot script, with as many empty lines before it as make
-	 * its lines keep their numbers. -ENOENT: this is no such script. NULL: its scripts are not read. */
+	/* Takes the document out of the dialect's boot script; its lines keep their numbers. -ENOENT: no such script. Or NULL. */
 	int (*script)(struct arena *a, const char *file, const char *text, const char **ret,
 		      struct err *e);
 	/* Read the document of --conf and check it by itself; fills all of ret but cluster and group. */
 	int (*read)(struct arena *a, const struct tree *conf, const struct dialect_opts *o,
 		    struct documents *ret, struct err *e);
-	/* Fails with ESTALE if the document of --conf means other bytes of `cluster`, of the place `from`; returns its line
-	 * that means these. Both NULL: it has no such line. */
+	/* Fails with ESTALE if the document of --conf means other bytes of `cluster`; returns its line that means these. Or NULL. */
 	int (*check_cluster)(struct arena *a, const struct documents *d, const char *from,
 			     const char *text, size_t n, struct err *e);
 	const char *(*cluster_hash_line)(struct arena *a, const char *text, size_t n);

@@ -27,8 +27,7 @@ int extras_check_units(const struct extras_item *it, const char *name, const str
 void extras_add_hook(const struct extras_item *it, struct node_hook *hook, struct node *n);
 /* The same of a file, by its path. */
 void extras_add_file(const struct extras_item *it, const struct node_file *f, struct node *n);
-/* The path of a file, or that of its name in dir where it has none; checked to be absolute, and with no component that is
- * empty, "." or "..". */
+/* Gives the path of a file, or of its name in dir if it has none. It must be absolute, without empty components, "." and "..". */
 int extras_path(const struct extras_item *it, const char *path, const char *name, const char *dir,
 		const char **ret, struct err *e) must_check;
 /* Decode base64 with or without padding: Go's raw encoding has none. */

@@ -60,7 +60,6 @@ extern const struct schema facts_schema;
 int facts_parse(struct arena *a, const struct tree *t, struct facts *f, struct err *e) must_check;
 /* Note to the error of a fact that is not known how it is given. Returns the error's code. */
 int facts_note(struct err *e, const char *fact);
-/* Fill distribution, version and codename from os-release text (an unknown one is a CONFIG error
- * that names it), and arch from uname's machine. */
+/* Fill distribution (CONFIG: it is unknown), version and codename from os-release, and arch from uname's machine. */
 int facts_os_release(struct arena *a, const char *text, struct facts *f, struct err *e) must_check;
 int facts_arch(const char *machine, struct facts *f, struct err *e) must_check;

@@ -99,8 +99,7 @@ int heredoc_all(struct arena *a, const char *file, const char *text, const char 
 	return 0;
 }
 
-/* The shell that boots the machine puts something else there. The message does not show the line: it may
- * have a password. */
+/* The booting shell puts something else there. The message does not show the line, which may have a password. */
 static int check_expansions(struct arena *a, const char *file, const struct heredoc *h,
 			    const char *place, struct err *e)
 {

@@ -21,7 +21,6 @@ int heredoc_find(struct arena *a, const char *file, const char *text, const char
 /* All that a command reads, as in `put NAME <<MARK`, in their order. */
 int heredoc_all(struct arena *a, const char *file, const char *text, const char *command,
 		struct heredoc **ret, size_t *ret_n, struct err *e) must_check;
-/* Its text with as many empty lines before it as make its lines keep their numbers. `place` is where the
- * machine has the document, for a message. */
+/* Its text, whose lines keep their numbers by empty ones before it. `place`: where the machine has it, for a message. */
 int heredoc_take(struct arena *a, const char *file, const struct heredoc *h, const char *place,
 		 const char **ret, struct err *e) must_check;

@@ -8,8 +8,7 @@
 /* Check a certificate; the message begins with from, its place. */
 int node_check_certificate(const char *name, const char *text, const char *from,
 			   struct err *e) must_check;
-/* Check certificate and key of a loaded pair, and that they belong together, and put them into the
- * model; `from` has the places of certificate and key, for messages. */
+/* Checks a certificate and its key, and puts them into the model; `from` has their places, for messages. */
 int node_add_keypair(struct arena *a, struct node *n, const struct node_keypair *pair,
 		     const struct node_keypair *from, struct err *e) must_check;
 /* Check the text of a secret that is a document: dockerconfig is a JSON object. The message begins with from, its place. */

@@ -159,8 +159,7 @@ struct node_lost {
 
 /* Returns whether the node's Kubernetes is at least this version. */
 bool node_k8s_at_least(const struct node *n, int major, int minor);
-/* Returns whether a text of n bytes has kubelet start on a host with swap: it ends the swap, or says fail-swap-on false as a flag or as
- * a key of kubelet's configuration. */
+/* Returns whether a text of n bytes has kubelet start on a host with swap: by swapoff, or by fail-swap-on false in any form. */
 bool node_takes_swap(const char *text, size_t n);
 /* The directory where kube-up mounts the one volume of a master, for all its data. */
 extern const char node_master_pd[];

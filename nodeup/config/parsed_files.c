@@ -5,8 +5,7 @@
 #include "nodeup/base/yaml.h"
 
 /* clang-format off */
-/* Rows of a file: a text, a list, a map, one with rows and a list of such, with what their values are. Nobody asks for what was
- * read: all rows have the same place. */
+/* Rows of a file, by the kinds of their values. All have the same place, as nobody asks for what was read. */
 #define DEMAND(...) &(const struct field_accepts){ __VA_ARGS__ }
 #define TEXT(k, ...) { .key = (k), .kind = FIELD_STRING, .accepts = DEMAND(__VA_ARGS__) }
 #define LIST(k, ...) { .key = (k), .kind = FIELD_TREE, .shape = TREE_SEQ, .accepts = DEMAND(__VA_ARGS__) }

@@ -18,8 +18,7 @@ int pem_check_certificate(const char *text, struct err *e) must_check;
 /* Returns the certificates of a text that was checked, for servers to be verified by. Each is the one that the check has parsed. */
 struct x509_store_st *pem_roots(const char *text);
 void pem_free_roots(struct x509_store_st *roots);
-/* Returns whether text holds public keys as kube-apiserver takes them: in whatever form, private keys and certificates among
- * them. */
+/* Returns whether text holds public keys as kube-apiserver takes them, also out of private keys and certificates. */
 int pem_check_public_keys(const char *text, struct err *e) must_check;
 /* Returns whether text holds a private key that can be read without a password, and it is that of the certificate, which is
  * one; this errnum: it is none. */
@@ -49,8 +48,7 @@ struct pem_life {
 	int64_t from, until, ca_from, ca_until;
 };
 
-/* Returns whether the first certificate of a text is such a one. CONFIG, with EADDRNOTAVAIL where nothing but a name beyond others is
- * wrong. */
+/* Checks that the first certificate of a text is such a one. CONFIG; with EADDRNOTAVAIL only a name beyond others is wrong. */
 int pem_check_issued(const char *text, const struct pem_wanted *want, struct pem_life *ret,
 		     struct err *e) must_check;
 /* Returns whether what passed that check would pass it for `want`, of which only the time, and whether it is to be fresh, is another. */
@@ -72,8 +70,7 @@ struct pem_order {
 /* Make it. CONFIG: what cannot be read; SYSTEM: there is no randomness. */
 int pem_issue(struct arena *a, const struct pem_order *o, const char **ret,
 	      struct err *e) must_check;
-/* The first certificate of a text that was checked, written anew: nothing that stands around it is in there; NULL: there is
- * none. */
+/* The first certificate of a checked text, written anew without the text around it; NULL: there is none. */
 const char *pem_first(struct arena *a, const char *text);
 /* A private key that is wrapped as PKCS#8 in its algorithm's own form, PKCS#1 or SEC 1; another text as it is. */
 const char *pem_own_form(struct arena *a, const char *text);

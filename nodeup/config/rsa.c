@@ -114,8 +114,7 @@ static bool count_round(struct search *s, BN_CTX *ctx)
 	return ok;
 }
 
-/* One more round for a and b, which may be NULL. OpenSSL raises two numbers in little more time than one, where the processor
- * can. */
+/* One more round for a and b, or NULL. OpenSSL raises two numbers in little more time than one, if the processor can. */
 static bool try_round(struct search *a, struct search *b, BN_CTX *ctx)
 {
 	bool ok = set_base(a) && (!b || set_base(b));

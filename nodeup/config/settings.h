@@ -69,8 +69,7 @@ struct settings {
 /* The rows of a document that is nothing but settings. */
 extern const struct schema settings_schema;
 
-/* Check a document's settings and add them. `own`: of the machine, not of a cluster's document. With `errors` each that is
- * wrong is kept there, and the rest is added; nothing is to be done by it then. */
+/* Checks a document's settings and adds them. own: the machine's, not a cluster's. With `errors` wrong ones are kept there. */
 int settings_add(struct arena *a, const struct settings_doc *doc, bool own, struct settings *s,
 		 struct errs *errors, struct err *e) must_check;
 /* Returns whether the machine's list or the document's own has a key, whatever the case; either may be NULL. */

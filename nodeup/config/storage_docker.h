@@ -23,15 +23,13 @@ struct storage_docker {
 /* The volume that kube-up's settings mean. */
 extern const char storage_kube_up_name[];
 
-/* Append the volume of kube-up's settings, and set the driver that they name. Volumes that the documents ask for by
- * themselves are there. */
+/* Appends the volume of kube-up's settings to those of the documents, and sets the driver that they name. */
 int storage_kube_up(const struct storage_docker *s) must_check;
 /* One driver out of node->docker_storage that this kernel and a docker of today have, and that works on the file system
  * of docker's directory: that of a volume of the node, all of which are to be there, or of the fact. Of a directory that is
  * not the usual one any driver is left as it is where the file system is not known. */
 int storage_driver(const struct storage_docker *s) must_check;
-/* Returns the last directory that options of docker's command put its data in, -g, --graph or --data-root; NULL: none that is
- * an absolute path. */
+/* Returns the last absolute path of docker's -g, --graph or --data-root; NULL: there is none. */
 const char *storage_docker_root(struct arena *a, const char *options);
 /* Directories of a master that kube-up keeps on its volume: etcd's data, keys and tokens, the key of its tunnels. */
 void storage_master_pd(struct arena *a, struct node_volume *v);

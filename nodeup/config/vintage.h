@@ -53,15 +53,13 @@ bool vintage_of_record(struct arena *a, const char *line, struct vintage *ret);
 struct vintage vintage_newest(void);
 /* One of another document of this node is a setting's worth. */
 void vintage_set_former(struct vintage *v);
-/* Returns whether nodeup speaks it: one that it does not is an error, or a warning on a node that was made of such a
- * document before. One that is not known is spoken. */
+/* Checks that nodeup speaks it, or it is not known. Else an error, or a warning on a node that such a document made. */
 int vintage_check(struct arena *a, const struct vintage *v, const struct dialect_opts *o,
 		  struct err *e) must_check;
 /* Make one of what two documents of a node tell. */
 int vintage_join(struct arena *a, const struct vintage *first, const struct vintage *second,
 		 struct vintage *ret, struct err *e) must_check;
-/* Narrow it by what documents of the other minors have, and by the Kubernetes that they are of, unless it is known exactly. None
- * of this contradicts anything. */
+/* Narrows one that is not known exactly by keys of other minors, and by the documents' Kubernetes. Nothing contradicts it. */
 void vintage_guess(struct arena *a, const struct tree *config, struct vintage *v);
 /* "1.34.3", "1.34" as which it is read. NULL: it is not known. */
 const char *vintage_text(struct arena *a, const struct vintage *v);
@@ -71,8 +69,7 @@ const char *vintage_known_by(struct arena *a, const struct vintage *v);
 const char *vintage_title(struct arena *a, const struct vintage *v);
 /* Set `kops` and `kopsKnownBy` of a map; nothing where it is not known. */
 void vintage_note(struct arena *a, const struct vintage *v, struct tree *t);
-/* The version by which its documents are read. A minor alone is its newest patch, of several minors the newest counts, and one
- * that is not known is the newest that is spoken. */
+/* The version by which its documents are read: the newest patch of the newest minor that it may be. */
 struct version vintage_version(struct arena *a, const struct vintage *v);
 /* Returns whether that kops made nodes of that minor of Kubernetes. */
 bool vintage_has_kubernetes(const struct version *kops, int minor);

@@ -28,6 +28,5 @@ int volume_item_path(struct volume_item *it, const char *path) must_check;
 /* Take the options of mkfs and mount, for a file system that this host knows. No option of mount means noatime. */
 int volume_item_options(struct volume_item *it, const struct strv *format_options,
 			const struct strv *mount_options) must_check;
-/* A service that has files open at the mount point sees the disk through a bind of a folder, so that what the
- * service has there already can be moved first. */
+/* A service with open files at the mount point sees the disk through a bind of a folder, so that its files can move first. */
 void volume_item_bind(struct volume_item *it);
