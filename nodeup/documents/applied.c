@@ -47,6 +47,31 @@ const char *loader_kept_name(struct loader *l, const char *location)
 	return store_kept_name(l->arena, &kept, location);
 }
 
+bool loader_is_local(const struct loader *l)
+{
+	const char *base = l->b->documents.base;
+
+	return !location_is_remote(l->b->conf) && !(base && location_is_remote(base));
+}
+
+const char *loader_key(struct loader *l)
+{
+	const bool is_local = loader_is_local(l);
+	struct bootstrap *b = l->b;
+	const char *base = b->documents.base;
+	struct err ignored;
+
+	if (location_is_remote(b->conf))
+		base = location_shown(l->arena, b->conf);
+	else if (is_local)
+		base = loader_kept_name(l, b->conf);
+	if (!policy_may_replay(l->policy) ||
+	    (l->policy->image_mode && (is_local || !b->documents.of_instance)) ||
+	    (is_local && l->is_imds_silent) || loader_instance(l, &ignored) < 0)
+		return NULL;
+	return arena_printf(l->arena, "%s %s", base, b->facts.instance_id);
+}
+
 bool loader_kept(struct loader *l, struct store_origin *ret_of, struct store_texts *ret)
 {
 	const int root_fd = l->req->root_fd;

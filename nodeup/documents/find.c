@@ -63,6 +63,16 @@ int loader_find_conf(struct loader *l, const char **ret, struct err *e)
 			usual_places(l->arena));
 }
 
+const struct user_data_file *loader_brought(struct loader *l, const char *location)
+{
+	const struct user_data *u = &l->user_data;
+
+	for (size_t i = 0; i < u->n_others; i++)
+		if (str_eq(location_beside(l->arena, l->b->conf, u->others[i].name), location))
+			return &u->others[i];
+	return NULL;
+}
+
 /* A document beside --conf stands for the store's or the server's where documents are looked at. */
 static bool is_elsewhere(struct loader *l)
 {

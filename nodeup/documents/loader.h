@@ -1,8 +1,8 @@
 /* loader.h - the steps of bootstrap_load that have files of their own
  * Facts and keys, each step reading through the store and leaving its result in the bootstrap. A
  * step can be run again after the store was told to replay what is kept.
- * Bodies: adopt.c, applied.c, archive.c, bootstrap.c, checked.c, clock.c, controller.c, facts.c, fallback.c,
- * find.c, issue.c, keys.c, mend.c, read.c, vintage.c.
+ * Bodies: adopt.c, applied.c, archive.c, checked.c, clock.c, controller.c, facts.c, fallback.c,
+ * find.c, issue.c, keys.c, mend.c, model.c, read.c, vintage.c.
  * Owner: the arena. Errors: as bootstrap.h. Threads: one. */
 #pragma once
 

@@ -18,16 +18,6 @@ int loader_hollow(struct loader *l, const char *location, struct err *e)
 			"%s: the document is empty, or its spec is", shown);
 }
 
-const struct user_data_file *loader_brought(struct loader *l, const char *location)
-{
-	const struct user_data *u = &l->user_data;
-
-	for (size_t i = 0; i < u->n_others; i++)
-		if (str_eq(location_beside(l->arena, l->b->conf, u->others[i].name), location))
-			return &u->others[i];
-	return NULL;
-}
-
 /* Remembers a file of this machine that does not parse: kept documents may serve for it. */
 static int not_parsed(struct loader *l, const char *location, int r)
 {
