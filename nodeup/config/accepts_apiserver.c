@@ -282,6 +282,7 @@ RULES(oidc, "KubeAPIServer|oidc",
 #define GIVES "allocateNodeCIDRs=true&!cidrAllocatorType=CloudAllocator&" \
 	      "!controllers=-nodeipam|-node-ipam-controller&controllers:*=[*]|nodeipam|node-ipam-controller"
 #define ONE_MASK "!nodeCIDRMaskSize:0=0&!clusterCIDR~,&"
+/* source: kubernetes pkg/controller/nodeipam of 1.8, 1.24 to 1.26 and 1.31 to 1.36, which is the same */
 #define NODE_MASK(wrong) \
 	{ .keys = "nodeCIDRMaskSize|clusterCIDR", .when = GIVES "&clusterCIDR&" wrong, \
 	  .text = "expected a mask of nodes (nodeCIDRMaskSize, else 24 and 64) as long as that of clusterCIDR or longer, of IPv6 by at most 16" }
