@@ -88,7 +88,7 @@ def test_a_control_plane(role, minor, tmp_path):
 
 
 @pytest.mark.parametrize("listed, name, first, last", [
-    ("kubelet", "container-runtime", 24, 26), ("kubelet", "config-dir", 28, 37),
+    ("kubelet", "container-runtime", 24, 26), ("kubelet", "config-dir", 28, 37), ("kubelet", "housekeeping-interval", 24, 36),
     ("kubelet-configuration", "containerRuntimeEndpoint", 27, 37), ("kubelet-configuration", "crashLoopBackOff", 32, 37),
     ("kube-apiserver", "cloud-provider", 24, 32), ("kube-apiserver", "authentication-config", 29, 37),
     ("kube-controller-manager", "pod-eviction-timeout", 24, 26), ("kube-scheduler", "lock-object-name", 24, 27),
