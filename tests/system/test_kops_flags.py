@@ -1,4 +1,5 @@
 """What a node of today's kops writes, upstream's programs of each version would take: every flag, and every key of kubelet's configuration."""
+import contextlib
 import re
 import shlex
 
@@ -57,21 +58,40 @@ def test_a_worker(minor, tmp_path):
     assert judge(worker, minor) == {"kubelet", "kube-proxy"}
 
 
+def older_lines(node, version, minor):
+    """Its command lines by program. Keys of kubelet.conf that its kubelet does not know it passes over, with a warning: kops writes those of
+    its own library."""
+    (node.folder / "documents/kube_env.yaml").write_text(user_data(version, yaml.safe_dump(node.boot())))
+    done = node.apply("--deadline=2m")
+    assert done.returncode == OK, done.stderr
+    lines = {program: words for program, _, words in command_lines(node)}
+    for program, words in lines.items():
+        assert words and not upstream.unknown(program, minor, words), f"{program} 1.{minor}"
+    assert "--tls-cert-file=/srv/kubernetes/kubelet-server.crt" in lines["kubelet"]
+    return lines
+
+
 @pytest.mark.parametrize("version, minor", [("1.30.4", 25), ("1.30.4", 26), ("1.31.0", 27), ("1.32.4", 31), ("1.33.2", 33), ("1.34.3", 32),
                                             ("1.35.2", 30), ("1.35.2", 35)])
 def test_a_worker_of_an_older_kops(version, minor, tmp_path):
-    """Keys of kubelet.conf that its kubelet does not know it passes over, with a warning: kops writes those of its own library."""
     worker = kops.Worker(tmp_path)
     worker.config = set_version(worker.config, minor)
     render(worker, version, f"1.{minor}.1")
     with worker.controller():
-        (worker.folder / "documents/kube_env.yaml").write_text(user_data(version, yaml.safe_dump(worker.boot())))
-        done = worker.apply()
-    assert done.returncode == OK, done.stderr
-    lines = {program: words for program, _, words in command_lines(worker)}
-    for program, words in lines.items():
-        assert words and not upstream.unknown(program, minor, words), f"{program} 1.{minor}"
-    assert "--tls-cert-file=/srv/kubernetes/kubelet-server.crt" in lines["kubelet"] and "kube-proxy" in lines
+        assert set(older_lines(worker, version, minor)) == {"kubelet", "kube-proxy"}
+
+
+@pytest.mark.parametrize("role", ["ControlPlane", "APIServer"])
+@pytest.mark.parametrize("version, minor", [("1.29.2", 24), ("1.30.4", 25), ("1.31.0", 26), ("1.32.4", 27), ("1.33.2", 28), ("1.34.3", 29),
+                                            ("1.35.2", 30)])
+def test_a_control_plane_of_an_older_kops(role, version, minor, tmp_path):
+    node = kops.ControlPlane(tmp_path, role=role)
+    node.config = set_version(node.config, minor)
+    render(node, version, f"1.{minor}.1").write()
+    with contextlib.closing(node):
+        lines = older_lines(node, version, minor)
+    assert set(lines) == ({"kube-apiserver", "kubelet", "kube-proxy"} if role == "APIServer" else set(upstream.PROGRAMS))
+    assert "--cloud-config=/etc/kubernetes/in-tree-cloud.config" in lines["kube-apiserver"]
 
 
 @pytest.mark.parametrize("minor", MINORS)
