@@ -22,6 +22,15 @@ from older_kops import render  # noqa: E402
 from test_kops_versions import user_data  # noqa: E402
 
 HERE = cases.HERE / "kops"
+
+
+def api(**keys):
+    """APIServerConfig with more keys of kube-apiserver."""
+    usual = kops.CONTROL_PLANE["APIServerConfig"]
+    return {**usual, "KubeAPIServer": {**usual["KubeAPIServer"], **keys}}
+
+
+OVERRIDES = ["/events#https://127.0.0.1:4002", "coordination.k8s.io/leases#https://127.0.0.1:4003"]
 # CASE: (kops, Kubernetes, release, keys beside)
 CASES = {
     "1.30-control-plane": ("1.30.4", "1.30.2", kops.DEBIAN, {}),
@@ -30,6 +39,13 @@ CASES = {
         "DNSZone": "Z1AFAKE1ZON3YO", "usesNoneDNS": False}),
     "1.35-control-plane": ("1.35.2", "1.35.1", kops.AMAZON, {
         "Networking": {**kops.CONFIG["Networking"], "cilium": {"ipam": "eni"}}, "usesNoneDNS": True}),
+    "1.30-apiserver": ("1.30.4", "1.28.9", kops.AMAZON, {"APIServerConfig": api(etcdServersOverrides=OVERRIDES)}),
+    "1.34-apiserver": ("1.34.3", "1.32.4", kops.DEBIAN, {
+        "APIServerConfig": api(env=[{"name": "GODEBUG", "value": "http2debug=1"}], cloudProvider="external"),
+        "KubeletConfig": {**kops.CONFIG["KubeletConfig"], "shutdownGracePeriod": "0s", "shutdownGracePeriodCriticalPods": "0s"}}),
+    "1.35-apiserver": ("1.35.2", "1.35.1", kops.UBUNTU, {
+        "APIServerConfig": api(etcdServersOverrides=OVERRIDES), "Networking": {**kops.CONFIG["Networking"], "cilium": {"ipam": "eni"}},
+        "usesNoneDNS": True}),
     "1.30-worker": ("1.30.4", "1.26.3", kops.DEBIAN, {
         "KubeletConfig": {**kops.CONFIG["KubeletConfig"], "featureGates": {"InPlacePodVerticalScaling": "true"},
                           "kubeReserved": {"memory": "1Gi", "cpu": "100m"}, "kubeReservedCgroup": "/kube", "runtimeRequestTimeout": "20m",
@@ -44,6 +60,7 @@ CASES = {
         "KubeletConfig": {**kops.CONFIG["KubeletConfig"], "crashLoopBackOffMaxContainerRestartPeriod": "2m"}, "UsesKubenet": True,
         "containerdConfig": {**kops.CONFIG["containerdConfig"], "selinuxEnabled": True, "nri": {"enabled": True, "pluginRequestTimeout": "5s"}}}),
 }
+ROLES = {"control-plane": "ControlPlane", "apiserver": "APIServer"}
 # what is another at each run, and how it is called in a kept file
 NAMES = [(r"-----BEGIN ([A-Z ]+)-----\n.*?-----END \1-----\n", r"@\1@\n"), (r"(-data: )\S+", r"\1PEM"), (r"http://127.0.0.1:\d+/", "@STORE@/"),
          (r'"\d{4}"', '"@ID@"')]
@@ -59,12 +76,14 @@ def named(text):
 def case(request, tmp_path):
     """Its name and its node, which is applied."""
     version, kubernetes, release, more = CASES[request.param]
-    is_worker = request.param.endswith("-worker")
-    node = (kops.Worker if is_worker else kops.ControlPlane)(tmp_path / "node", **more)
+    _, _, kind = request.param.partition("-")
+    is_worker = kind == "worker"
+    node = kops.Worker(tmp_path / "node", **more) if is_worker else kops.ControlPlane(tmp_path / "node", ROLES[kind], **more)
     node.facts = {**release, **kops.FACTS}
     render(node, version, kubernetes).write()
     with node.controller() if is_worker else contextlib.closing(node):
-        if is_worker:
+        # a control plane has it in its Assets
+        if kind != "control-plane":
             (node.folder / "documents/kube_env.yaml").write_text(user_data(version, yaml.safe_dump(node.boot())))
         done = node.apply(AWS_REGION="us-test-1")
     assert done.returncode == 0 and done.stdout.splitlines()[-1] == "success", done.stdout + done.stderr
