@@ -162,6 +162,7 @@ static void keys_of_nodeup_config_say_it(void **state)
 		{ "CAs: {}", "1.22 to 1.26 by no KubernetesVersion at k:1:1" },
 		{ K8S "ContainerRuntime: containerd",
 		  "1.27 and 1.28 by ContainerRuntime at k:2:19" },
+		{ K8S "docker: {}", "1.27 and 1.28 by docker at k:2:9" },
 		{ K8S "useInstanceIDForNodeName: true",
 		  "1.27 and 1.28 by useInstanceIDForNodeName at k:2:27" },
 		{ K8S "channels: [x]", "1.29 to 1.35 by channels at k:2:11" },
@@ -263,6 +264,9 @@ static void the_newest_that_is_left_is_taken(void **state)
 		{ "KubernetesVersion: 1.31.1\nchannels: [x]\nusesLegacyGossip: false\n" FROM_35,
 		  "kops 1.35 by its keys" },
 		{ "KubernetesVersion: 1.30.1\nInstallCNIAssets: true\n" TO_34,
+		  "kops 1.34 by its keys (1.32 to 1.34 are possible)" },
+		/* no sandbox is named at all */
+		{ "KubernetesVersion: 1.31.1\nInstallCNIAssets: true\nusesLegacyGossip: false\n",
 		  "kops 1.34 by its keys (1.32 to 1.34 are possible)" },
 		{ "KubernetesVersion: 1.33.1\nInstallCNIAssets: true\n" TO_34,
 		  "kops 1.34 by its keys (1.33 and 1.34 are possible)" },
