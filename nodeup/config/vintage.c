@@ -241,7 +241,8 @@ static bool has_patch(const char *text)
 struct version vintage_version(struct arena *a, const struct vintage *v)
 {
 	struct version ret = { .major = 1, .minor = taken_minor(v) };
-	const bool is_exact = has_patch(v->text) && version_parse(a, v->text, &ret);
+	const char *text = has_patch(v->text) ? v->text : v->taken;
+	const bool is_exact = text && version_parse(a, text, &ret);
 	size_t i = 0;
 
 	/* what is not spoken and goes on was made as of the newest */
@@ -586,7 +587,14 @@ const char *vintage_title(struct arena *a, const struct vintage *v)
 
 const char *vintage_record(struct arena *a, const struct vintage *v)
 {
-	return arena_printf(a, "1.%d 1.%d %s %s", v->oldest, v->newest, v->text ?: "-", v->by);
+	const struct version as = vintage_version(a, v);
+	const bool is_taken = !has_patch(v->text) && as.minor == taken_minor(v) &&
+			      v->oldest <= as.minor;
+
+	return arena_printf(a, "1.%d %s %s %s", v->oldest,
+			    is_taken ? arena_printf(a, "1.%d.%d", as.minor, as.patch)
+				     : arena_printf(a, "1.%d", v->newest),
+			    v->text ?: "-", v->by);
 }
 
 bool vintage_of_record(struct arena *a, const char *line, struct vintage *ret)
@@ -608,6 +616,7 @@ bool vintage_of_record(struct arena *a, const char *line, struct vintage *ret)
 				 .text = str_eq(words[2], "-") ? NULL : words[2],
 				 .of = "a document",
 				 .by = words[3],
+				 .taken = has_patch(words[1]) ? words[1] : NULL,
 				 .pos = { "the record of the last run", 0, 0 } };
 	ret->is_setting = ret->text && (str_eq(ret->by, setting_key) || str_eq(ret->by, former));
 	return true;

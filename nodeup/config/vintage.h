@@ -18,8 +18,9 @@ struct vintage {
 	const char *text;    /* "1.34.3"; NULL: its minors are all that is known */
 	const char *of, *by; /* "user data", by "NODEUP_URL_AMD64" */
 	struct tree_pos pos; /* where that stands */
-	bool is_setting;     /* of this machine: what else is exact answers before it */
-	bool is_former;      /* on record, of another document of this node */
+	const char *taken; /* "1.34.3", as which a record was read; NULL: its newest patch counts */
+	bool is_setting;   /* of this machine: what else is exact answers before it */
+	bool is_former;    /* on record, of another document of this node */
 };
 
 /* Sources that were searched for it. */

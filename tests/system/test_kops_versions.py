@@ -353,14 +353,18 @@ def test_a_guess_stays_until_a_person_replaces_it(tmp_path):
     worker.write()
     with worker.controller():
         assert worker.apply().returncode == OK
-        assert record.read_text().split()[2:5] == ["1.36", "1.36", "-"], record.read_text()
+        assert record.read_text().split()[2:5] == ["1.36", "1.36.2", "-"], record.read_text()
+        # as of a nodeup that knew no newer patch
+        record.write_text(record.read_text().replace("1.36.2", "1.36.1"))
+        assert at_boot(worker, "apply").returncode == OK and record.read_text().split()[2:5] == ["1.36", "1.36.1", "-"], record.read_text()
+        record.write_text(record.read_text().replace("1.36.1", "1.36.2"))
         assert says(worker.run("plan")) == says(at_boot(worker, "plan")) == ["1.36 by its keys"]
         setting.write_text("kopsVersion: 1.36.1\n")
         told = says(at_boot(worker, "plan"))
         assert len(told) == 2 and told[1] == "1.36 by its keys" and told[0].endswith(
             "1.36.1 (by kopsVersion), and this node was made as of kops 1.36 by its keys; it stays so until nodeup apply is run by hand"), told
         assert says(worker.run("plan")) == ["1.36.1 (by kopsVersion)"]
-        assert at_boot(worker, "apply").returncode == OK and record.read_text().split()[2:5] == ["1.36", "1.36", "-"], record.read_text()
+        assert at_boot(worker, "apply").returncode == OK and record.read_text().split()[2:5] == ["1.36", "1.36.2", "-"], record.read_text()
         assert worker.apply().returncode == OK and " 1.36 1.36 1.36.1 kopsVersion\n" in record.read_text()
         assert says(at_boot(worker, "plan")) == ["1.36.1 (by kopsVersion)"]
         done = worker.run("why", "kubelet.service")
@@ -404,7 +408,7 @@ def test_an_earlier_nodeup_made_it_as_of_the_newest(known, first, version, told)
     for _ in range(2):
         done = at_boot(known, "apply")
         assert done.returncode == OK and says(done)[0].endswith(f"{told}, and this node was made as of kops 1.37 by its keys; {STAYS}"), done.stderr
-        assert made.items() <= known.tree().items() and known.record.read_text().split()[2:5] == ["1.37", "1.37", "-"]
+        assert made.items() <= known.tree().items() and known.record.read_text().split()[2:5] == ["1.37", "1.37.0", "-"]
     assert known.apply().returncode == OK and says(known.run("plan")) == [told] == says(at_boot(known, "plan"))
 
 

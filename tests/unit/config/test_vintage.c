@@ -414,6 +414,11 @@ static void a_record_says_what_was_known(void **state)
 		{ { 36, 36, "1.36.1", .by = "an earlier document" },
 		  "1.36 1.36 1.36.1 an earlier document",
 		  true },
+		/* what is no version alone is known as the one that was taken */
+		{ { 36, 36, "1.36", .by = "kopsVersion" }, "1.36 1.36.2 1.36 kopsVersion", true },
+		{ { 32, 34, .by = "InstallCNIAssets" }, "1.32 1.34.3 - InstallCNIAssets", false },
+		{ { 35, 9999, .by = "its keys" }, "1.35 1.37.0 - its keys", false },
+		{ { 38, 38, .by = "its keys" }, "1.38 1.38 - its keys", false },
 		{ { 22, 26, .by = "no KubernetesVersion" },
 		  "1.22 1.26 - no KubernetesVersion",
 		  false },
@@ -432,6 +437,30 @@ static void a_record_says_what_was_known(void **state)
 	assert_false(vintage_of_record(a, "1.36 x 1.36.1 y", &got));
 }
 
+/* A nodeup whose table has a newer patch makes no other node of it. */
+static void a_guess_on_record_keeps_its_patch(void **state)
+{
+	static const struct {
+		const char *line;
+		int patch;
+	} all[] = {
+		{ "1.34 1.34.1 - channels", 1 },
+		{ "1.34 1.34.1 1.34 kopsVersion", 1 },
+		{ "1.34 1.34 - channels", 3 },
+		{ "1.34 1.34 1.34.0 NODEUP_URL", 0 },
+	};
+	autoarena struct arena *a = arena_new_empty();
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+		struct vintage v;
+
+		assert_true(vintage_of_record(a, all[i].line, &v));
+		assert_int_equal(vintage_version(a, &v).minor, 34);
+		assert_int_equal(vintage_version(a, &v).patch, all[i].patch);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -446,6 +475,7 @@ int main(void)
 		cmocka_unit_test(documents_are_read_by_one_version),
 		cmocka_unit_test(each_kops_has_its_kubernetes),
 		cmocka_unit_test(a_record_says_what_was_known),
+		cmocka_unit_test(a_guess_on_record_keeps_its_patch),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
