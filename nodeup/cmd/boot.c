@@ -36,6 +36,7 @@ static const struct variable unit_variables[] = {
 	{ "S3_SECRET_ACCESS_KEY", "store" },
 	{ "AWS_EC2_METADATA_SERVICE_ENDPOINT", "metadata" },
 	{ "AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE", "metadata" },
+	{ "GOSSIP_DNS_CONN_LIMIT", "gossip" },
 };
 
 /* For our own unit alone. */

@@ -10,7 +10,8 @@ const char *const plan_proxied_units[] = { "docker.service", "kubelet.service",
 					   NULL };
 
 const char *const plan_kops_variables[] = {
-	"AWS_REGION", "S3_ENDPOINT", "S3_REGION", "S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY", NULL,
+	"AWS_REGION",           "S3_ENDPOINT",           "S3_REGION", "S3_ACCESS_KEY_ID",
+	"S3_SECRET_ACCESS_KEY", "GOSSIP_DNS_CONN_LIMIT", NULL,
 };
 
 void plan_environment(const struct plan *p, const struct strmap *env, struct strmap *ret_open,

@@ -85,7 +85,7 @@ def case(request, tmp_path):
         # a control plane has it in its Assets
         if kind != "control-plane":
             (node.folder / "documents/kube_env.yaml").write_text(user_data(version, yaml.safe_dump(node.boot())))
-        done = node.apply(AWS_REGION="us-test-1")
+        done = node.apply(AWS_REGION="us-test-1", GOSSIP_DNS_CONN_LIMIT="16")
     assert done.returncode == 0 and done.stdout.splitlines()[-1] == "success", done.stdout + done.stderr
     return request.param, node
 

@@ -21,11 +21,11 @@ def taken(result):
 
 
 def test_what_is_on_record_is_used_and_told(world, told):
-    record = {"environment": {ENDPOINT: told.env[ENDPOINT]}, "proxyEnvironment": {"no_proxy": "127.0.0.1"}}
+    record = {"environment": {ENDPOINT: told.env[ENDPOINT], "GOSSIP_DNS_CONN_LIMIT": "16"}, "proxyEnvironment": {"no_proxy": "127.0.0.1"}}
     result = plan(world, told, record)
-    assert result.code == PENDING and taken(result) == [ENDPOINT + ", no_proxy"], result
+    assert result.code == PENDING and taken(result) == [ENDPOINT + ", GOSSIP_DNS_CONN_LIMIT, no_proxy"], result
     # a shell that has all of it takes nothing
-    result = plan(world, told, record, **told.env, NO_PROXY="")
+    result = plan(world, told, record, **told.env, NO_PROXY="", GOSSIP_DNS_CONN_LIMIT="16")
     assert result.code == PENDING and not taken(result), result
 
 

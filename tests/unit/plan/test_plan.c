@@ -184,10 +184,12 @@ static void credentials_stay_out_of_units(void **state)
 	/* the way out that we were started with is for our own unit alone */
 	strmap_set(a, &req.proxy_environment, "http_proxy", "http://u:p@proxy");
 	strmap_set(a, &req.proxy_environment, "no_proxy", "10.0.0.0/8");
+	strmap_set(a, &req.environment, "GOSSIP_DNS_CONN_LIMIT", "16");
 	p = seed_plan(a, &req);
 	assert_file(&p, "/etc/sysconfig/kops-configuration", 0600,
 		    "S3_SECRET_ACCESS_KEY=\"hush\\$1\"\nhttp_proxy=\"http://u:p@proxy\"\n"
-		    "AWS_REGION=\"us-west-2\"\nS3_ENDPOINT=\"http://s3:9000/100%\"\n");
+		    "AWS_REGION=\"us-west-2\"\nS3_ENDPOINT=\"http://s3:9000/100%\"\n"
+		    "GOSSIP_DNS_CONN_LIMIT=\"16\"\n");
 	assert_file(&p, "/etc/systemd/system/kops-configuration.service", 0644,
 		    "[Unit]\n"
 		    "Description=Run kops bootstrap (nodeup)\n"
