@@ -72,8 +72,3 @@ bool kops_is_same(const struct version *x, const struct version *y)
 				return false;
 	return true;
 }
-
-const struct schema *kops_kubelet_schema_of(const struct kops_config *c)
-{
-	return kops_does(c, KOPS_KUBELET_FILE) ? &kops_kubelet_schema : &kops_kubelet_flags_schema;
-}

@@ -78,5 +78,3 @@ enum kops_change {
 bool kops_does(const struct kops_config *c, enum kops_change change);
 /* Whether two of them do the same, with any Kubernetes. */
 bool kops_is_same(const struct version *x, const struct version *y);
-/* Returns the rows of kubelet's settings, as that kops has them. */
-const struct schema *kops_kubelet_schema_of(const struct kops_config *c);

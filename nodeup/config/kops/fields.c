@@ -2,7 +2,7 @@
 #include "nodeup/config/accepts_common.h"
 #include "nodeup/config/accepts_kubelet.h"
 #include "nodeup/config/accepts_labels.h"
-#include "nodeup/config/kops/kops.h"
+#include "nodeup/config/kops/changes.h"
 
 #define FLAG(f) .flag = (f), .doc = "flag --" f
 #define CONF(p) .config = (p), .doc = p " of its configuration"
@@ -98,3 +98,8 @@ static const struct schema discovery_schema = SCHEMA_OF_LIST("DiscoveryServiceOp
 const struct schema kops_config_schema = SCHEMA_OF_LIST("NodeupConfig", KOPS_CONFIG);
 #undef SPEC
 /* clang-format on */
+
+const struct schema *kops_kubelet_schema_of(const struct kops_config *c)
+{
+	return kops_does(c, KOPS_KUBELET_FILE) ? &kops_kubelet_schema : &kops_kubelet_flags_schema;
+}

@@ -2,6 +2,7 @@
  * One list a spec: C type, member, document key, and the flag (FLAG) or the place in the program's own
  * configuration (CONF) that it becomes; fields.c makes the rows of the same lists, which are in list_*.h. Keys that are misspelt
  * are so in kops. `const char *` is Go's string and *string (NULL: absent), struct opt_* its pointers.
+ * Bodies: fields.c.
  * What no document has is not here: kops fills oidc-* of the API server from APIServerConfig.Authentication.
  * Owner: the arena they were read into. Errors: none; data only. Threads: all.
  * Source: kops 1.37 pkg/apis/kops/componentconfig.go, nodeup/pkg/model/kubelet.go kubeletConfiguration. */
@@ -38,3 +39,6 @@ extern const struct schema kops_leader_election_schema, kops_kubelet_schema, kop
 	kops_kube_apiserver_schema, kops_kcm_schema, kops_scheduler_schema;
 /* That of kubelet as it is to kops 1.35, where most keys are flags. */
 extern const struct schema kops_kubelet_flags_schema;
+struct kops_config;
+/* Returns the one of the two that this kops has. */
+const struct schema *kops_kubelet_schema_of(const struct kops_config *c);
