@@ -12,7 +12,7 @@
 #define KOPS_CHANGES(X) \
 	/* kubelet, containerd */ \
 	X(KUBELET_FILE, "kubelet takes nearly all its settings from kubelet.conf, not from flags", SINCE(36, 0)) \
-	X(CLOUD_CONFIG_OF_KUBELET, "kubelet is told of the cloud configuration", UNTIL(32), BETWEEN(33, 0, 35, INT_MAX, 0, 33)) \
+	X(CLOUD_CONFIG_OF_KUBELET, "kubelet is told of the cloud configuration", UNTIL(32), UNTIL(35, 0, 33)) \
 	X(CREDENTIAL_PROVIDER, "kubelet logs in to ECR by a program", UNTIL(33, 27), SINCE(34, 0)) \
 	X(CREDENTIALS_OF_MIRRORS, "that program is told its region, and logs in to mirrors as well", SINCE(33, 0)) \
 	X(IMAGE_AGES_ARE_FLAGS, "kubelet is told how old images may be by flags, to the letter", UNTIL(32)) \
