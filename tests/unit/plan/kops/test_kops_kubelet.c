@@ -278,11 +278,12 @@ static void no_login_needs_no_program(void **state)
 static const struct {
 	const char *kops, *role;
 	mode_t key;
-	bool is_short; /* kubelet's longest wait between restarts of a pod, with Kubernetes 1.35 */
+	bool is_short;  /* kubelet's longest wait between restarts of a pod */
+	int kubernetes; /* of Kubernetes 1.x; 0: 35 */
 } roles[] = {
 	{ "1.34.3", "ControlPlane", 0600, false }, { "1.35.0", "ControlPlane", 0600, true },
 	{ "1.35.2", "APIServer", 0600, false },    { "1.36.0", "ControlPlane", 0400, true },
-	{ "1.36.0", "APIServer", 0400, false },
+	{ "1.36.0", "APIServer", 0400, false },    { "1.35.0", "ControlPlane", 0600, false, 34 },
 };
 
 static void beside_an_api_server(void **state)
@@ -292,6 +293,7 @@ static void beside_an_api_server(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(roles); i++) {
 		struct control_plane c = { .w = { .role = roles[i].role,
+						  .kubernetes = roles[i].kubernetes,
 						  .vintage.text = roles[i].kops } };
 		const struct plan *p = control_plane_plan(a, &c, "kubelet");
 		const struct task_file *key = planned_file(p, "/srv/kubernetes/kubelet-server.key");
