@@ -57,8 +57,8 @@ static int read_node(struct arena *a, char **args, struct facts *f, struct node 
 {
 	static const struct dialect_opts opts = { .checks_alone = true };
 	const char *text = getenv("KOPS_VERSION");
-	const int minor = text ? atoi(text + strlen("1.")) : 0;
-	const struct vintage vintage = { minor, minor, .text = text };
+	struct vintage_sources sources = { .is_node_config = true };
+	struct vintage vintage;
 	struct kops_boot *boot = arena_new(a, struct kops_boot);
 	struct kops_config *config = arena_new(a, struct kops_config);
 	struct tree *documents[3];
@@ -66,6 +66,11 @@ static int read_node(struct arena *a, char **args, struct facts *f, struct node 
 
 	for (size_t i = 0; i < ARRAY_LEN(documents) && r >= 0; i++)
 		r = read_yaml(a, args[i], &documents[i], e);
+	if (r >= 0) {
+		sources.setting = text ? tree_string(a, text) : NULL;
+		sources.document = documents[1];
+		r = vintage_find(a, &sources, &vintage, e);
+	}
 	if (r >= 0)
 		r = facts_parse(a, documents[2], f, e);
 	if (r >= 0)
