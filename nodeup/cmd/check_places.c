@@ -10,6 +10,7 @@
 #include "nodeup/base/print.h"
 #include "nodeup/cmd/session_cache.h"
 #include "nodeup/tasks/installed.h"
+#include "nodeup/tasks/state.h"
 
 /* An archive takes its own room in the cache, and that of what is in it where its members go: about so many times as
  * much. ROOM_LEAST: for some small
@@ -203,6 +204,21 @@ static uint64_t length_of_file(struct checking *c, const struct task *t, uint64_
 				 .bytes;
 }
 
+/* Of a member of an archive that is here: what it had when it was installed before. */
+static uint64_t length_of_member(const struct checking *c, const struct task *t)
+{
+	const struct task_install *in = &t->install;
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < in->n_sources && n == 0 && length_of(c, in->sources[i]) == 0; i++) {
+		struct digest d;
+
+		installed_digest_at(in, i, &d);
+		n = state_size_of(c->s->ctx.state, t->name, &d);
+	}
+	return n;
+}
+
 /* The bytes that it brings to that file system, as far as they are known; false: it brings few. */
 static bool brings(struct checking *c, const struct task *t, uint64_t device, uint64_t *ret)
 {
@@ -211,9 +227,11 @@ static bool brings(struct checking *c, const struct task *t, uint64_t device, ui
 		*ret = length_of(c, t->asset.asset) * (t->kind == TASK_UNPACK ? UNPACKED : 1);
 	else if (t->kind == TASK_INSTALL && !t->install.member && t->install.n_sources)
 		*ret = length_of_file(c, t, device);
+	else if (t->kind == TASK_INSTALL)
+		*ret = length_of_member(c, t);
 	else
 		return false;
-	return true;
+	return t->kind != TASK_INSTALL || *ret > 0 || !t->install.member;
 }
 
 static void add_wanted(struct checking *c, struct room *v, size_t *n)

@@ -150,6 +150,13 @@ bool state_is(struct state *s, const char *path, const struct stat *st, const st
 	       io_stamp_eq(&r.stamp, &now);
 }
 
+uint64_t state_size_of(struct state *s, const char *path, const struct digest *d)
+{
+	struct record r;
+
+	return look_up(s, path, &r) && digest_eq(&r.digest, d) ? r.stamp.size : 0;
+}
+
 int state_open_copy(struct state *s, const struct digest *d)
 {
 	int found = -1;

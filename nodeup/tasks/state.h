@@ -23,6 +23,8 @@ int state_open(int root_fd, struct state **ret, struct err *e) must_check;
 void state_close(struct state *s);
 /* Whether the file at path, of which `st` was taken, is known to hold d, by its stamp alone. */
 bool state_is(struct state *s, const char *path, const struct stat *st, const struct digest *d);
+/* The size that the file at path had when it was seen to hold d, whatever is there now; 0: it never was. */
+uint64_t state_size_of(struct state *s, const char *path, const struct digest *d);
 /* Open a file that is known, by its stamp alone, to hold d; -1: there is none. */
 int state_open_copy(struct state *s, const struct digest *d);
 /* Whether it is one whose fsync failed. */

@@ -261,6 +261,18 @@ def test_what_the_cache_has_takes_room_where_it_is_installed(world, mounts):
     world.converge(prefix=mounts.enter)
 
 
+def test_a_member_takes_the_room_that_it_had(world, mounts):
+    """Of an archive that was unpacked before: what is in it is known by then."""
+    world.converge()
+    place = world.installed("bridge").parent
+    size = sum(path.stat().st_size for path in place.iterdir())
+    mounts.run("mount", "-t", "tmpfs", "-o", "size=512k,mode=755", "tmpfs", place)
+    result = world.apply(prefix=mounts.enter)
+    assert result.code == SYSTEM and "no room on the file system of '/opt/cni/bin'" in result.failure, result
+    wanted = re.search(r"want +([0-9.]+) KiB and a little more", result.notes)
+    assert wanted and abs(float(wanted[1]) - size / 2**10) < 1 and not list(mounts.path(place).iterdir()), (size, result)
+
+
 def test_a_run_that_changes_nothing_asks_for_nothing(world, mounts):
     """Neither a place that can be written nor room."""
     world.cache.mkdir()
