@@ -42,7 +42,7 @@ enum { ID_MAX = 256 };
 /* volumes are waited for by hand, without a deadline */
 #define VOLUMES_BY_HAND_NS (300 * DUR_SEC)
 
-/* Whether an earlier run kept documents here, which may stand in for those that do not come. */
+/* Returns whether an earlier run kept documents here, which may stand in for those that do not come. */
 static bool has_kept(const struct apply *ap)
 {
 	autoclose int root = -1;
@@ -52,7 +52,7 @@ static bool has_kept(const struct apply *ap)
 	       io_is_there(root, OWN_DOCUMENTS);
 }
 
-/* How long documents are waited for: their patience, or what is left of the deadline. Where kept ones may stand in
+/* Returns how long documents are waited for: their patience, or what is left of the deadline. Where kept ones may stand in
  * a third of it: the metadata service may be as silent, and there has to be time to use them. */
 static int64_t store_patience(const struct apply *ap)
 {
@@ -67,7 +67,7 @@ static int64_t store_patience(const struct apply *ap)
 	return left > 0 ? left : 0;
 }
 
-/* Whether all is done but for units that nothing else depends on. */
+/* Returns whether all is done but for units that nothing else depends on. */
 static bool only_last_failed(const struct run_report *rep)
 {
 	for (size_t i = 0; i < rep->n; i++) {
@@ -104,7 +104,7 @@ static int64_t volumes_deadline(const struct apply *ap)
 						      : dur_now() + ap->volumes_ns;
 }
 
-/* What was installed goes to the disk while units start: here is seen whether it came there. */
+/* Waits until what was installed is on the disk; it goes there while units start. */
 static int sync_files(struct apply *ap, int r, struct err *e)
 {
 	struct err late;
@@ -303,7 +303,7 @@ static int converge(struct apply *ap, struct err *e)
 	return r;
 }
 
-/* What the next boot starts, if its run is refused. */
+/* Notes what the next boot starts, if its run is refused. */
 static void keep_good(struct apply *ap)
 {
 	struct err late;
@@ -327,7 +327,7 @@ static bool is_refused(const struct apply *ap, const struct err *e)
 	return round_is_refused(rep && !ap->refused, e);
 }
 
-/* Whether a node that our unit may not change goes on as it was. A person at a run by hand sees to it. */
+/* Returns whether a node that our unit may not change goes on as it was. A person at a run by hand sees to it. */
 static bool go_on_as_before(struct apply *ap, struct err *e)
 {
 	const struct last_good_req req = {
@@ -355,7 +355,7 @@ static bool go_on_as_before(struct apply *ap, struct err *e)
 	return goes_on;
 }
 
-/* What a run that ended well says of the node: nothing new, where the shell's own way led to no documents. */
+/* Returns what a run that ended well says of the node: nothing new, where the shell's own way led to no documents. */
 static const char *state_of_success(const struct apply *ap)
 {
 	const bool was_ready = str_eq(tree_says(ap->status.node, "state"), "ready");

@@ -19,7 +19,7 @@ struct copy {
 	struct s3_session *s3;
 };
 
-/* Where the firmware names no instance, the machine's own name has to do. */
+/* Returns the URL of the copy. The machine's own name has to do where the firmware names no instance. */
 static const char *place_of(const struct session *s, struct arena *a)
 {
 	const char *url = s->settings.status_url, *id = s->boot.facts.instance_id;

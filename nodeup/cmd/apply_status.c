@@ -222,7 +222,7 @@ void apply_on_event(void *arg, const struct run_report *rep, const struct run_ou
 	ap->status.waiting = NULL;
 }
 
-/* Of a machine that converges well this is a line of its report, not a warning. */
+/* Logs a line of the report, not a warning: a machine that converges well waits, too. */
 void apply_on_window(void *arg, const char *what)
 {
 	autoarena struct arena *a = arena_new_empty();

@@ -42,7 +42,7 @@ static void on_run_event(void *arg, const struct run_report *rep, const struct r
 	report_waiting(rep, w->waits);
 }
 
-/* What all the documents of one command name; what several name counts once. */
+/* All that the documents of one command name; each counts once. */
 struct baked {
 	struct arena *arena;
 	struct digest *objects;

@@ -60,7 +60,7 @@ static struct strmap environment_of(struct arena *a, const struct variable *vars
 	return env;
 }
 
-/* What is remembered. */
+/* The record of a boot. */
 struct record {
 	struct strv flags; /* ends with NULL */
 	struct strmap environment, proxy_environment;
@@ -104,7 +104,7 @@ static struct strv own_flags(struct arena *a, const struct cli *cli)
 	return out;
 }
 
-/* How this very run was started. */
+/* Returns how this very run was started. */
 static struct record record_of_run(struct arena *a, const struct cli *cli)
 {
 	return (struct record){
@@ -260,7 +260,7 @@ static bool shell_has(const struct variable *vars, size_t n, const char *group)
 	return false;
 }
 
-/* What of the record the shell leaves open, for *ret. Whether it has set anything otherwise. */
+/* Fills *ret with what of the record the shell leaves open. Returns whether it has set anything otherwise. */
 static bool compare(struct arena *a, const struct variable *vars, size_t n,
 		    const struct strmap *kept, struct strmap *ret)
 {

@@ -106,7 +106,7 @@ static int look_at_metadata(struct checking *c, struct err *e)
 	return err_code(e);
 }
 
-/* What fails for want of the network is the store's row, and all else that of documents. */
+/* The store's row has what fails for want of the network, that of documents all else. */
 static int look_at_reading(struct checking *c, bool of_store, struct err *e)
 {
 	const bool lost = c->why.kind == ERR_NET;
@@ -148,7 +148,7 @@ static int look_at_documents(struct checking *c, struct err *e)
 	return check_say(c, CHECK_RIGHT, "%zu warning%s: nodeup validate", n, n == 1 ? "" : "s");
 }
 
-/* Whether opening came beyond this stage. */
+/* Tells whether opening came beyond this stage. */
 static int look_at_stage(struct checking *c, enum session_stage stage, struct err *e)
 {
 	if (c->opened >= 0 || c->s->stage > stage)
@@ -178,7 +178,7 @@ static int look_at_volumes(struct checking *c, struct err *e)
 	return r == CHECK_RIGHT && c->opened >= 0 ? session_preflight(c->s, e) : r;
 }
 
-/* Whether the task cannot be done, by a cause that has no row of its own: systemd, volumes, and what the network does not
+/* Returns whether the task cannot be done, by a cause that has no row of its own: systemd, volumes, and what the network does not
  * answer have one. */
 static bool is_of_plan(const struct checking *c, const struct run_outcome *o)
 {
@@ -225,7 +225,7 @@ static int look_at_kernel(struct checking *c, struct err *e)
 	return CHECK_RIGHT;
 }
 
-/* Whether a process listens there, in a table of /proc/net; *ret_uid is its user. */
+/* Returns whether a process listens there, in a table of /proc/net; *ret_uid is its user. */
 static bool is_listening(const char *table, unsigned int port, unsigned int *ret_uid)
 {
 	unsigned int at, state;
@@ -249,7 +249,7 @@ static int refuse_port(unsigned int port, unsigned int uid, struct err *e)
 	return err_code(e);
 }
 
-/* Whether it runs, or is about to: then the ports are its own. */
+/* Returns whether it runs, or is about to: then the ports are its own. */
 static bool has_kubelet(struct session *s)
 {
 	struct bus_unit u;
@@ -281,7 +281,7 @@ static int look_at_ports(struct checking *c, struct err *e)
 	return CHECK_RIGHT;
 }
 
-/* What apply does with a check when something is to change. What may pass by itself is a warning. */
+/* The use that apply makes of a check before a change. It warns of what may pass by itself. */
 enum in_apply { NOT_MADE, WARNS, REFUSES };
 
 static const struct check {
@@ -322,7 +322,7 @@ int check_ignored(const struct cli *cli, bool all, struct strv *ret, struct err 
 	return 0;
 }
 
-/* What this run has found already, too: with --verify that is more than a plan finds. */
+/* Adds what this run has found already: with --verify that is more than a plan finds. */
 static void add_found(struct run_report *rep, const struct run_report *found)
 {
 	for (size_t i = 0; i < rep->n; i++)

@@ -9,7 +9,7 @@
 
 enum check_result { CHECK_RIGHT, CHECK_ODD, CHECK_SKIPPED, CHECK_FAILED };
 
-/* What a mirror says of an asset that is to come. */
+/* The answer of a mirror about an asset that is to come. */
 struct check_asset {
 	const struct asset *asset;
 	struct http *http;
@@ -32,7 +32,7 @@ struct checking {
 	char said[256];    /* what a check that is right has to tell */
 };
 
-/* What --ignore names, of all checks or of those that apply makes before a change. USAGE for another name. */
+/* Read --ignore: names of all checks, or of those that apply makes before a change. USAGE for another name. */
 int check_ignored(const struct cli *cli, bool all, struct strv *ret, struct err *e) must_check;
 /* The checks of this machine that apply makes when something is to change, and before it is changed: the error of the
  * first that fails and is not ignored. Others are warnings, as their cause may be gone in time. `rep` is of the run; NULL: before it, and nobody is warned. */
@@ -40,15 +40,15 @@ int check_before_change(const struct cli *cli, struct session *s, const struct r
 			struct err *e) must_check;
 /* The result of a check, and what it has to tell of it. */
 int check_say(struct checking *c, enum check_result result, const char *fmt, ...) printf_like(3, 4);
-/* Whether a clock that says this may be right: SYSTEM if it is from before nodeup. */
+/* Judge the time of a clock: SYSTEM if it is from before nodeup. */
 int check_clock(int64_t now_ns, struct err *e) must_check;
 /* Ask a mirror of each asset that is to be fetched whether it has it, all at once. */
 void check_ask(struct checking *c);
-/* Whether each name has an address. Each check: a check_result, or < 0 with *e. */
+/* Look up the address of each name. Each check returns a check_result, or < 0 with *e. */
 int check_names(struct checking *c, struct err *e) must_check;
-/* Whether a mirror has each asset. */
+/* Ask whether a mirror has each asset. */
 int check_mirrors(struct checking *c, struct err *e) must_check;
-/* Whether what is to change can be written: no file system of it is read-only. */
+/* Look for a read-only file system where something is to change. */
 int check_writable(struct checking *c, struct err *e) must_check;
-/* Whether all that comes has room, by file system. */
+/* Compare what comes with the room of each file system. */
 int check_space(struct checking *c, struct err *e) must_check;

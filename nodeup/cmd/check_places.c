@@ -17,7 +17,7 @@
  * files; more is not asked for where nobody knows how much comes, as the run says it where it is known. */
 enum { UNPACKED = 3, FILE_SYSTEMS_MAX = 8, ROOM_SPARE = 64 << 20, ROOM_LEAST = 256 << 10 };
 
-/* What we write beside a file, and records of our own. */
+/* Files that we write beside one, and records of our own. */
 enum { FILES_SPARE = 8 };
 
 /* A directory that is there, and its file system. */
@@ -102,7 +102,7 @@ static const char *cache_dir(const struct checking *c)
 	return c->cli->cache ? session_cache_dir(c->cli) : OWN_CACHE;
 }
 
-/* Where a task of the plan would write, and below which root; NULL: nowhere. */
+/* Returns where a task of the plan would write, and below which root; NULL: nowhere. */
 static const char *target_of(const struct checking *c, const struct run_outcome *o, int *ret_root)
 {
 	if (o->state != RUN_CHANGED && o->state != RUN_UNSURE)
@@ -166,7 +166,7 @@ static struct room *room_of(const struct place *p, struct room *v, size_t *n)
 	return &v[(*n)++];
 }
 
-/* Of what is fetched. */
+/* Returns the length of what is fetched. */
 static uint64_t length_of(const struct checking *c, const struct asset *as)
 {
 	for (size_t i = 0; i < c->n_assets; i++)
@@ -186,7 +186,7 @@ static bool has_reflinks(int root_fd, const char *dir)
 	       ioctl(to, FICLONE, from) == 0;
 }
 
-/* Of a file that is an asset: fetched, or copied out of the cache. One that the cache gives away takes no room beside it, and so does
+/* Returns the room that a file takes which is an asset: fetched, or copied out of the cache. One that the cache gives away takes no room beside it, and so does
  * one that shares its bytes. */
 static uint64_t length_of_file(struct checking *c, const struct task *t, uint64_t device)
 {

@@ -97,7 +97,7 @@ static const struct option options[] = {
 };
 /* clang-format on */
 
-/* What people type first. */
+/* Words that people type first. */
 static const struct {
 	const char *letter, *name;
 } short_forms[] = { { "h", "help" }, { "V", "version" } };

@@ -12,7 +12,7 @@
 #include "nodeup/base/buf.h"
 #include "nodeup/base/str.h"
 
-/* Which commands take a flag. */
+/* The commands that take a flag. */
 enum cli_command_bit {
 	CMD_APPLY = 1 << 0,
 	CMD_PLAN = 1 << 1,
@@ -55,7 +55,7 @@ struct cli_command {
 	int (*run)(struct cli *cli, struct err *e); /* >= 0: exit status */
 	const char *args, *help;
 	size_t max_args;
-	/* What its first argument may be; NULL: all are paths, if it takes any. */
+	/* Lists what its first argument may be; NULL: all are paths, if it takes any. */
 	void (*words)(struct arena *a, struct strv *ret);
 	bool is_brief; /* it prints and ends: a signal has nothing to be said about */
 };
@@ -76,7 +76,7 @@ int cli_parse(struct cli *cli, const struct cli_command *command, const char *co
 /* "did you mean X?", for a word that is not among names; `otherwise` if none is near. */
 const char *cli_meant(struct arena *a, const char *word, const struct strv *names,
 		      const char *otherwise);
-/* What may be wrong with documents, on stderr: no more lines than a person reads. */
+/* Print what may be wrong with documents to stderr: no more lines than a person reads. */
 void cli_warn(const struct cli *cli, const struct strv *warnings);
 /* The nth flag that a command takes and that has an effect; false: there is none. */
 bool cli_flag_nth(const struct cli_command *command, size_t n, struct cli_flag *ret);
@@ -87,13 +87,13 @@ const char *cli_version(void);
 
 /* The commands, a file each; >= 0 is the exit status. */
 int cmd_apply(struct cli *cli, struct err *e);
-/* What apply would do and why. */
+/* Print what apply would do and why. */
 int cmd_plan(struct cli *cli, struct err *e);
-/* What one thing on this node is for. */
+/* Print what one thing on this node is for. */
 int cmd_why(struct cli *cli, struct err *e);
-/* Whether apply can run here. */
+/* Print whether apply can run here. */
 int cmd_check(struct cli *cli, struct err *e);
-/* What a change of documents changes. */
+/* Print what a change of documents changes. */
 int cmd_diff(struct cli *cli, struct err *e);
 /* The documents alone. */
 int cmd_validate(struct cli *cli, struct err *e);
@@ -115,7 +115,7 @@ void help_topics(struct arena *a, struct strv *ret);
 int cmd_uninstall(struct cli *cli, struct err *e);
 /* Usage from the tables. */
 int cmd_help(struct cli *cli, struct err *e);
-/* What became of the last run, or of the last twenty. */
+/* Print what became of the last run, or of the last twenty. */
 int cmd_status(struct cli *cli, struct err *e);
 /* The version, and of what it is made. */
 int cmd_version(struct cli *cli, struct err *e);

@@ -8,7 +8,7 @@
 
 enum { SCRIPT_MAX = 256 << 10 };
 
-/* What the value of a flag, or an argument, is: the places of files, or words. */
+/* Kinds of a flag's value or of an argument: the places of files, or words. */
 static bool is_dir(const struct cli_flag *f)
 {
 	return str_eq(f->metavar, "DIR");
@@ -88,7 +88,7 @@ static const char bash_tail[] =
 	"}\n"
 	"complete -F _nodeup nodeup\n";
 
-/* What follows the flag. */
+/* Returns what follows the flag. */
 static const char *bash_value(struct arena *a, const struct cli_flag *f)
 {
 	if (f->values)

@@ -100,7 +100,7 @@ static size_t indent_of(const char *line)
 	return strspn(line, " \t");
 }
 
-/* Whether the last line, or a key that it is below, may hold a password. An item of a list may stand
+/* Returns whether the last line, or a key that it is below, may hold a password. An item of a list may stand
  * as far left as the key of its list. */
 static bool is_secret_line(struct arena *a, const struct strv *l)
 {
@@ -200,7 +200,7 @@ static void take_place(struct arena *a, struct finding *f)
 	}
 }
 
-/* Of the texts of a script, which have one name, the one that the place is in; SIZE_MAX: none. */
+/* Returns the text of a script that the place is in, as all have one name; SIZE_MAX: none. */
 static size_t text_at(const struct bootstrap *b, const struct tree_pos *pos)
 {
 	size_t best = SIZE_MAX;
@@ -337,7 +337,7 @@ void findings_print(const struct findings *f)
 		show_line(stderr, "warning: and %zu more", f->n - shown.n);
 }
 
-/* What a workflow command would take for its own signs. */
+/* Escapes what a workflow command would take for its own signs. */
 static void add_escaped(struct buf *b, const char *text, const char *signs)
 {
 	for (; *text; text++)

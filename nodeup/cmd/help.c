@@ -22,7 +22,7 @@ static const struct schema *config_part_at(size_t n)
 	return n == 0 || dialects_program(n - 1) ? &facts_schema : NULL;
 }
 
-/* What a schema has, under its name. */
+/* Prints a schema, under its name. */
 static void help_schema(const struct schema *s, struct buf *b)
 {
 	(void)buf_addf(b, "%s%s\n", b->len ? "\n" : "", s->name);
@@ -37,7 +37,7 @@ static const struct schema *schema_at(const struct dialect *d, size_t offset)
 	return s;
 }
 
-/* What each dialect has of this. */
+/* Prints the schema that each dialect has at this offset. */
 static void help_schemas(size_t offset, struct buf *b)
 {
 	for (const struct dialect *const *d = dialects; *d; d++)

@@ -23,7 +23,7 @@ static void line(struct buf *b, const char *label, const char *text)
 		(void)buf_addf(b, "  %-8s %s\n", label, text);
 }
 
-/* Whether any node of such documents has a version of this range. */
+/* Returns whether any node of such documents has a version of this range. */
 static bool is_of(const struct dialect *d, unsigned int since, unsigned int until)
 {
 	return accepts_holds(since, 0, d->newest->minor) &&
@@ -36,7 +36,7 @@ static bool names(struct arena *a, const char *text, const char *word)
 	return accepts_matches(arena_printf(a, "(?i)(^|[^a-z0-9])%s([^a-z0-9]|$)", word), text);
 }
 
-/* What nodeup itself reads of it. */
+/* Returns what nodeup itself reads of it. */
 static const char *read_as(struct arena *a, const struct field *f)
 {
 	if (f->format)

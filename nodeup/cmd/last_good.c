@@ -66,7 +66,7 @@ static bool has_ended_well(const struct tree *runs)
 	return false;
 }
 
-/* Whether the last run that had to do with it started it, and did not stop it: as such runs word that. */
+/* Returns whether the last run that had to do with it started it, and did not stop it: as such runs word that. */
 static bool was_started(struct arena *a, const struct tree *runs, const char *unit)
 {
 	const char *task = arena_printf(a, "unit %s", unit);
@@ -226,7 +226,7 @@ static int start_units(struct session *s, const struct last_good_req *req, const
 	return r < 0 ? r : window_watch(&run, rep, req->on_window, req->arg, e);
 }
 
-/* What was started, whether all came up or not. */
+/* Notes what was started, whether all came up or not. */
 static void note_started(struct arena *a, const struct run_report *rep, struct err *e)
 {
 	struct strv names = { 0 };

@@ -5,7 +5,7 @@
 #include "nodeup/tasks/installed.h"
 #include "nodeup/tasks/state.h"
 
-/* Whether the cache has what the task is to fetch. Without a record the bytes are hashed: an entry that a
+/* Returns whether the cache has what the task is to fetch. Without a record the bytes are hashed: an entry that a
  * person put there counts. */
 static enum cache_state find_object(const struct session *s, const struct task *t, struct err *e)
 {
@@ -18,7 +18,7 @@ static enum cache_state find_object(const struct session *s, const struct task *
 	return cache_inspect(s->ctx.cache, d, CACHE_BY_NEED, e).state;
 }
 
-/* Whether the run can have its bytes from where they are installed. */
+/* Returns whether the run can have its bytes from where they are installed. */
 static bool is_installed(const struct session *s, const struct task *t)
 {
 	autoclose int fd = s->ctx.verify ? -1

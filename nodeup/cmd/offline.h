@@ -5,7 +5,7 @@
 
 #include "nodeup/cmd/session.h"
 
-/* Whether the cache has every asset that this run needs. */
+/* Fail unless the cache has every asset that this run needs. */
 int offline_check(struct session *s, struct err *e) must_check;
 /* Offline the network is not to blame: what was not brought here does not come by waiting. */
 void offline_blame(struct err *e);

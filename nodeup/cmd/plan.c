@@ -61,7 +61,7 @@ static void print_masked(const char *text)
 	show_text(buf_str(&b), b.len);
 }
 
-/* What is at a file's path, or what the documents before put there; false: nothing that can be read. */
+/* Reads what is at a file's path, or what the documents before put there; false: nothing that can be read. */
 static bool read_now(const struct session *s, const struct task *t, struct buf *now)
 {
 	const struct task *was = baseline_of(t, &s->ctx);
@@ -119,7 +119,7 @@ static void print_disks(struct arena *a, struct session *s, const struct task *t
 		show_line(stdout, INDENT "%s", lines.v[i]);
 }
 
-/* What is there may hold a secret though what is wanted holds none: a login that goes. */
+/* Returns whether both sides may be shown. What is there may hold a secret though what is wanted holds none: a login that goes. */
 static bool is_public(const struct session *s, const struct task *t)
 {
 	const struct task *was = baseline_of(t, &s->ctx);
@@ -132,7 +132,7 @@ static bool is_public(const struct session *s, const struct task *t)
 	       (S_ISREG(st.st_mode) && (st.st_mode & S_IROTH));
 }
 
-/* Of two long lines a diff shows both, and the word that is another one is hard to find. */
+/* Prints the flags that differ: in two long lines another word is hard to find. */
 static void print_flags(struct arena *a, const struct session *s, const struct task *t,
 			bool colours)
 {
@@ -167,7 +167,7 @@ static size_t to_change(const struct run_report *rep)
 	return rep->counts[RUN_CHANGED] + rep->counts[RUN_FAILED] + rep->counts[RUN_SKIPPED];
 }
 
-/* Whether t would be done for the sake of something that cannot be compared without it. */
+/* Returns whether t would be done for the sake of something that cannot be compared without it. */
 static bool is_to_compare(const struct run_report *rep, const struct task *t)
 {
 	for (size_t i = 0; i < t->n_serves; i++)
@@ -176,7 +176,7 @@ static bool is_to_compare(const struct run_report *rep, const struct task *t)
 	return false;
 }
 
-/* Which archives it takes to compare the rest. */
+/* Names the archives that it takes to compare the rest. */
 static void tell_unsure(struct arena *a, const struct run_report *rep)
 {
 	const size_t n = rep->counts[RUN_UNSURE];
@@ -201,7 +201,7 @@ static void tell_unsure(struct arena *a, const struct run_report *rep)
 			  names);
 }
 
-/* How what a task is about would differ from what is there. */
+/* Returns how what a task is about would differ from what is there. */
 static char sign_of(const struct run_outcome *o)
 {
 	const struct task *t = o->task;
@@ -265,7 +265,7 @@ static struct strv restarts(struct arena *a, const struct run_report *rep)
 	return names;
 }
 
-/* What the restart of a unit does to pods. Of documents alone, without a machine, it is the usual. */
+/* Returns what the restart of a unit does to pods. Of documents alone, without a machine, it is the usual. */
 static struct disruption disruption_by(struct arena *a, const struct session *s, const char *unit)
 {
 	struct bus_unit u = { 0 };
@@ -278,7 +278,7 @@ static struct disruption disruption_by(struct arena *a, const struct session *s,
 	return disruption_of(a, s->root_fd, unit, u.main_pid);
 }
 
-/* What becomes of the pods meanwhile. */
+/* Returns what becomes of the pods meanwhile. */
 static const char *text_of_disruption(struct arena *a, const struct session *s,
 				      const struct run_report *rep, const struct strv *names)
 {
@@ -358,7 +358,7 @@ static struct tree *count_tree(struct arena *a, const struct run_report *rep)
 	return t;
 }
 
-/* What the settings, the documents, the plan and the machine give reason to say. */
+/* Returns what the settings, the documents, the plan and the machine give reason to say. */
 static struct tree *warning_tree(struct session *s)
 {
 	const struct strv boot = bootstrap_warnings(s->arena, &s->boot);
@@ -418,7 +418,7 @@ int cmd_plan_say_root(const struct err *why, struct err *e)
 	return err_fail(e, ERR_USAGE, cause.errnum, "%s; run as root", cause.msg);
 }
 
-/* What we keep for ourselves is root's alone. Without it the plan of a node that is right would be wrong. */
+/* Our own records are root's alone. Without them the plan of a node that is right would be wrong. */
 int cmd_plan_may_look(const struct cli *cli, struct err *e)
 {
 	static const char *const own[] = { OWN_CONF, OWN_STATE, OWN_DOCUMENTS, OWN_BOOT };

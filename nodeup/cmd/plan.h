@@ -8,13 +8,13 @@
 /* The exit status when something would change. */
 enum { PLAN_PENDING = 2 };
 
-/* Of a diff: where the documents before were, and the titles of what only they name. */
+/* A diff's side: where the documents before were, and the titles of what only they name. */
 struct plan_before {
 	const char *conf;
 	struct strv left;
 };
 
-/* Whether what nodeup keeps for itself can be read: without it, what is right would seem to differ. */
+/* Fail if what nodeup keeps for itself cannot be read: without it, what is right would seem to differ. */
 int cmd_plan_may_look(const struct cli *cli, struct err *e) must_check;
 /* *why, and for an ordinary user who may not read something, what to do. May be e itself. */
 int cmd_plan_say_root(const struct err *why, struct err *e) must_check;

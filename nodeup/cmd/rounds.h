@@ -15,7 +15,7 @@ enum round {
 	ROUND_ANEW,  /* install what was lost on its way to the disk */
 };
 
-/* What came of a run that failed. */
+/* The end of a run that failed. */
 struct round_end {
 	enum round round;
 	bool files_lost;                       /* it did all, but the fsync of some files failed */
@@ -23,7 +23,7 @@ struct round_end {
 	int64_t now_ns, pause_ns, deadline_ns; /* deadline 0: none */
 };
 
-/* Whether a run that failed with e was refused, by a document or by this host, its clock too, after which a node may go on as it
+/* Returns whether a run that failed with e was refused, by a document or by this host, its clock too, after which a node may go on as it
  * was. Not so by data on a disk or wrong bytes. begun: something may have been changed. */
 bool round_is_refused(bool begun, const struct err *e);
 /* The run that follows one that failed with e. */

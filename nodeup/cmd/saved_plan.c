@@ -6,7 +6,7 @@
 
 enum { PLAN_MAX = 4 << 20, NAMED_MAX = 6 };
 
-/* What a plan calls the state of a task: what would be done. */
+/* Returns what a plan calls the state of a task: what would be done. */
 static const char *word_of(enum run_state state)
 {
 	return state == RUN_CHANGED  ? "change"
@@ -96,7 +96,7 @@ static struct strv lines_of(struct arena *a, const struct tree *tasks)
 	return lines;
 }
 
-/* What only one of two lists has, as notes; how many there are. */
+/* Returns what only one of two lists has, as notes; how many there are. */
 static size_t note_others(const struct strv *from, const struct strv *other, const char *label,
 			  size_t named, struct err *e)
 {

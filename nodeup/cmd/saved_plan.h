@@ -8,7 +8,7 @@
 
 #include "nodeup/cmd/session.h"
 
-/* Of the plan as JSON. It grows when a reader of the one before would misread it. */
+/* The version of a plan as JSON. It grows when a reader of the one before would misread it. */
 #define SAVED_PLAN_SCHEMA "1"
 
 struct saved_plan {
@@ -22,9 +22,9 @@ int saved_plan_read(struct arena *a, const char *path, int64_t wait_ns, struct s
 		    struct err *e) must_check;
 /* The tasks as a plan lists them: the state of each is what would be done. */
 struct tree *saved_plan_tasks(struct arena *a, const struct run_report *rep);
-/* What a session would do, as far as the documents, the settings and the program decide it: hex. */
+/* Returns what a session would do, as far as the documents, the settings and the program decide it: hex. */
 const char *saved_plan_digest(struct arena *a, const struct session *s);
-/* Whether the documents are those of the plan, and, if the machine is asked, whether each task would
+/* Compare the documents with those of the plan, and, if the machine is asked, look whether each task would
  * find there what it found then. */
 int saved_plan_check(const struct saved_plan *p, struct session *s, bool asks_machine,
 		     struct err *e) must_check;

@@ -27,14 +27,14 @@ static uint32_t start_job(const struct run_report *rep)
 	return 0;
 }
 
-/* Whether the status of a run is of the process that systemd speaks of, or spoke of last. */
+/* Returns whether the status of a run is of the process that systemd speaks of, or spoke of last. */
 static bool is_of(const struct tree *run, const struct bus_unit *u)
 {
 	return standing_is_ours(run) &&
 	       (!u->main_pid || health_number(run, "pid", 0) == (int64_t)u->main_pid);
 }
 
-/* What came of a first run that has ended. Where it is tried again, and of its exit status, our own record knows most. */
+/* Judges a first run that has ended. Where it is tried again, and of its exit status, our own record knows most. */
 static int judge_first_run(struct session *s, const struct bus_unit *u, bool failed, struct err *e)
 {
 	struct err late, of_record = { 0 };
@@ -60,7 +60,7 @@ static int judge_first_run(struct session *s, const struct bus_unit *u, bool fai
 				boot_unit);
 }
 
-/* Whether the first run of our unit has come to its end: 1 yes, 0 not yet. Its start job ends with it. */
+/* Returns whether the first run of our unit has come to its end: 1 yes, 0 not yet. Its start job ends with it. */
 static int has_finished(struct session *s, uint32_t job, struct err *e)
 {
 	const char *result = "";

@@ -68,7 +68,7 @@ static const char *moment(struct arena *a, int64_t wall_ns)
 			: arena_printf(a, "%s, in %s", dur_clock(a, wall_ns), dur_human(a, -ago));
 }
 
-/* What helps where the error itself has no word on it. */
+/* Returns what helps where the error itself has no word on it. */
 static const char *remedy(struct arena *a, const struct health *t, const struct tree *run)
 {
 	const struct tree *error = tree_get(run, "error");
@@ -83,7 +83,7 @@ static const char *remedy(struct arena *a, const struct health *t, const struct 
 	return x ? x->remedy : "";
 }
 
-/* What tasks failed of, each cause once. */
+/* Adds what tasks failed of, each cause once. */
 static void add_causes(struct arena *a, const struct tree *run, struct buf *b)
 {
 	const struct tree *causes = list_of(run, "causes");
@@ -106,7 +106,7 @@ static void add_causes(struct arena *a, const struct tree *run, struct buf *b)
 	}
 }
 
-/* What a run failed of: the last one, or an earlier one whose word counts. */
+/* Adds what a run failed of: the last one, or an earlier one whose word counts. */
 static void add_error(struct arena *a, const struct health *t, const struct tree *run,
 		      struct buf *b)
 {
@@ -233,7 +233,7 @@ static void add_values(const struct tree *run, struct buf *b)
 		line(b, "value", text_at(texts, i));
 }
 
-/* What the last run waits for, while its process lives. */
+/* Adds what the last run waits for, while its process lives. */
 static void add_wait(struct arena *a, const struct health *t, struct buf *b)
 {
 	const int64_t waiting = health_moment(t->status, "waitingSinceUnixMs"),
@@ -388,7 +388,7 @@ static int show_runs(struct cli *cli, int root_fd, struct err *e)
 	return 0;
 }
 
-/* What keeps it from being ready. */
+/* Returns what keeps it from being ready. */
 static const char *obstacle(struct arena *a, const struct health *t)
 {
 	const struct tree *error = tree_get(t->status, "error");
@@ -399,7 +399,7 @@ static const char *obstacle(struct arena *a, const struct health *t)
 	return *why ? arena_printf(a, "%s: %s", health_name(t->state), why) : health_name(t->state);
 }
 
-/* Whether a wait is over. A run that our unit makes of a ready node may end otherwise: it is awaited. */
+/* Returns whether a wait is over. A run that our unit makes of a ready node may end otherwise: it is awaited. */
 static bool is_settled(const struct health *t)
 {
 	if (t->state == HEALTH_READY)

@@ -225,7 +225,7 @@ static void take_variable(struct rendering *u, const char *name, struct strmap *
 		strmap_set(u->cli->arena, env, name, value);
 }
 
-/* What nodeup needs before it has a document: the region, a store that is not AWS's, and the proxy; and which kops rendered it.
+/* Sets what nodeup needs before it has a document: the region, a store that is not AWS's, and the proxy; and which kops rendered it.
  * source: kops 1.8.1 pkg/model/bootstrapscript.go S3Env, AWS_REGION, ProxyEnv */
 static int environment(struct rendering *u, struct strmap *env, struct err *e)
 {

@@ -14,7 +14,7 @@
 
 enum { JSON_SCHEMA = 1 };
 
-/* What the command came to, over all its documents. */
+/* The result of the command, over all its documents. */
 struct verdict {
 	struct cli *cli;
 	struct findings findings;
@@ -110,7 +110,7 @@ static bool says(const struct host *h, const char *text)
 	return h->r < 0 ? str_eq(h->e.msg, text) : strv_has(&h->warnings, text);
 }
 
-/* What hosts have to say, each once. */
+/* A line that hosts have to say, each once. */
 struct said {
 	struct strv texts;
 	struct strv by_all;
@@ -133,7 +133,7 @@ static void warn(struct arena *a, const struct hosts *hosts, const char *text, s
 		strv_addf(a, &said->by_some, "on %s: %s", strv_join(a, &names, ", "), text);
 }
 
-/* What no supported machine would take is an error; what only some say or would not take is one warning of all of them. */
+/* Fails with what no supported machine would take. A fault on only some is one warning of all of them. */
 static int try_all(const struct cli *cli, struct bootstrap *b, const struct settings *settings,
 		   struct errs *errors, struct err *e)
 {

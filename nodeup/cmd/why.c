@@ -35,7 +35,7 @@ static void add_titles(struct arena *a, struct tree *map, const char *key,
 	tree_set_some(a, map, key, list);
 }
 
-/* What it is made of, beside what it needs. */
+/* Adds what it is made of, beside what it needs. */
 static void add_inputs(struct arena *a, struct tree *map, const struct task *t)
 {
 	struct tree *list = tree_seq(a);
@@ -104,7 +104,7 @@ static void add_change(struct arena *a, struct tree *map, const struct task *t,
 			      : "no run is remembered");
 }
 
-/* What the run would warn of. */
+/* Adds what the run would warn of. */
 static void add_warnings(struct arena *a, struct tree *map, const struct session *s,
 			 const struct task *t)
 {

@@ -153,7 +153,7 @@ static bool lacks_apparmor_parser(int root_fd)
 	return true;
 }
 
-/* What is at that path once this run is done. */
+/* Returns what is at that path once this run is done. */
 static const char *text_of(struct arena *a, int root_fd, const struct node_files *written,
 			   const char *path)
 {

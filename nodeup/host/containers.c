@@ -31,7 +31,7 @@ static bool is_named(const struct tree *container, const char *name)
 	return *in_pod && strcspn(in_pod, "._") == strlen(name) && str_has_prefix(in_pod, name);
 }
 
-/* Of "1480000000", as docker has it. */
+/* Reads "1480000000", as docker has it. */
 static int64_t moment_of_seconds(const char *text)
 {
 	const long long seconds = text ? strtoll(text, NULL, 10) : 0;
@@ -39,7 +39,7 @@ static int64_t moment_of_seconds(const char *text)
 	return seconds > 0 && seconds < INT64_MAX / DUR_SEC ? seconds * DUR_SEC : 0;
 }
 
-/* Of "2026-11-27T10:00:00.123456789Z", as containerd has it. */
+/* Reads "2026-11-27T10:00:00.123456789Z", as containerd has it. */
 static int64_t moment_of_date(const char *text)
 {
 	struct tm tm = { 0 };
@@ -82,7 +82,7 @@ int containers_of_docker(struct arena *a, const struct container_query *q, struc
 	return 0;
 }
 
-/* What ctr prints, line by line. */
+/* Reads what ctr prints, line by line. */
 static int ask_ctr(struct arena *a, const char *const *argv, char **ret, struct err *e)
 {
 	const struct proc_req req = { .argv = argv, .stdin_fd = -1, .timeout_ns = ASK_NS };
@@ -94,7 +94,7 @@ static int ask_ctr(struct arena *a, const char *const *argv, char **ret, struct 
 	return r;
 }
 
-/* Of "TASK PID STATUS". */
+/* Looks for a line "TASK PID STATUS". */
 static bool is_running(struct arena *a, const char *tasks, const char *id)
 {
 	const struct strv lines = strv_split(a, tasks, '\n');

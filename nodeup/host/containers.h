@@ -7,7 +7,7 @@
 
 #include "assets/http/http.h"
 
-/* Where docker is asked. */
+/* The socket at which docker is asked. */
 extern const char docker_socket[];
 
 struct container_query {

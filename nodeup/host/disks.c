@@ -26,7 +26,7 @@ static bool can_raid(struct arena *a, const struct disk_host *h, const char *vol
 	return kernel_has_raid0(h->root_fd) && has_mdadm(h->root_fd, f);
 }
 
-/* How many disks of it this machine once had for the volume, or may have had: who it is may not be known. */
+/* Returns how many disks of it this machine once had for the volume, or may have had: who it is may not be known. */
 static int64_t had_before(struct arena *a, const struct disk_host *h, const char *volume,
 			  const struct facts *f)
 {

@@ -30,7 +30,7 @@ static bool keeps_containers(struct arena *a, int root_fd, uint32_t pid)
 	       str_eq(tree_text(t, "live-restore"), "true");
 }
 
-/* Whether docker named them. */
+/* Returns whether docker named them. */
 static bool ask_docker(struct arena *a, int root_fd, struct strv *ret)
 {
 	struct container_query q = { .namespace_ = NULL };

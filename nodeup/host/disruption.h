@@ -14,7 +14,7 @@ struct disruption {
 	struct strv pods; /* those that are known by name, sorted */
 };
 
-/* What a restart of this unit, which is active and whose main process is pid, does to pods. */
+/* Returns what a restart of this unit, which is active and whose main process is pid, does to pods. */
 struct disruption disruption_of(struct arena *a, int root_fd, const char *unit, uint32_t pid);
 /* "docker stops the containers of all pods: kube-proxy-x, web-1", or "pods stay". */
 const char *disruption_text(struct arena *a, const struct disruption *f);

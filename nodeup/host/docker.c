@@ -25,7 +25,7 @@ struct scan {
 	bool is_late;
 };
 
-/* Whether an environment file sets the variable. */
+/* Returns whether an environment file sets the variable. */
 static bool sets_variable(const struct scan *s, const char *path)
 {
 	const char *text = io_text(s->arena, s->root_fd, path + (*path == '-'), UNIT_MAX);

@@ -8,9 +8,9 @@
 
 /* One of its lists: "modules.dep", "modules.builtin"; NULL: there is none. */
 const char *kernel_list(struct arena *a, int root_fd, const char *list);
-/* Whether a list has a module: "kernel/net/bridge/br_netfilter.ko.zst: ..." */
+/* Returns whether a list has a module: "kernel/net/bridge/br_netfilter.ko.zst: ..." */
 bool kernel_lists(int root_fd, const char *list, const char *module);
-/* Whether its lists are there, and none has the module. In a container there are none. */
+/* Returns whether its lists are there, and none has the module. In a container there are none. */
 bool kernel_lacks(int root_fd, const char *module);
-/* Whether it has raid0, or a module of it that it can load. */
+/* Returns whether it has raid0, or a module of it that it can load. */
 bool kernel_has_raid0(int root_fd);

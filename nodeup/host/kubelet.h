@@ -12,7 +12,7 @@
 /* The value of a key in the last file of a drop-in directory that has it, and that file; NULL: none has. */
 const char *kubelet_dropin(struct arena *a, int root_fd, const char *dir, const char *key,
 			   const char **ret_file);
-/* Where the kubelet of a process says that it is well: its usual place where nothing says otherwise. false: nowhere that can be
+/* Find where the kubelet of a process says that it is well: its usual place where nothing says otherwise. false: nowhere that can be
  * asked, and why. */
 bool kubelet_healthz(struct arena *a, int root_fd, uint32_t pid, struct in_addr *ret_address,
 		     uint16_t *ret_port, const char **ret_why);

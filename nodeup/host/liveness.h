@@ -14,7 +14,7 @@
 #include "nodeup/base/mem.h"
 #include "units/bus.h"
 
-/* How long a program that runs may say nothing. */
+/* The time that a program that runs may say nothing. */
 #define LIVENESS_SILENCE_NS (60 * DUR_SEC)
 
 enum answer {
@@ -25,7 +25,7 @@ enum answer {
 	ANSWER_UNWELL, /* it says so itself */
 };
 
-/* Whether the program was asked, and is not as it should be. */
+/* Returns whether the program was asked, and is not as it should be. */
 bool answer_is_bad(enum answer came);
 /* Asks the program of a unit, whose main process is pid (0: not known). Not asked: one that has no row here, whose socket this user
  * may not use, or which was told to have none. *ret_why is what is to be said of one from which no good answer came; NULL: nothing,

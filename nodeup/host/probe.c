@@ -48,7 +48,7 @@ static int probe_distribution(struct arena *a, int root_fd, struct facts *f, str
 	return 0;
 }
 
-/* What the programs below the root are made for: an image is not of its builder's kind. */
+/* Returns what the programs below the root are made for: an image is not of its builder's kind. */
 static const char *machine_of_image(int root_fd)
 {
 	static const char *const programs[] = { "/bin/sh", "/usr/bin/env", "/sbin/init" };
@@ -516,7 +516,7 @@ struct tree *probe_instance(struct arena *a, const struct facts *f)
 
 enum unit_place { UNIT_ABSENT, UNIT_MASKED, UNIT_FOUND };
 
-/* Whether systemd would find the unit here: the first folder that has it decides, and a link to
+/* Returns whether systemd would find the unit here: the first folder that has it decides, and a link to
  * /dev/null there means that it is masked. */
 static enum unit_place find_unit(struct arena *a, int root_fd, const char *unit)
 {

@@ -29,7 +29,7 @@ void probe_facts_ahead(struct imds *m, const char *const *names, size_t n, const
  * NET: one of them cannot be had. */
 int probe_names(struct arena *a, struct imds *m, const char *instance, struct strv *ret,
 		struct err *e) must_check;
-/* What IMDS and EC2 told of this instance, of what f has: a map that facts_parse reads. */
+/* Returns what IMDS and EC2 told of this instance, of what f has: a map that facts_parse reads. */
 struct tree *probe_instance(struct arena *a, const struct facts *f);
 /* The runtime whose unit file is installed below root_fd; with `running` also its version and cgroups, for which files that
  * this run writes count as they will be. */

@@ -6,7 +6,7 @@
 
 enum { WORDS_MAX = 4 << 20 };
 
-/* What follows the name of the flag in a word: "" or "=VALUE". NULL: the word is another one. */
+/* Returns what follows the name of the flag in a word: "" or "=VALUE". NULL: the word is another one. */
 static const char *behind_name(const char *word, const char *name)
 {
 	if (!str_has_prefix(word, "--"))

@@ -28,5 +28,5 @@ struct builder {
 extern plan_build_fn build_volumes, build_documents, build_assets, build_containeros,
 	build_egress_proxy, build_packages, build_ntp, build_bootstrap, build_file_assets,
 	build_bake;
-/* What installs updates by itself, and what keeps the time, on hosts of the releases that kops 1.8 knew. */
+/* Programs that install updates by themselves, and those that keep the time, on hosts of the releases that kops 1.8 knew. */
 extern plan_needs_fn plan_needs_upgrades, plan_needs_ntp;

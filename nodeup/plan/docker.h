@@ -8,7 +8,7 @@
 #include "nodeup/plan/host_checks.h"
 
 extern const char plan_docker_unit[];
-/* What a host must have for kubelet and docker of its era, docker_checks.c. */
+/* Checks of a host for kubelet and docker of its era, docker_checks.c. */
 extern const struct host_check host_checks_of_docker[];
 /* LICENSE of this tree, the Apache license. */
 extern const char plan_apache_start[];

@@ -26,7 +26,7 @@ struct plan_era {
 
 /* The era of a node. Before any document is read it is one whose only builder is that of our own unit. */
 const struct plan_era *plan_era(const struct node *n);
-/* What is known of the flags of a program, by the documents of any era; NULL: nothing. */
+/* Returns what is known of the flags of a program, by the documents of any era; NULL: nothing. */
 const struct schema *plan_program(const char *name);
 /* The n-th host that such nodes are made on. Together they stand for every machine that is supported. */
 bool plan_nth_host(const struct node *node, size_t n, struct facts *ret);

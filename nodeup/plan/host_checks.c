@@ -48,7 +48,7 @@ static const char *boot_swaps(const struct plan *p)
 }
 
 /* clang-format off */
-/* Of nodes of any era. */
+/* Checks of nodes of any era. */
 static const struct host_check checks_of_all[] = {
 	{ NULL, "there is swap space, with which kubelet does not start", "none: swapoff -a; or failSwapOn: false",
 	  .got = swaps },

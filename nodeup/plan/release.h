@@ -31,7 +31,7 @@ enum release_when {
 	GUARDED_BY_RELEASE, /* an older file of the same guard came late */
 };
 
-/* Of kops 1.8 and kube-up. */
+/* The release of a distribution for kops 1.8 and kube-up. */
 struct release_old {
 	const char *name;     /* "jessie", "centos7": as docker's packages have it */
 	const char *packages; /* blank-separated; NULL: the release was not known */
@@ -40,7 +40,7 @@ struct release_old {
 	const char *ntp_unit;
 };
 
-/* Of today's kops. */
+/* The release of a distribution for today's kops. */
 struct release_today {
 	const char *packages; /* blank-separated; NULL: no node is made on it */
 	const char *old_tools,

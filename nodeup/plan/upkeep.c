@@ -5,7 +5,7 @@
 static const char k8s_sysctls[] = "/etc/sysctl.d/99-k8s-general.conf";
 static const char firewall_service[] = "kubernetes-iptables-setup.service";
 
-/* What the script leaves behind, as iptables -S says it. */
+/* Rules that the script leaves behind, as iptables -S says them. */
 static const char *const rules[] = {
 	"INPUT -p tcp -j ACCEPT",   "INPUT -p udp -j ACCEPT",   "INPUT -p icmp -j ACCEPT",
 	"FORWARD -p tcp -j ACCEPT", "FORWARD -p udp -j ACCEPT", "FORWARD -p icmp -j ACCEPT",

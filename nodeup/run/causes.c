@@ -148,7 +148,7 @@ static char *task_names(struct arena *a, const struct run_outcome *const *outcom
 	return strv_join(a, &some, ", ");
 }
 
-/* What many tasks met: the cause, of a full disk what is missing in all, and how many it hit. */
+/* Returns what many tasks met: the cause, of a full disk what is missing in all, and how many it hit. */
 static char *headline(struct arena *a, const struct cause *c)
 {
 	const struct err_room *room = &c->room;
@@ -194,7 +194,7 @@ static void tell_many(struct arena *a, const struct cause *c, struct err *e)
 			err_note(e, "do", "%s", was.notes[i].text);
 }
 
-/* What shows and mends what the kernel refused; NULL: it is something else, or the error has a word of its own. */
+/* Returns what shows and mends what the kernel refused; NULL: it is something else, or the error has a word of its own. */
 static const char *advice(struct arena *a, const struct run_outcome *o)
 {
 	static const struct {

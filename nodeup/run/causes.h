@@ -23,13 +23,13 @@ struct causes {
 	size_t n;
 };
 
-/* Whether the task's failing is a warning, and the run goes well without it. */
+/* Returns whether the task's failing is a warning, and the run goes well without it. */
 bool causes_may_fail(const struct run_outcome *o);
 /* All causes of a report, without those that kept the run from nothing. */
 struct causes causes_find(struct arena *a, const struct run_report *rep);
 /* The first task that failed of the cause of o. */
 const struct run_outcome *causes_first(const struct run_report *rep, const struct run_outcome *o);
-/* What to call the cause of an error; its message, if it has no other name. */
+/* Returns what to call the cause of an error; its message, if it has no other name. */
 const char *causes_name(const struct err *e);
 /* Make of the error of the first failed task what the whole run failed of. Returns the error's code. */
 int causes_tell(const struct run_report *rep, struct err *e);

@@ -11,7 +11,7 @@ struct footer {
 	size_t columns, rows; /* of the last footer_measure() */
 };
 
-/* Whether colours may go there: it is a terminal that can show them, and NO_COLOR is not set. */
+/* Returns whether colours may go there: it is a terminal that can show them, and NO_COLOR is not set. */
 bool footer_has_colours(int fd);
 /* Looks at stderr, TERM and NO_COLOR. */
 struct footer footer_look(void);

@@ -109,7 +109,7 @@ static bool no_retry_mends(const struct tree *status)
 	return false;
 }
 
-/* What a run writes, and what the node is then: RUNNING only while the process lives. */
+/* States that a run writes, and what the node is then: RUNNING only while the process lives. */
 static const struct {
 	const char *written;
 	enum health_state state;
@@ -156,7 +156,7 @@ static void judge_expiry(struct arena *a, struct health *t)
 			 "repair";
 }
 
-/* Whether the process that wrote it lives, and what it does. */
+/* Looks whether the process that wrote it lives, and what it does. */
 static void judge_run(struct arena *a, int root_fd, struct health *t)
 {
 	const bool runs = state_of(t->status) == HEALTH_RUNNING;
@@ -229,7 +229,7 @@ static bool is_up(const struct bus_unit *u)
 	return str_eq(u->active_state, "active") || str_eq(u->active_state, "reloading");
 }
 
-/* Of client-go, in each Kubernetes from 1.2 on. They come again every few seconds while they are true. */
+/* Lines of client-go, in each Kubernetes from 1.2 on. They come again every few seconds while they are true. */
 static const struct {
 	const char *words, *meaning;
 } kubelet_says[] = {
@@ -286,7 +286,7 @@ static void ask_kubelet(struct arena *a, struct health *t, const struct tree *ta
 		t->state = HEALTH_DEGRADED;
 }
 
-/* Whether the program of a unit that is up answers: what hangs is up to systemd. */
+/* Asks whether the program of a unit that is up answers: what hangs is up to systemd. */
 static void ask_program(struct arena *a, int root_fd, struct health *t, const struct bus_unit *u,
 			const char *name)
 {

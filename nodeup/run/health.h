@@ -37,7 +37,7 @@ struct health {
 
 /* Read it below the root. That there is none is no error. */
 int health_read(struct arena *a, int root_fd, struct health *ret, struct err *e) must_check;
-/* Of a node that is ready, ask the manager whether what the last run saw up still is, and each program that has a socket whether
+/* Ask about a node that is ready: the manager whether what the last run saw up still is, and each program that has a socket whether
  * it answers (liveness.h), and on a worker kubelet's
  * journal whether it said within a minute that its API server cannot be reached or refuses it: degraded if so. Where
  * they do not answer, nothing is added. */

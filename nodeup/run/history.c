@@ -134,7 +134,7 @@ static const char *text_of(struct arena *a, int root_fd, const char *name)
 	return text ? text : "";
 }
 
-/* Of a run, by its record; 0: it has none. */
+/* Returns the number of a run, by its record; 0: it has none. */
 static int64_t number_in(const char *record)
 {
 	static const char key[] = "\"number\":";

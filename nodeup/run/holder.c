@@ -7,7 +7,7 @@
 
 enum { UNIT_MAX = 256 };
 
-/* What a run wrote last; NULL: nothing. */
+/* Returns what a run wrote last; NULL: nothing. */
 static const struct tree *read_status(struct arena *a, int root_fd)
 {
 	struct health told;

@@ -9,5 +9,5 @@
 /* Add notes to *e, of the holder that the lock's text names: what it waits for, since and until when, its last
  * error, and what can be done. */
 void holder_describe(int root_fd, const char *holder, struct err *e);
-/* Whether the last run below this root was of another process and went well. */
+/* Returns whether the last run below this root was of another process and went well. */
 bool holder_succeeded(int root_fd);

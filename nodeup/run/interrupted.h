@@ -8,7 +8,7 @@
 #include "nodeup/base/buf.h"
 #include "nodeup/base/tree.h"
 
-/* Which process says it: "pid", "pidStartTicks" and "bootId". */
+/* Set which process says it: "pid", "pidStartTicks" and "bootId". */
 void interrupted_identify(struct arena *a, int root_fd, struct tree *map);
 /* The process that a status names; 0: it has ended. */
 int interrupted_live_pid(struct arena *a, int root_fd, const struct tree *status);

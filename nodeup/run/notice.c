@@ -28,7 +28,7 @@ static const char *note_of(const struct err *e, const char *label)
 	return NULL;
 }
 
-/* What the error itself advises. */
+/* Returns what the error itself advises. */
 static const char *advice(const struct err *e)
 {
 	const char *text = note_of(e, "do");

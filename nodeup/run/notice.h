@@ -13,7 +13,7 @@ enum { NOTICE_LINES = 10 };
 /* The label of an error's note on what was started all the same. */
 #define NOTICE_STARTED "started"
 
-/* What a status says: its error and the causes beside it, or what it waits for. */
+/* Returns what a status says: its error and the causes beside it, or what it waits for. */
 struct strv notice_lines(struct arena *a, const struct status *st);
 /* Write them on the console of the machine. One that takes no bytes now is not waited for. */
 void notice_console(int root_fd, const struct strv *lines);

@@ -16,7 +16,7 @@ int64_t pause_after(int64_t pause_ns)
 	return pause_ns < PAUSE_MAX_NS / 2 ? 2 * pause_ns : PAUSE_MAX_NS;
 }
 
-/* What was told so far is one thing: look again. */
+/* Drops all that was told so far, which is one thing: look again. */
 static void drain(int fd)
 {
 	char events[EVENTS_MAX];

@@ -15,7 +15,7 @@ enum { MANIFEST_MAX = 1 << 20 };
 
 static const char not_restarted[] = "nodeup restarts no container of a control plane";
 
-/* Who runs the containers of kubelet, by the unit that the run had. docker comes first: it has a containerd of its own. */
+/* Runtimes of kubelet's containers, by the unit that the run had. docker comes first: it has a containerd of its own. */
 static const struct runtime_row {
 	const char *unit, *look;
 	int (*list)(struct arena *a, const struct container_query *q, struct containers *ret,
@@ -114,7 +114,7 @@ static bool is_of(const struct asked *q, const struct own_pod *pod, const char *
 	return longest == strlen(pod->name) && str_has_prefix(name, pod->name);
 }
 
-/* What runs of it; *ret NULL: nothing. */
+/* Finds the container of a pod that runs; *ret NULL: none. */
 static int find_container(struct asked *q, const struct own_pod *pod, const char *container,
 			  const struct container **ret, struct err *e)
 {
@@ -144,7 +144,7 @@ static enum answer ask_listener(struct arena *a, const struct listener *l, const
 	return ANSWER_NOT_ASKED;
 }
 
-/* Of what runs since then. It may take minutes until it answers for the first time. */
+/* Asks what runs since then. It may take minutes until it answers for the first time. */
 static void ask_listeners(struct asked *q, const struct own_pod *pod, const char *container,
 			  int64_t began_ns)
 {
@@ -257,7 +257,7 @@ static const struct runtime_row *running_runtime(const struct task_ctx *ctx,
 	return NULL;
 }
 
-/* Whether the runtime has it, and for long. */
+/* Returns whether the runtime has it, and for long. */
 static bool is_old(struct asked *q, int root_fd, const struct own_pod *pod, const char *container)
 {
 	const struct container *c;

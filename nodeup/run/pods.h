@@ -8,7 +8,7 @@
 #include "nodeup/run/health.h"
 #include "nodeup/tasks/task.h"
 
-/* Of a node that is ready: degraded, and why, if a container of one of its pods does not run, or does not answer. `pods` alone
+/* Judge a node that is ready: degraded, and why, if a container of one of its pods does not run, or does not answer. `pods` alone
  * while the run ended less than ten minutes ago, as images may be on their way, or while the container is starting. */
 void pods_ask(struct arena *a, int root_fd, struct health *t);
 /* "PATH: ..." of each manifest among the tasks whose program runs and does not answer. */

@@ -15,7 +15,7 @@ enum { NAME_MAX_COLUMNS = 24, FOOTER_MAX = 64 << 10 };
 /* how much of the rate is of the last look */
 #define NEWEST 0.3
 
-/* What was shown of one task. */
+/* The last that was shown of one task. */
 struct shown {
 	int64_t at_ns, bytes; /* at the last look */
 	double rate;
@@ -114,7 +114,7 @@ char *progress_text(struct arena *a, const struct fetch_status *st, double rate,
 	return arena_printf(a, "%s  attempt %u  %s", text, st->attempt, st->url);
 }
 
-/* What came since the last look, smoothed. A new attempt may have less than the one before. */
+/* Measures what came since the last look, smoothed. A new attempt may have less than the one before. */
 static void measure_rate(struct shown *s, const struct fetch_status *st, int64_t now)
 {
 	int64_t took = now - s->at_ns;
@@ -153,7 +153,7 @@ char *progress_task_text(struct arena *a, const struct run_outcome *o, int64_t n
 	return arena_printf(a, "for %s: %s", dur_human(a, now_ns - o->run.since_ns), before);
 }
 
-/* How wide the names' column is. */
+/* Returns how wide the names' column is. */
 static size_t widest(const struct run_report *rep)
 {
 	size_t names = 0;
@@ -201,7 +201,7 @@ static void redraw(struct progress *p, const struct run_report *rep, int64_t now
 	log_set_footer(buf_str(&b));
 }
 
-/* What goes well is told of after a while, and what does not at once. */
+/* Tells of what goes well after a while, and of what does not at once. */
 static void tell_asset(struct progress *p, const struct run_outcome *o, int64_t now)
 {
 	autoarena struct arena *a = arena_new_empty();

@@ -17,7 +17,7 @@ struct progress *progress_new(struct fetcher *f, struct waits *waits) must_check
 void progress_free(struct progress *p);
 /* Show how it is now; a few times a second. */
 void progress_show(struct progress *p, const struct run_report *rep);
-/* Whether waiting assets are shown here, so that the caller need not report them. */
+/* Returns whether waiting assets are shown here, so that the caller need not report them. */
 bool progress_tells(const struct task *t);
 /* When the next attempt of an asset that waits begins, monotonic; 0: not known, or not one. */
 int64_t progress_next_try(const struct task *t, struct fetcher *f);

@@ -41,7 +41,7 @@ const char *report_why(const struct run_outcome *o)
 	return o->state == RUN_EQUAL && !*o->diff.why && o->diff.how ? o->diff.how : o->diff.why;
 }
 
-/* What a failed task says: in full, or which other one has said it. */
+/* Returns what a failed task says: in full, or which other one has said it. */
 static const char *failure(struct arena *a, const struct run_report *rep,
 			   const struct run_outcome *o)
 {
@@ -55,7 +55,7 @@ static const char *failure(struct arena *a, const struct run_report *rep,
 	return o->error->msg;
 }
 
-/* Whether the run needs what was not done for want of it. */
+/* Returns whether the run needs what was not done for want of it. */
 static bool is_missed(const struct run_report *rep, const struct run_outcome *o)
 {
 	for (size_t i = 0; i < rep->n; i++)
@@ -133,7 +133,7 @@ static int64_t lasts_since(const struct run_outcome *o)
 	return o->run.since_ns ? o->run.since_ns : o->start_ns;
 }
 
-/* Whether it is for so long that it is told of. */
+/* Returns whether it is for so long that it is told of. */
 static bool lasts(const struct run_outcome *o, int64_t now, struct lasting *ret)
 {
 	const bool works = o->state == RUN_WORKING;
@@ -197,7 +197,7 @@ static size_t count_settled(const struct run_report *rep)
 	return n;
 }
 
-/* What the run waits for, of all that it may wait for; NULL: nothing. */
+/* Returns what the run waits for, of all that it may wait for; NULL: nothing. */
 static const struct run_outcome *first_wait(const struct run_report *rep)
 {
 	for (size_t i = 0; i < rep->n; i++) {
@@ -246,7 +246,7 @@ static size_t count_ok(const struct run_report *rep)
 	return rep->counts[RUN_EQUAL] + rep->counts[RUN_UNNEEDED];
 }
 
-/* What was not done for want of something else failed as well. */
+/* Counts tasks that failed, with those that were not done for want of something else. */
 static size_t count_failed(const struct run_report *rep)
 {
 	return rep->n - count_ok(rep) - rep->counts[RUN_CHANGED];

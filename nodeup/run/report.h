@@ -28,10 +28,10 @@ struct strv report_recap(struct arena *a, const struct run_report *rep, const st
 /* The tasks of a report, one map each: kind, name, state, why, error, times. */
 struct tree *report_tree(struct arena *a, const struct run_report *rep);
 
-/* What made tasks of a report fail, one map each: cause, tasks that it hit, tasks that it kept from being done. */
+/* Returns what made tasks of a report fail, one map each: cause, tasks that it hit, tasks that it kept from being done. */
 struct tree *report_causes(struct arena *a, const struct run_report *rep);
 
-/* What the documents of a run say. */
+/* The word of a run's documents. */
 struct status_documents {
 	const char *conf;
 	const char *kops,

@@ -142,7 +142,7 @@ static void unblock(struct sched *s, struct item *user)
 		set_state(s, user->o, RUN_READY);
 }
 
-/* Whether `user` can be done although `needed` is not. Only what is made from an optional task misses it. */
+/* Returns whether `user` can be done although `needed` is not. Only what is made from an optional task misses it. */
 static bool goes_on_without(const struct run_outcome *needed, const struct task *user)
 {
 	const struct task *t = needed->task;
@@ -272,7 +272,7 @@ static void step_failed(struct sched *s, struct item *it)
 	tell(s, o);
 }
 
-/* What is still under way of what t is made from: not what has failed for good. */
+/* Names what is still under way of what t is made from: not what has failed for good. */
 static void word_sources(const struct sched *s, struct run_outcome *o)
 {
 	size_t n = 0, max = sizeof(o->run.waiting);
@@ -337,7 +337,7 @@ static void begin_step(struct sched *s, struct item *it)
 	workers_push(s->req->workers, &it->job);
 }
 
-/* Whether an event may concern a waiting task. The manager does not say which task: every task that
+/* Returns whether an event may concern a waiting task. The manager does not say which task: every task that
  * steps on this thread looks. A task that steps on a worker is called by its own event alone. */
 static bool is_woken(const struct run_outcome *o, bool events)
 {
@@ -345,7 +345,7 @@ static bool is_woken(const struct run_outcome *o, bool events)
 	       (events && o->task->ops->on_main);
 }
 
-/* Whether an unsettled task can do something now. `events` says that something happened outside. */
+/* Returns whether an unsettled task can do something now. `events` says that something happened outside. */
 static bool is_due(const struct item *it, int64_t now, bool events)
 {
 	const struct task_run *run = &it->o->run;
@@ -513,7 +513,7 @@ static void await_workers(struct sched *s)
 	}
 }
 
-/* Of two that are late, the one that can say what is wrong, or at least what it waits for. */
+/* Returns whether a can say more of two that are late: what is wrong, or at least what it waits for. */
 static bool says_more(const struct run_outcome *a, const struct run_outcome *b)
 {
 	if (!b || (a->run.trouble && !b->run.trouble))
@@ -610,7 +610,7 @@ static int loop(struct sched *s, struct err *e)
 	return 0;
 }
 
-/* How many tasks have to end one after another once each of these has. */
+/* Returns how many tasks have to end one after another once each of these has. */
 static size_t *chains_of(struct arena *a, const struct run_req *req)
 {
 	size_t *chain = arena_alloc(a, (req->n + 1) * sizeof(*chain));
@@ -632,7 +632,7 @@ static size_t *chains_of(struct arena *a, const struct run_req *req)
 	return chain;
 }
 
-/* What reads most is begun first: else one processor has it alone at the end. Of the others that for which most has to wait, as
+/* Orders the tasks. What reads most is begun first: else one processor has it alone at the end. Of the others that for which most has to wait, as
  * a restart of docker for a kubelet: systemd makes one start at a time. Else it is the plan's order. */
 static size_t *order_of(struct arena *a, const struct run_req *req)
 {

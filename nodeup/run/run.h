@@ -75,6 +75,6 @@ int run_execute(struct arena *a, const struct run_req *req, struct run_report *r
 		struct err *e) must_check;
 /* Check everything, apply nothing: what run_execute would do. A check that fails is an outcome. */
 void run_plan(struct arena *a, const struct run_req *req, struct run_report *ret);
-/* Whether a state is final, and its name for reports. */
+/* Returns whether a state is final, and its name for reports. */
 bool run_is_settled(enum run_state s);
 const char *run_state_name(enum run_state s);

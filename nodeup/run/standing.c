@@ -49,7 +49,7 @@ static bool is_done(const struct tree *status)
 	return true;
 }
 
-/* What the node's own documents ask for was not right, and stayed so. */
+/* Returns whether something that the node's own documents ask for was not right, and stayed so. */
 static bool saw_drift(const struct tree *status, const struct tree *before)
 {
 	const struct tree *causes = tree_get(status, "causes");
@@ -59,7 +59,7 @@ static bool saw_drift(const struct tree *status, const struct tree *before)
 	       str_eq(tree_says(status, "conf"), tree_says(before, "conf"));
 }
 
-/* Whether a run that did not end well leaves the node as it was. */
+/* Returns whether a run that did not end well leaves the node as it was. */
 static bool is_harmless(const struct tree *status, const struct tree *before)
 {
 	const bool was_ended = str_eq(tree_says(status, "state"), "interrupted");
@@ -72,7 +72,7 @@ static bool is_harmless(const struct tree *status, const struct tree *before)
 	return !saw_drift(status, before);
 }
 
-/* What the run did to the node, by its last word. */
+/* Returns what the run did to the node, by its last word. */
 static const char *hurt_of(struct arena *a, const struct tree *status)
 {
 	static const struct {
@@ -130,7 +130,7 @@ const struct tree *standing_of(struct arena *a, const struct tree *status, bool 
 	return at_work || is_harmless(status, before) ? before : hurt(a, status, before);
 }
 
-/* What a reader judges the node by. */
+/* Returns whether a reader judges the node by this task. */
 static bool is_judged_by(const struct tree *task)
 {
 	return tree_get(task, "staysUp") || tree_get(task, "left") ||

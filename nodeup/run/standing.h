@@ -11,9 +11,9 @@
 /* The unit that runs us at each boot. */
 #define BOOT_UNIT "kops-configuration.service"
 
-/* Whether a word says that the node was made, well or with what was kept. */
+/* Returns whether a word says that the node was made, well or with what was kept. */
 bool standing_is_good(const struct tree *word);
-/* Whether our own unit made the run. */
+/* Returns whether our own unit made the run. */
 bool standing_is_ours(const struct tree *status);
 /* Names who made a run: "by hand (alice)", "by unit kops-configuration.service". */
 const char *standing_by(struct arena *a, const struct tree *run);
@@ -22,5 +22,5 @@ const char *standing_maker(struct arena *a, const struct tree *run);
 /* The word on the node, by the status of the last run: that status itself, the word that it carries, or, if the run did harm,
  * that one with its error and the reason in "hurt". at_work: its process lives and does not sleep between two runs. */
 const struct tree *standing_of(struct arena *a, const struct tree *status, bool at_work);
-/* What of a word the next run carries. NULL of NULL. */
+/* Returns what of a word the next run carries. NULL of NULL. */
 struct tree *standing_carry(struct arena *a, const struct tree *word);

@@ -35,7 +35,7 @@ struct waits *waits_new(void)
 	return w;
 }
 
-/* What was said long enough ago may be said again. */
+/* Forgets what was said long enough ago to be said again. */
 static void forget(struct waits *w, int64_t before_ns)
 {
 	size_t left = 0;

@@ -15,13 +15,13 @@ struct waits;
 struct waits *waits_new(void) must_check;
 /* Release, and leave nothing on the terminal; NULL is fine. */
 void waits_free(struct waits *w);
-/* Whether two reasons differ in nothing but amounts. */
+/* Returns whether two reasons differ in nothing but amounts. */
 bool waits_is_same(const char *reason, const char *other);
-/* Whether a line is due, which then counts as said. */
+/* Returns whether a line is due, which then counts as said. */
 bool waits_due(struct waits *w, const char *what, const char *reason, int64_t now_ns);
 /* Tell of a wait that goes on; call it at each attempt. */
 void waits_tell(struct waits *w, const struct wait *wait);
 /* The line in place alone, where there is one: for what has a line of its own in the log. */
 void waits_show(struct waits *w, const struct wait *wait);
-/* What was waited for is there: the line in place goes, and the next wait is told of at once. */
+/* End a wait: the line in place goes, and the next wait is told of at once. */
 void waits_over(struct waits *w);

@@ -61,7 +61,7 @@ static int look_at_unit(const struct window *w, const struct watched *u, struct 
 	return 0;
 }
 
-/* Whether it answers now as it should, or was told to answer nobody. */
+/* Asks whether it answers now as it should, or was told to answer nobody. */
 static int ask_health(const struct window *w, struct watched *u, struct err *e)
 {
 	const char *name = u->task->name;
@@ -75,7 +75,7 @@ static int ask_health(const struct window *w, struct watched *u, struct err *e)
 	return 0;
 }
 
-/* What kept units from being fine in this step: the one that does not answer, or NULL. Fails at once
+/* Finds what kept units from being fine in this step: the one that does not answer, or NULL. Fails at once
  * when a unit died; an answer may still come. */
 static int look_at_units(struct window *w, struct watched **ret_missing, struct err *e)
 {
@@ -160,7 +160,7 @@ static int await_job(struct bus *bus, uint32_t job, int64_t deadline_ns, struct 
 	return r;
 }
 
-/* What this run has not started may hang since long ago; repair does not leave it so. */
+/* Returns whether it may be restarted. What this run has not started may hang since long ago; repair does not leave it so. */
 static bool may_restart(const struct window *w, const struct watched *u)
 {
 	return w->req->ctx->verify && !u->started && !u->restarted;

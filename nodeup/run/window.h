@@ -10,7 +10,7 @@
 /* Called about once a second with what is being waited for. */
 typedef void window_wait_fn(void *arg, const char *what);
 
-/* Whether the task is of a unit that is to be up, and not only enabled or stopped. */
+/* Returns whether the task is of a unit that is to be up, and not only enabled or stopped. */
 bool window_is_for(const struct task *t);
 /* Watch the units of a finished run. Without a unit that was started just now there is no window:
  * what must answer is asked once more and that is all. Where records are not trusted (repair), a unit that

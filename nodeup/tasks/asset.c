@@ -13,7 +13,7 @@
 #define FOLDERS_NS (2 * DUR_SEC)
 #define FOLDERS_POLL_NS (5 * DUR_MS)
 
-/* What a bake leaves installed in the place of an entry, which the cache has given away. */
+/* Returns whether a bake left it installed in the place of an entry, which the cache has given away. */
 static bool is_given_away(const struct task *t, struct task_ctx *ctx)
 {
 	autoclose int fd = ctx->gives_away && !t->n_users
@@ -40,7 +40,7 @@ static int asset_check(const struct task *t, struct task_ctx *ctx, struct task_d
 	return task_differs(diff, "its signature is not checked yet");
 }
 
-/* What was here is to be here again: the next start may need it, and have no network. */
+/* Wants what was here back: the next start may need it, and have no network. */
 static int lost(const struct task *t, struct task_ctx *ctx, struct task_diff *diff)
 {
 	diff->lost = true;
@@ -183,14 +183,14 @@ static void asset_cancel(const struct task *t, struct task_ctx *ctx)
 	fetch_cancel(ctx->fetcher, t->asset.asset);
 }
 
-/* What needs it may be done before the scheduler hears that it is here. */
+/* Returns whether it is here already: what needs it may be done before the scheduler hears of that. */
 static bool asset_in_passing(const struct task *t, struct task_ctx *ctx, struct task_diff *diff)
 {
 	return *diff->why && cache_has(ctx->cache, &t->asset.asset->digest) &&
 	       cache_is_signed(ctx->cache, t->asset.asset);
 }
 
-/* What the documents before named is in the cache. */
+/* Takes what the documents before named to be in the cache. */
 static int asset_compare(const struct task *t, const struct task *was, struct task_ctx *ctx,
 			 struct task_diff *diff)
 {

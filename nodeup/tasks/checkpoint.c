@@ -38,7 +38,7 @@ static bool add_cpus(const char *text, struct cpus *ret)
 	return true;
 }
 
-/* What containers were given, whichever level they stand at. */
+/* Adds what containers were given, whichever level they stand at. */
 static bool add_given(const struct tree *t, struct cpus *ret)
 {
 	if (t->kind == TREE_SCALAR)
@@ -49,7 +49,7 @@ static bool add_given(const struct tree *t, struct cpus *ret)
 	return true;
 }
 
-/* Whether it speaks of just the CPUs that are here. One that gave none away is filled at the start. */
+/* Returns whether it speaks of just the CPUs that are here. One that gave none away is filled at the start. */
 static bool is_of_machine(struct arena *a, int root_fd, const struct tree *checkpoint)
 {
 	const char *online = io_text(a, root_fd, "/sys/devices/system/cpu/online", FILE_MAX);
@@ -64,7 +64,7 @@ static bool is_of_machine(struct arena *a, int root_fd, const struct tree *check
 	return memcmp(here, told, sizeof(*here)) == 0;
 }
 
-/* What kubelet has beside its own configuration. */
+/* Settings that kubelet has beside its own configuration. */
 struct given {
 	const char *policy, *by; /* and the file that has it; NULL: none has */
 };
@@ -82,7 +82,7 @@ static struct given policy_given(struct arena *a, int root_fd, const char *unit,
 	return given;
 }
 
-/* What is said of one that kubelet can read; NULL: nothing. */
+/* Returns what is said of one that kubelet can read; NULL: nothing. */
 static const char *fault_of(struct arena *a, int root_fd, const struct task_checkpoint *c,
 			    const struct given *given, const struct tree *checkpoint)
 {

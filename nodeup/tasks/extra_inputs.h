@@ -9,5 +9,5 @@
 
 /* Their paths that are there now, sorted in each folder. */
 struct strv extra_inputs_paths(const struct task *unit, int root_fd, struct arena *a);
-/* Of these paths and of what the files say. */
+/* Make a digest of these paths and of what the files say. */
 void extra_inputs_digest(int root_fd, const struct strv *paths, struct digest *ret);

@@ -11,7 +11,7 @@
 
 enum { OURS_MAX = 64 << 10 };
 
-/* What another program wrote there stays. */
+/* Leaves what another program wrote there. */
 static int unwanted_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
 			  struct err *e)
 {
@@ -73,7 +73,7 @@ static int other_content(const struct task_file *f, struct task_diff *diff)
 			    : task_differs(diff, "content differs");
 }
 
-/* Whether the bytes that are there are these. */
+/* Compares the bytes that are there with these. */
 static int is_content(const struct task *t, struct task_ctx *ctx, const struct stat *st,
 		      const char *text, size_t len, struct err *e)
 {
@@ -95,7 +95,7 @@ static int is_content(const struct task *t, struct task_ctx *ctx, const struct s
 	return 1;
 }
 
-/* Whether others have put files there: then they wait for what is new in this one. */
+/* Returns whether others have put files there: then they wait for what is new in this one. */
 static bool is_awaited(const struct task_ctx *ctx, const char *folder)
 {
 	autoarena struct arena *a = arena_new_empty();

@@ -10,7 +10,7 @@
 #include "nodeup/base/print.h"
 #include "nodeup/base/str.h"
 
-/* What /proc calls the process; a lock of another pid namespace has no pid here. */
+/* Names the process as /proc does; a lock of another pid namespace has no pid here. */
 static void describe(pid_t pid, char holder[static FILE_LOCK_NAME_MAX])
 {
 	char path[32], name[32] = "";

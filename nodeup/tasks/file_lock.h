@@ -10,7 +10,7 @@
 
 enum { FILE_LOCK_NAME_MAX = 64 };
 
-/* Whether another process holds a lock on this file below the root, and which: "apt-get (pid 123)". */
+/* Returns whether another process holds a lock on this file below the root, and which: "apt-get (pid 123)". */
 bool file_lock_is_taken(int root_fd, const char *path, char holder[static FILE_LOCK_NAME_MAX]);
 /* Lock a file below the root, made 0600 if it is not there; the lock lives as long as the fd. -EBUSY,
  * with holder filled, when another process has it. */

@@ -6,7 +6,7 @@
 #include "manifests/pod.h"
 #include "nodeup/base/walk.h"
 
-/* Where an admin, a program or `systemctl edit` and `set-property` put drop-ins. */
+/* Folders where an admin, a program or `systemctl edit` and `set-property` put drop-ins. */
 static const char *const unit_dirs[] = {
 	"/etc/systemd/system",
 	"/run/systemd/system",
@@ -126,7 +126,7 @@ static void add_pods(struct arena *a, int root_fd, struct task *const *tasks, si
 				  files.v[i]);
 }
 
-/* Of several networks pods get the first by its name, and a pod of the cluster brings its own: which that is, is not known here. */
+/* Adds networks that come first by their name: pods get that one. A pod of the cluster brings its own, which is not known here. */
 static void add_networks(struct arena *a, int root_fd, struct task *const *tasks, size_t n,
 			 struct strv *lines)
 {

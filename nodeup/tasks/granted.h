@@ -6,7 +6,7 @@
 
 #include "nodeup/tasks/task.h"
 
-/* Whether what is noted under this name is this. */
+/* Returns whether what is noted under this name is this. */
 bool granted_is(const struct task_ctx *ctx, const char *name, const char *what);
 /* Note it. */
 int granted_note(const struct task_ctx *ctx, const char *name, const char *what,

@@ -30,7 +30,7 @@ static bool ends_with(const char *whole, const char *part, size_t n)
 	return n <= strlen(whole) && strncmp(whole + strlen(whole) - n, part, n) == 0;
 }
 
-/* Whether a cut may have left this line of a block of ours: whole, without its beginning where a longer
+/* Returns whether a cut may have left this line of a block of ours: whole, without its beginning where a longer
  * block was, or without its end where the file ends. */
 static bool is_torn(const struct task_hosts *h, const char *line, size_t n)
 {
@@ -91,7 +91,7 @@ static int want(const struct task *t, const char *now, struct buf *out, struct e
 	return buf_check(out, path, e);
 }
 
-/* What it says now, and what it is to say. */
+/* Reads what it says now, and makes what it is to say. */
 static int read_both(const struct task *t, struct task_ctx *ctx, struct buf *now, struct buf *then,
 		     struct err *e)
 {

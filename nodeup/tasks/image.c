@@ -66,7 +66,7 @@ static int image_id(struct task_ctx *ctx, const struct task_image *im, char id[s
 				 : docker_id(ctx, im->name, id, e);
 }
 
-/* What we loaded under this name: "<asset digest> <image id>". */
+/* Returns what we loaded under this name: "<asset digest> <image id>". */
 static char *record_text(struct arena *a, const struct task_image *im, const char *id)
 {
 	char hex[DIGEST_TEXT_MAX];
@@ -80,7 +80,7 @@ static char *record_path(struct arena *a, const char *image)
 	return arena_printf(a, "%s/%s", record_dir, enc_url(a, image, 0));
 }
 
-/* Of an archive that alone says which images it holds: "<asset digest>", then a line "<name> <image id>" of
+/* Returns the record's head for an archive that alone says which images it holds: "<asset digest>", then a line "<name> <image id>" of
  * each. */
 static const char *record_head(struct arena *a, const struct task_image *im)
 {
@@ -199,7 +199,7 @@ static bool is_tag(const char *s)
 	return n > 0 && n <= TAG_MAX && s[n] == '\0' && *s != '.' && *s != '-';
 }
 
-/* What was loaded has a tag that only the archive says: it gets the name that the plan knows as well. */
+/* Gives what was loaded the name that the plan knows, beside the tag that only the archive says. */
 static int tag_image(const struct task_image *im, struct task_ctx *ctx, const char *text,
 		     struct err *e)
 {
@@ -216,7 +216,7 @@ static int tag_image(const struct task_image *im, struct task_ctx *ctx, const ch
 					      : task_run_program(ctx, argv, -1, ASK_NS, &out, e);
 }
 
-/* What containerd has by now of the names that the archive says: it may leave out what is for other machines. */
+/* Records what containerd has by now of the names that the archive says: it may leave out what is for other machines. */
 static int record_unnamed(const struct task_image *im, struct task_ctx *ctx,
 			  const struct strv *names, struct err *e)
 {

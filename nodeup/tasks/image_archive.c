@@ -11,7 +11,7 @@ enum { LIST_MAX = 4 << 20, LISTS = 2 };
 /* Members that say what the images of an archive are called: docker's list, and OCI's. */
 static const char *const lists[LISTS] = { "manifest.json", "index.json" };
 
-/* Where the text of a small member goes. */
+/* Returns where the text of a small member goes. */
 static struct extract_take list_of(const char *member)
 {
 	return (struct extract_take){ .member = member,
@@ -81,7 +81,7 @@ static void add_name(struct arena *a, const struct tree *name, struct strv *ret)
 		strv_add(a, ret, name->scalar);
 }
 
-/* Of docker's list an item has its names as RepoTags, of OCI's one as an annotation. */
+/* Adds the names of an item: RepoTags in docker's list, an annotation in OCI's. */
 static void add_names(struct arena *a, const struct tree *list, struct strv *ret)
 {
 	static const char *const keys[] = { "io.containerd.image.name",

@@ -6,7 +6,7 @@
 #include "assets/cache/unpack.h"
 #include "nodeup/tasks/task.h"
 
-/* Where in the archive an image is that is a member, and the member that is its tag, if there is one: for cache_give. */
+/* The place in the archive of an image that is a member, and the member that is its tag, if there is one: for cache_give. */
 struct image_entries {
 	struct extract_take v[2];
 	size_t n;
@@ -18,6 +18,6 @@ int image_archive_find(const struct task_image *im, struct task_ctx *ctx, struct
 /* Read the tag once the entries were given. */
 int image_archive_tag(struct image_entries *entries, struct arena *a, const char **ret,
 		      struct err *e) must_check;
-/* What its images are called; none is fine. */
+/* Read the names of its images; none is fine. */
 int image_archive_names(const struct asset *as, struct task_ctx *ctx, struct arena *a,
 			struct strv *ret, struct err *e) must_check;

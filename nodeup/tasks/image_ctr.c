@@ -104,7 +104,7 @@ int image_ctr_id(struct task_ctx *ctx, const char *image, char id[static IMAGE_I
 	return r < 0 ? r : image_ctr_find(&found, image, id, e);
 }
 
-/* What an archive is packed with, by its first bytes. ctr of old takes it plain only; from containerd 1.5 on it takes what
+/* Programs that archives are packed with, by the first bytes. ctr of old takes it plain only; from containerd 1.5 on it takes what
  * gzip and zstd made, and a host need not have zstd. */
 static const struct {
 	const char *magic, *program;

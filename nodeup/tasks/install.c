@@ -14,7 +14,7 @@
 #include "nodeup/tasks/started.h"
 #include "nodeup/tasks/state.h"
 
-/* Where the bytes come from. */
+/* The source of the bytes. */
 struct source {
 	size_t at;
 	bool is_guess; /* an archive before it could not be read, and may have the member too */
@@ -37,7 +37,7 @@ static void installed_digest(const struct task_install *in, const struct source 
 	digest_final(c, ret);
 }
 
-/* How archives are asked. */
+/* The question to archives. */
 struct ask {
 	bool may_read; /* one that is here, if nothing is known of it */
 	bool waits; /* for one that cannot be read yet; else it is passed over, and a later one is a guess */
@@ -53,7 +53,7 @@ static int ask_archive(const struct task *t, struct task_ctx *ctx, const struct 
 	return 0;
 }
 
-/* Which archive the member is of: the first that has it. 0 that one, 1 not yet: an earlier one cannot be read. -ENOENT and
+/* Finds the archive of the member: the first that has it. 0 that one, 1 not yet: an earlier one cannot be read. -ENOENT and
  * CONFIG: none has it. */
 static int find_source(const struct task *t, struct task_ctx *ctx, const struct ask *ask,
 		       struct source *ret, struct err *e)
@@ -95,7 +95,7 @@ static bool tell_source(const struct task *t, struct task_ctx *ctx, bool may_rea
 	return find_source(t, ctx, &ask, ret, &ignored) == 0;
 }
 
-/* Whether the installed file has this digest. */
+/* Compares the installed file with this digest. */
 static int has_digest(const struct task *t, struct task_ctx *ctx, const struct digest *want,
 		      bool *ret_same, struct err *e)
 {
@@ -204,7 +204,7 @@ static int copy_bytes(int from, int to, const char *path, struct err *e)
 	return 0;
 }
 
-/* What check could not compare. The file may have changed since: then it is as any that differs. */
+/* Compares what check could not. The file may have changed since: then it is as any that differs. */
 static int compare_late(const struct task *t, struct task_ctx *ctx, const struct source *source,
 			struct task_run *run, struct err *e)
 {
@@ -310,7 +310,7 @@ static void install_inputs(const struct task *t, struct digest_ctx *c)
 	digest_update(c, d.bytes, sizeof(d.bytes));
 }
 
-/* Of one that may be in any of several archives, the first counts, as for the units that run it. */
+/* Compares by the first of several archives that may have it, as the units that run it do. */
 static int install_compare(const struct task *t, const struct task *was, struct task_ctx *ctx,
 			   struct task_diff *diff)
 {

@@ -7,7 +7,7 @@
 
 #include "nodeup/tasks/task.h"
 
-/* What a person looks for together, in the order of a run. */
+/* Kinds that a person looks for together, in the order of a run. */
 enum task_group {
 	TASKS_DISKS,
 	TASKS_SYSTEM,
@@ -32,7 +32,7 @@ extern const char *const task_group_names[TASK_GROUP_MAX];
 #define TASK_DISABLED "the documents disable it"
 /* For a unit that is not to run: stopped, and disabled. */
 extern const struct task_ops task_unit_off_ops;
-/* What the manager says of a unit, with its links; -ENOTCONN: there is no manager. */
+/* Ask the manager about a unit, with its links; -ENOTCONN: there is no manager. */
 int task_get_unit(struct task_ctx *ctx, struct arena *a, const char *name, struct bus_unit *u,
 		  struct err *e) must_check;
 /* Disable and stop a unit; called as apply is. */

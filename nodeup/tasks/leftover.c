@@ -42,7 +42,7 @@ static int leftover_check(const struct task *t, struct task_ctx *ctx, struct tas
 	return ctx->prune ? task_differs(diff, "%s", gone) : say(ctx, diff, "removed with --prune");
 }
 
-/* What would run beside that which takes its place goes at once, whoever wrote it. */
+/* Lets go at once, whoever wrote it, of what would run beside its successor. */
 static int superseded_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
 			    struct err *e)
 {

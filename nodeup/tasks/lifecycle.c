@@ -16,7 +16,7 @@ static const char *now(const struct task *t, struct arena *a)
 			    l->state ? l->state : "");
 }
 
-/* Whether it waits cannot be asked: a node's role may not. */
+/* Does not ask whether it waits: a node's role may not. */
 static int lifecycle_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
 			   struct err *e)
 {

@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* What is there already stays, whatever it is: a person or a package put it there. */
+/* Leaves what is there already: a person or a package put it there. */
 static int link_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
 		      struct err *e)
 {

@@ -96,7 +96,7 @@ static struct told *find_told(const struct archive *ar, const char *member)
 	return t;
 }
 
-/* What is on record: "sha256:HEX NAME" for a file, "- NAME" where there is nothing; links are read of again. */
+/* Returns what is on record: "sha256:HEX NAME" for a file, "- NAME" where there is nothing; links are read of again. */
 static struct members_told find_noted(const char *text, const char *member)
 {
 	struct members_told told = { .found = MEMBERS_NOT_READ };
@@ -244,7 +244,7 @@ static int add_takes(struct archive *ar, struct task_ctx *ctx, const struct task
 	return 0;
 }
 
-/* Of a hard link there are no bytes before a further pass. */
+/* Returns whether all bytes came; a hard link has none before a further pass. */
 static bool is_whole(const struct extract_take *take)
 {
 	return !take->path || take->digest.algo != DIGEST_ALGO_MAX;
@@ -399,7 +399,7 @@ bool members_lack_folder(struct task_ctx *ctx, const struct task *unpack)
 	return false;
 }
 
-/* Where its stage is, of the archive; NULL: it is for another. The plan may have been made again meanwhile. */
+/* Returns where its stage is, of the archive; NULL: it is for another. The plan may have been made again meanwhile. */
 static struct io_stage *stage_of(const struct archive *ar, const struct task *install)
 {
 	for (size_t i = 0; i < ar->unpack->n_serves; i++)

@@ -19,7 +19,7 @@ enum members_found {
 	MEMBERS_FILE
 };
 
-/* What an archive has under a name. */
+/* The content that an archive has under a name. */
 struct members_told {
 	enum members_found found;
 	struct digest digest; /* of a file: sha256 */
@@ -33,9 +33,9 @@ struct members *members_new(struct task_ctx *ctx, const struct task *const *task
 void members_free(struct members *m);
 /* To be given to the fetcher. */
 struct fetch_sink members_sink(struct members *m);
-/* Whether the archive was read to its end, by this process or, by its record, by another. */
+/* Returns whether the archive was read to its end, by this process or, by its record, by another. */
 bool members_are_read(struct task_ctx *ctx, const struct asset *as);
-/* Whether a folder is still to be made where a member of this unpack task goes. */
+/* Returns whether a folder is still to be made where a member of this unpack task goes. */
 bool members_lack_folder(struct task_ctx *ctx, const struct task *unpack);
 /* Read the entry once, for the members of this unpack task that are not right and not staged; without such for its
  * verdict, unless it was read. */

@@ -15,7 +15,7 @@
 
 enum { OUTPUT_MAX = 1 << 20, ARGS_MAX = 10 };
 
-/* Which program a family has, how it takes names and how it takes a file, and what locks it. */
+/* A family's program: how it takes names and a file, and what locks it. */
 struct manager {
 	enum package_family family;
 	const char *program; /* the first row whose program is there is used */

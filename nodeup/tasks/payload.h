@@ -68,7 +68,7 @@ struct task_link {
 	const char *target;
 };
 
-/* Of TASK_STRAY. */
+/* The payload of TASK_STRAY. */
 struct task_stray {
 	const char *const *units;  /* patterns: "policy-routes@*.service"; NULL ends them */
 	const char *folder, *file; /* folder/ANY/file is what they wrote */
@@ -128,7 +128,7 @@ struct task_pull {
 		*hosts; /* the directory that says which mirrors registries have; NULL: none does */
 };
 
-/* Of kubelet: what it remembers between its starts; see checkpoint.h. */
+/* A file in which kubelet remembers something between its starts; see checkpoint.h. */
 struct task_checkpoint {
 	const char *path, *policy; /* the one that kubelet has now */
 	/* the flag, and the key of its configuration, by which others may give it another one */
@@ -177,7 +177,7 @@ struct task_volume {
 	struct strv programs; /* that may have to be installed for it */
 };
 
-/* Of TASK_STOP, TASK_MOVE and TASK_RESUME; the three of one move have the same name, its source. */
+/* The payload of TASK_STOP, TASK_MOVE and TASK_RESUME; the three of one move have the same name, its source. */
 struct task_move {
 	const char *source;      /* where content is now: "/var/lib/docker" */
 	const char *target;      /* where it is to be mounted from: "/mnt/disks/docker" */

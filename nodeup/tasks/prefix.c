@@ -6,7 +6,7 @@
 
 static const char asked[] = "ipv6-prefix";
 
-/* What the metadata say of the first interface; "" for what it does not have. */
+/* Asks the metadata about the first interface; "" for what it does not have. */
 static int ask(struct imds *m, struct arena *a, const char *what, const char **ret, struct err *e)
 {
 	const char *mac = "";

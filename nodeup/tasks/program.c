@@ -95,7 +95,7 @@ static int own_of(const struct task *t, struct program *ret, struct err *e)
 	return digest_of_fd(DIGEST_SHA256, fd, own_program, &ret->digest, e);
 }
 
-/* Whether the program that runs is the very file that is installed. */
+/* Returns whether the program that runs is the very file that is installed. */
 static bool runs_from(const struct stat *installed)
 {
 	struct stat own;
@@ -104,7 +104,7 @@ static bool runs_from(const struct stat *installed)
 	       own.st_ino == installed->st_ino;
 }
 
-/* Which of the programs is installed; NULL: none of them. `st` was taken before. */
+/* Finds which of the programs is installed; NULL: none of them. `st` was taken before. */
 static int installed_of(const struct task *t, struct task_ctx *ctx, const struct programs *wanted,
 			const struct stat *st, const struct program **ret, struct err *e)
 {
@@ -215,7 +215,7 @@ static bool open_known(struct task_ctx *ctx, const char *path, const struct prog
 	return true;
 }
 
-/* Where the bytes come from: the ones of the record wherever they are, else the program that runs. */
+/* Opens the source of the bytes: the ones of the record wherever they are, else the program that runs. */
 static int open_source(const struct task *t, struct task_ctx *ctx, const struct programs *known,
 		       int *ret_fd, struct program *ret, struct err *e)
 {
@@ -319,7 +319,7 @@ static int program_apply(const struct task *t, struct task_ctx *ctx, struct task
 	return TASK_DONE;
 }
 
-/* Where the program that runs and an intact installed one differ. */
+/* Returns where the program that runs and an intact installed one differ. */
 static const char *program_remark(const struct task *t, struct task_ctx *ctx, struct arena *a)
 {
 	const struct programs known = read_record(ctx);

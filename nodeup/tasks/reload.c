@@ -13,7 +13,7 @@ static char *unit_of(struct arena *a, const char *path)
 	return dropin ? arena_strn(a, name, (size_t)(dropin - name)) : arena_str(a, name);
 }
 
-/* Whether systemd knows if it has read this file: it reads a unit that is new when it is first asked for it, so that no
+/* Returns whether systemd knows if it has read this file: it reads a unit that is new when it is first asked for it, so that no
  * reload is needed. It does not say so of its own settings, and nothing of a file before that is written. */
 static bool can_be_asked(const struct task_ctx *ctx, const struct task *file)
 {
@@ -21,7 +21,7 @@ static bool can_be_asked(const struct task_ctx *ctx, const struct task *file)
 	       !(ctx->only_looks && ctx->changed && ctx->changed[file->index]);
 }
 
-/* Where systemd looks after it has looked where we write. source: systemd.unit(5) */
+/* Folders that systemd reads after those that we write to. source: systemd.unit(5) */
 static const char *const later_dirs[] = {
 	"/lib/",
 	"/usr/",

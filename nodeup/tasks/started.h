@@ -24,7 +24,7 @@ struct started {
 	struct digest others; /* see extra_inputs.h */
 };
 
-/* What the record says; UNKNOWN if there is none or it cannot be read. */
+/* Returns what the record says; UNKNOWN if there is none or it cannot be read. */
 struct started started_get(int root_fd, const char *unit);
 /* Write it. */
 int started_set(int root_fd, const char *unit, const struct started *s, struct err *e) must_check;

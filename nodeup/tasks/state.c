@@ -128,7 +128,7 @@ static bool stamp_now(struct state *s, const char *path, struct io_stamp *ret)
 	return true;
 }
 
-/* What is recorded of it; false: nothing. */
+/* Finds what is recorded of it; false: nothing. */
 static bool look_up(struct state *s, const char *path, struct record *ret)
 {
 	const struct record *r;
@@ -286,7 +286,7 @@ void state_forget(struct state *s, const char *path)
 	(void)pthread_mutex_unlock(&s->lock);
 }
 
-/* Whether the path has another file by now, or none, which the record says nothing of. */
+/* Returns whether the path has another file by now, or none, which the record says nothing of. */
 static bool is_gone(int errnum)
 {
 	return errnum == ENOENT || errnum == ENOTDIR || errnum == ELOOP || errnum == ENXIO;

@@ -15,19 +15,19 @@
 
 struct state;
 
-/* Whether a text is a state, of which no end is missing. */
+/* Returns whether a text is a state, of which no end is missing. */
 bool state_is_whole(const char *text, size_t n);
 /* Read the state below root; absent or damaged is empty. Nothing is written before state_store. */
 int state_open(int root_fd, struct state **ret, struct err *e) must_check;
 /* Release; NULL is fine. */
 void state_close(struct state *s);
-/* Whether the file at path, of which `st` was taken, is known to hold d, by its stamp alone. */
+/* Returns whether the file at path, of which `st` was taken, is known to hold d, by its stamp alone. */
 bool state_is(struct state *s, const char *path, const struct stat *st, const struct digest *d);
 /* The size that the file at path had when it was seen to hold d, whatever is there now; 0: it never was. */
 uint64_t state_size_of(struct state *s, const char *path, const struct digest *d);
 /* Open a file that is known, by its stamp alone, to hold d; -1: there is none. */
 int state_open_copy(struct state *s, const struct digest *d);
-/* Whether it is one whose fsync failed. */
+/* Returns whether it is one whose fsync failed. */
 bool state_is_lost(struct state *s, const char *path, const struct stat *st);
 /* Record that we wrote d to path (reads its stamp), and that this is on the disk; what cannot be looked at is
  * forgotten. */
@@ -44,7 +44,7 @@ struct strv state_written(struct state *s, struct arena *a, const char *const *o
  * found as they should be. */
 struct strv state_names(struct state *s, struct arena *a, const char *dir,
 			const char *const *origins);
-/* Whether the file at path, of which `st` was taken, is still the one that we wrote, or with found_too found there. */
+/* Returns whether the file at path, of which `st` was taken, is still the one that we wrote, or with found_too found there. */
 bool state_wrote(struct state *s, const char *path, const struct stat *st, bool found_too);
 /* We removed what was at path. */
 void state_forget(struct state *s, const char *path);

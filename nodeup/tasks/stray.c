@@ -33,7 +33,7 @@ static int list_units(const struct task_stray *s, struct task_ctx *ctx, struct a
 	return 0;
 }
 
-/* What they wrote: a file of that name in any directory of the folder. */
+/* Lists what they wrote: a file of that name in any directory of the folder. */
 static int list_files(const struct task_stray *s, struct task_ctx *ctx, struct arena *a,
 		      struct strv *ret, struct err *e)
 {

@@ -114,7 +114,7 @@ static bool is_needed(const struct walk *w, const char *path)
 	       (w->t->sysctl.keeps_defaults && has_key(w->arena, kubelet_keys, path));
 }
 
-/* Whether another file has the last word on a setting, as an admin's does for whom kops' `sysctl --system` keeps the order. */
+/* Returns whether another file has the last word on a setting, as an admin's does for whom kops' `sysctl --system` keeps the order. */
 static bool is_others(struct walk *w, const struct strmap_item *item, const char *path)
 {
 	const struct sysctl_line *line = map_get(&w->behind, path);
@@ -131,7 +131,7 @@ static bool is_others(struct walk *w, const struct strmap_item *item, const char
 	return true;
 }
 
-/* Whether the kernel has another value that is ours to set: 0 or 1. */
+/* Returns whether the kernel has another value that is ours to set: 0 or 1. */
 static int is_to_set(struct walk *w, const struct strmap_item *item, const char *path,
 		     struct err *e)
 {

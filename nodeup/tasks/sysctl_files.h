@@ -14,7 +14,7 @@ struct sysctl_line {
 	const char *value;
 };
 
-/* Where the kernel has a key: a dot or a slash may stand between its parts. Of two names for one value it is always the same. */
+/* Returns where the kernel has a key: a dot or a slash may stand between its parts. Of two names for one value it is always the same. */
 char *sysctl_path(struct arena *a, const char *key);
-/* What files behind this one say, by sysctl_path(): struct sysctl_line. */
+/* Returns what files behind this one say, by sysctl_path(): struct sysctl_line. */
 struct map sysctl_behind(struct arena *a, int root_fd, const char *file);

@@ -97,7 +97,7 @@ struct task_ctx { /* what tasks work with: the seams that tests replace */
 	void *wake_arg;
 };
 
-/* What check found; why is empty when equal. */
+/* The findings of a check; why is empty when equal. */
 struct task_diff {
 	char why[ERR_NOTE_MAX];
 	bool kept; /* the content is right: mode or owner are not */
@@ -143,7 +143,7 @@ struct task_ops {
 	bool is_preflight; /* apply checks it before it does anything, and an error ends the run */
 	bool stays; /* what it made is on the machine when no document names it any more; a reload leaves nothing */
 	bool says_all_is_well; /* to others: it is skipped if an advisory task failed */
-	/* How many bytes check reads; NULL: few. */
+	/* Returns how many bytes check reads; NULL: few. */
 	uint64_t (*reads)(const struct task *, struct task_ctx *);
 	/* TASK_EQUAL or TASK_DIFFERS with diff->why; no side effect. */
 	int (*check)(const struct task *, struct task_ctx *, struct task_diff *, struct err *);
@@ -162,9 +162,9 @@ struct task_ops {
 	/* Give up what a waiting apply has under way; of a task that is done always, do what can be done
 	 * at once when the run ends before it. May be NULL. */
 	void (*cancel)(const struct task *, struct task_ctx *);
-	/* What a person should know of it beside what is done, as a warning; NULL: nothing. May be NULL. */
+	/* Returns what a person should know of it beside what is done, as a warning; NULL: nothing. May be NULL. */
 	const char *(*remark)(const struct task *, struct task_ctx *, struct arena *);
-	/* Whether another task has done this one's work in this run: it is changed then, as diff->why says. May be NULL. */
+	/* Returns whether another task has done this one's work in this run: it is changed then, as diff->why says. May be NULL. */
 	bool (*in_passing)(const struct task *, struct task_ctx *, struct task_diff *);
 };
 
@@ -176,7 +176,7 @@ int task_differs(struct task_diff *d, const char *fmt, ...) printf_like(2, 3);
 int task_missing(struct task_diff *d, const char *fmt, ...) printf_like(2, 3);
 /* As task_differs for what a person has made of their own place: TASK_EQUAL, and `why` is a warning. */
 int task_left(struct task_diff *d, const char *fmt, ...) printf_like(2, 3);
-/* How long something may take: `most`, or what is left until the deadline. */
+/* Returns how long something may take: `most`, or what is left until the deadline. */
 int64_t task_time_left(const struct task_ctx *ctx, int64_t most_ns);
 /* Run a program as proc_run does, with that input (-1: none), for at most that long and to the deadline. */
 int task_run_program(const struct task_ctx *ctx, const char *const *argv, int stdin_fd,
@@ -185,16 +185,16 @@ int task_run_program(const struct task_ctx *ctx, const char *const *argv, int st
 void task_wake(const struct task_ctx *ctx, struct task_run *run);
 /* Say what a waiting apply waits for, at the latest until next_ns, and return TASK_WAIT. */
 int task_wait(struct task_run *run, int64_t next_ns, const char *fmt, ...) printf_like(3, 4);
-/* Whether everything that t serves is right already, or not needed now, so that t need not be done. */
+/* Returns whether everything that t serves is right already, or not needed now, so that t need not be done. */
 bool task_is_unneeded(const struct task *t, struct task_ctx *ctx);
-/* Whether t exists for that other one. */
+/* Returns whether t exists for that other one. */
 bool task_serves(const struct task *t, const struct task *other);
 /* Give the staged file of t its name with all that is flushed together, and record that its path holds content.
  * Returns TASK_WAIT: apply is called again, and begins with task_is_committed. Without a group it is TASK_DONE. */
 int task_commit(const struct task *t, struct task_ctx *ctx, struct task_run *run,
 		struct io_stage *s, const struct io_attr *attr, const struct digest *content,
 		struct err *e) must_check;
-/* Whether task_commit was called for this run of t: *ret is what apply returns then. */
+/* Returns whether task_commit was called for this run of t: *ret is what apply returns then. */
 bool task_is_committed(struct task_run *run, int *ret, struct err *e) must_check;
 /* "file /etc/hosts": kind and name. */
 char *task_title(struct arena *a, const struct task *t);

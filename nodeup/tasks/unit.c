@@ -56,7 +56,7 @@ static void inputs_digest(const struct task *t, struct digest *ret)
 	digest_final(c, ret);
 }
 
-/* Whether it changed since the process began: all that can be known where there is no record. */
+/* Returns whether it changed since the process began: all that can be known where there is no record. */
 static bool is_newer_than_process(struct task_ctx *ctx, const char *path, const struct bus_unit *u)
 {
 	int64_t boot_ns = dur_wall() - dur_now();
@@ -68,7 +68,7 @@ static bool is_newer_than_process(struct task_ctx *ctx, const char *path, const 
 	return io_stamp_of(&st).ctime_ns > boot_ns + (int64_t)u->start_us * 1000;
 }
 
-/* Whether this run gave it other content, or would. */
+/* Returns whether this run gave it other content, or would. */
 static bool is_other_now(const struct task *in, const struct task_ctx *ctx)
 {
 	return in && ctx->changed && ctx->changed[in->index] &&
@@ -110,7 +110,7 @@ static int others_differ(const struct task *t, struct task_ctx *ctx, const struc
 		       : TASK_EQUAL;
 }
 
-/* Whether an active unit runs with other inputs than the plan's. The record also covers restarts that
+/* Returns whether an active unit runs with other inputs than the plan's. The record also covers restarts that
  * were not ours: see started.h. Without a record the age of the files decides. */
 static int inputs_differ(const struct task *t, struct task_ctx *ctx, const struct bus_unit *u,
 			 struct task_diff *diff)
@@ -139,7 +139,7 @@ static int inputs_differ(const struct task *t, struct task_ctx *ctx, const struc
 	return others_differ(t, ctx, u, &record, diff);
 }
 
-/* Whether it is enabled is asked only where that counts: the manager takes longer over it than over all else. */
+/* Asks whether it is enabled only where that counts: the manager takes longer over it than over all else. */
 static int get_unit(const struct task *t, struct task_ctx *ctx, struct arena *a, struct bus_unit *u,
 		    struct err *e)
 {
@@ -153,7 +153,7 @@ static bool is_enabled(const struct bus_unit *u)
 	return !str_eq(u->file_state, "disabled") && !str_eq(u->file_state, "");
 }
 
-/* Whether it ended in this boot: we saw it end, or it began and was not waited for, or systemd had started
+/* Returns whether it ended in this boot: we saw it end, or it began and was not waited for, or systemd had started
  * it before us because it is enabled. */
 static bool was_run(const struct task *t, struct task_ctx *ctx, const struct bus_unit *u)
 {
@@ -165,7 +165,7 @@ static bool was_run(const struct task *t, struct task_ctx *ctx, const struct bus
 	       (t->unit.once && record.state == STARTED_PENDING && start_of(u) >= record.us);
 }
 
-/* Whether it is what a start would make it, with whatever inputs. */
+/* Returns whether it is what a start would make it, with whatever inputs. */
 static bool is_up(const struct task *t, struct task_ctx *ctx, const struct bus_unit *u)
 {
 	if (str_eq(u->active_state, "active") || str_eq(u->active_state, "reloading"))
@@ -176,7 +176,7 @@ static bool is_up(const struct task *t, struct task_ctx *ctx, const struct bus_u
 	       was_run(t, ctx, u);
 }
 
-/* Whether it runs with the plan's inputs, and what it did is still there. */
+/* Returns whether it runs with the plan's inputs, and what it did is still there. */
 static int is_as_started(const struct task *t, struct task_ctx *ctx, const struct bus_unit *u,
 			 struct task_diff *diff)
 {
@@ -252,7 +252,7 @@ static int check_masked(const struct task *t, const struct task_ctx *ctx, struct
 	return err_fail(e, ERR_SYSTEM, EPERM, "it is masked: systemctl unmask %s", t->name);
 }
 
-/* Of a unit that is started as it is: a person does not want it, or systemd has seen to it in this boot. A service may still be
+/* Returns whether a unit is left as it is: a person does not want it, or systemd has seen to it in this boot. A service may still be
  * on its way, or have failed; a mount, a timer and a oneshot had their turn. */
 static bool is_left_to_others(const struct bus_unit *u)
 {
@@ -269,7 +269,7 @@ static bool is_at_work(const struct task *t, const struct bus_unit *u)
 	       (str_eq(u->active_state, "activating") || str_eq(u->active_state, "active"));
 }
 
-/* Whether a run would leave its process alone: it is at work, or as it should be. */
+/* Returns whether a run would leave its process alone: it is at work, or as it should be. */
 static bool needs_no_job(const struct task *t, struct task_ctx *ctx, const struct bus_unit *u)
 {
 	struct task_diff ignored = { 0 };
@@ -340,7 +340,7 @@ static int unit_check(const struct task *t, struct task_ctx *ctx, struct task_di
 	return has_wrong_checkpoint(t, ctx, diff) || diff->why[0] ? TASK_DIFFERS : TASK_EQUAL;
 }
 
-/* Whether `unit` starts only after `other` has finished: then waiting for it is waiting for ourselves. */
+/* Returns whether `unit` starts only after `other` has finished: then waiting for it is waiting for ourselves. */
 static bool is_ordered_after(struct bus *b, struct arena *a, const char *unit, const char *other,
 			     int depth)
 {
@@ -359,7 +359,7 @@ static bool is_ordered_after(struct bus *b, struct arena *a, const char *unit, c
 	return false;
 }
 
-/* Of what a unit starts after, the one that failed; NULL: none did. */
+/* Returns the unit that failed of those that one starts after; NULL: none did. */
 static const char *failed_before(struct bus *b, struct arena *a, const struct bus_unit *u,
 				 struct bus_unit *ret)
 {
@@ -441,7 +441,7 @@ static int may_start(const struct task *t, struct task_ctx *ctx, struct err *e)
 	return r;
 }
 
-/* Which pods stop, before they do. */
+/* Tells which pods stop, before they do. */
 static void tell_disruption(const struct task *t, const struct task_ctx *ctx,
 			    const struct bus_unit *u)
 {
@@ -575,7 +575,7 @@ static int job_done(const struct task *t, struct task_ctx *ctx, struct err *e)
 	return started_set(ctx->root_fd, t->name, &record, e);
 }
 
-/* Whether its job waits for the end of the very service that we are. */
+/* Returns whether its job waits for the end of the very service that we are. */
 static bool waits_for_us(const struct task *t, struct task_ctx *ctx, const struct task_run *run)
 {
 	autoarena struct arena *a = arena_new_empty();

@@ -24,7 +24,7 @@ struct db {
 	bool there;
 };
 
-/* Of a link: what it leads to, and not the link's own mode, which lets all users write. */
+/* Reads what a link leads to, and not the link's own mode, which lets all users write. */
 static int db_read_target(struct task_ctx *ctx, const char *path, struct buf *text, struct stat *st,
 			  struct err *e)
 {

@@ -214,7 +214,7 @@ static bool is_on(struct task_ctx *ctx, struct arena *a, const struct mount *m,
 	return false;
 }
 
-/* What a mount at a place would hide or fail on; NULL: nothing. */
+/* Returns what a mount at a place would hide or fail on; NULL: nothing. */
 static const char *in_the_way(struct task_ctx *ctx, struct arena *a, const char *path)
 {
 	struct strv names;
@@ -291,7 +291,7 @@ int volume_mount_is_free(const struct task *unit, struct task_ctx *ctx, struct e
 	return err_code(e);
 }
 
-/* What a volume's disks are and what may be done with them. */
+/* A look at a volume's disks, and what may be done with them. */
 struct look {
 	struct volume_req req;
 	struct disks disks;
@@ -358,7 +358,7 @@ static int look(const struct task *t, struct task_ctx *ctx, struct arena *a, str
 	return r;
 }
 
-/* Which of the disks is the one of that number cannot be told while there are disks to come. */
+/* Returns whether the disk of a number is a guess: it cannot be told while there are disks to come. */
 static bool is_guess(const struct task *t, const struct look *l)
 {
 	return l->missing && t->volume.want->nth >= 0 && l->now.verdict == VERDICT_FORMAT &&

@@ -18,7 +18,7 @@ static bool get_record(const struct node_volume *want, struct task_ctx *ctx, str
 	       str_eq(ret->machine, machine_of(ctx)) && str_eq(ret->fs, want->filesystem);
 }
 
-/* Whether a record speaks of other disks than the document does, or than those that are here. */
+/* Returns whether a record speaks of other disks than the document does, or than those that are here. */
 static bool is_of_others(const struct node_volume *want, struct arena *a,
 			 const struct disk_record *rec, const struct disks *disks)
 {
@@ -30,7 +30,7 @@ static bool is_of_others(const struct node_volume *want, struct arena *a,
 	return false;
 }
 
-/* What is not meant to persist is taken only when it is what this machine makes. */
+/* Returns the UUID that the disks carry. A volume that does not persist is adopted only if this machine formatted it. */
 static const char *carried_by(const struct node_volume *want, struct task_ctx *ctx, struct arena *a,
 			      const struct disk *d)
 {

@@ -6,7 +6,7 @@
 
 #include "nodeup/tasks/task.h"
 
-/* Of disks that a document names by path: what the record says, whatever has the name now, else what
+/* Return, for disks that a document names by path, what the record says, whatever has the name now, else what
  * they carry, else one of their own if they are volumes of EBS. Of a volume by its id that persists:
  * what it carries, else what the record says. NULL: nothing is known, it will be volume_uuid() of this
  * machine or of the volume's id. Reads only. */

@@ -72,7 +72,7 @@ static bool is_blank(struct task_ctx *ctx, struct arena *a, const struct disk *d
 	return p.state == PROBE_BLANK;
 }
 
-/* What was made of fewer disks, because one did not come in time, is left as it is. */
+/* Returns the disks without those that came late: what was made of fewer is left as it is. */
 static struct disks without_late(const struct node_volume *want, struct task_ctx *ctx,
 				 struct arena *a, const struct disks *all)
 {

@@ -55,7 +55,7 @@ static bool is_from(const struct disk_host *h, const struct mount *m, const stru
 	return false;
 }
 
-/* Where it is mounted, all places. A multi-device file system has a number of its own: its source tells
+/* Returns where it is mounted, all places. A multi-device file system has a number of its own: its source tells
  * one of its disks. */
 struct strv claim_mounts(const struct disk_host *h, struct arena *a, const struct disk *d)
 {

@@ -5,12 +5,12 @@
 
 #include "nodeup/volumes/disk.h"
 
-/* What holds a disk where no table names it. */
+/* The words for a disk that no table names as used. */
 #define CLAIM_UNNAMED "in use by the kernel: mounted elsewhere, or part of something"
 
-/* Whether two paths are one device, whatever their names. */
+/* Returns whether two paths are one device, whatever their names. */
 bool claim_is_same_node(const struct disk_host *h, const char *x, const char *y);
-/* Where it is mounted, all places that this process sees. */
+/* Returns where it is mounted, all places that this process sees. */
 struct strv claim_mounts(const struct disk_host *h, struct arena *a, const struct disk *d);
 /* "mounted on /data", "swap space in use", "in use by md127"; NULL: nothing, as far as the kernel's
  * tables tell. Only reads the tables, so that a plan disturbs no other program. */

@@ -17,7 +17,7 @@ static const struct disk *by_dev(const struct disks *all, const char *dev)
 	return NULL;
 }
 
-/* Where disks tell their ids, a name proves nothing. */
+/* Finds a disk by the id of its volume: where disks tell their ids, a name proves nothing. */
 static const struct disk *by_volume_id(const struct disks *all, const char *id,
 				       const char *attached_as)
 {

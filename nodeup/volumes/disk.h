@@ -12,7 +12,7 @@
 #include <sys/types.h>
 #include "nodeup/base/str.h"
 
-/* What the NVMe disks of an instance store call themselves. */
+/* The name that NVMe disks of an instance store have for themselves. */
 #define DISK_MODEL_STORE "Amazon EC2 NVMe Instance Storage"
 
 struct disk_host {
@@ -65,9 +65,9 @@ char *disk_identity(struct arena *a, const struct disk_host *h, const struct dis
  * another device's. */
 int disk_host_path(const struct disk_host *h, struct arena *a, const struct disk *d, char **ret,
 		   struct err *e) must_check;
-/* Whether two names of EC2's ("/dev/sdf", "xvdf") mean one disk. */
+/* Returns whether two names of EC2's ("/dev/sdf", "xvdf") mean one disk. */
 bool disk_name_eq(const char *a, const char *b);
-/* Whether a disk that is not NVMe may be EC2's own: those tell no model, and a LUN does. */
+/* Returns whether a disk that is not NVMe may be EC2's own: those tell no model, and a LUN does. */
 bool disk_may_be_ec2s(const struct disk *d);
 /* One line of a file of /sys or /proc, trimmed; NULL if there is none. */
 char *disk_attr(const struct disk_host *h, struct arena *a, const char *path);

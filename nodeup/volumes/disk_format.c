@@ -78,7 +78,7 @@ static void tell_udev(const struct disk_host *h, struct arena *a, const struct d
 	}
 }
 
-/* What a tool is given is the device that is open here, whatever becomes of its name. Where it tells the
+/* Gives a tool the device that is open here, whatever becomes of its name. Where it tells the
  * kernel which devices belong together, the kernel opens them by that name later: it is their own. */
 static int open_all(const struct disk_host *h, struct arena *a, const struct disks *on,
 		    bool by_name, struct locks *open, struct strv *ret_nodes, struct err *e)
@@ -247,7 +247,7 @@ static void forget_if_blank(const struct disk_host *h, struct arena *a,
 		(void)!disk_record_remove(h->root_fd, req->name, &ignored);
 }
 
-/* What no table of the kernel tells is asked before anything is recorded. */
+/* Asks what no table of the kernel tells, before anything is recorded. */
 static int not_in_use(const struct disk_host *h, struct arena *a, const struct volume_req *req,
 		      const struct disks *on, struct err *e)
 {
@@ -333,7 +333,7 @@ static int unmount_all(const struct disk_host *h, struct arena *a, const struct 
 	return 0;
 }
 
-/* What had been unmounted in vain is mounted as it was. */
+/* Mounts what had been unmounted in vain as it was. */
 static void mount_all(const struct disk_host *h, struct arena *a, const struct all_unmounted *was,
 		      struct err *e)
 {

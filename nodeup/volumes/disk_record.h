@@ -19,14 +19,14 @@ struct disk_record {
 
 /* The record of a volume; false if there is none that can be read. */
 bool disk_record_get(int root_fd, struct arena *a, const char *volume, struct disk_record *ret);
-/* Whether this machine was done with the disk of that serial number, in this boot or before. */
+/* Returns whether this machine was done with the disk of that serial number, in this boot or before. */
 bool disk_record_is_done(const struct disk_record *rec, const char *machine, const char *serial);
 /* The serial numbers of its disks, of those that told one. */
 struct strv disk_record_serials(struct arena *a, const struct disk_record *rec);
-/* Whether it names disks by serial number and this one, which has another, is none of them. Of two disks
+/* Returns whether it names disks by serial number and this one, which has another, is none of them. Of two disks
  * without a serial number nothing is known. */
 bool disk_record_rules_out(struct arena *a, const struct disk_record *rec, const char *serial);
-/* Whether the record of any volume but one (NULL: of any) speaks of a disk: by its serial number, by its identity (NULL: it has
+/* Returns whether the record of any volume but one (NULL: of any) speaks of a disk: by its serial number, by its identity (NULL: it has
  * none) or by the UUID of what is on it. One that cannot be read may. */
 bool disk_record_speaks_of(int root_fd, struct arena *a, const char *serial, const char *identity,
 			   const char *uuid, const char *but);
@@ -35,5 +35,5 @@ int disk_record_set(int root_fd, const char *volume, const struct disk_record *r
 		    struct err *e) must_check;
 /* Remove it, if it is there. */
 int disk_record_remove(int root_fd, const char *volume, struct err *e) must_check;
-/* Where it is. */
+/* Returns where it is. */
 char *disk_record_path(struct arena *a, const char *volume);

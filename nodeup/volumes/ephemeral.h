@@ -12,7 +12,7 @@
 #include "nodeup/volumes/fstab.h"
 #include "nodeup/volumes/disk_probe.h"
 
-/* Where cloud-init mounts it. */
+/* The place where cloud-init mounts it. */
 #define EPHEMERAL_POINT "/mnt"
 
 struct ephemeral {
@@ -34,16 +34,16 @@ int ephemeral_line(const struct disk_host *h, struct arena *a, const struct disk
 		   struct fstab *ret, struct err *e) must_check;
 int ephemeral_mount(const struct disk_host *h, struct arena *a, const struct disk *d,
 		    const struct fstab *line, struct err *e) must_check;
-/* Of one that was proven to be new and is held: cloud-init's line goes. */
+/* Remove cloud-init's line about one that was proven to be new and is held. */
 int ephemeral_forget(const struct disk_host *h, struct arena *a, const struct disk *d,
 		     struct err *e) must_check;
 /* And then the number of the superblock, without which nobody can mount it; a later run proves the rest anew. */
 int ephemeral_erase(int fd, const struct disk *d, struct err *e) must_check;
 
-/* Whether cloud-init has a line for a disk of ours. */
+/* Returns whether cloud-init has a line for a disk of ours. */
 bool ephemeral_has_line(const struct disk_host *h, struct arena *a, const struct disk *d,
 			const char *uuid);
-/* Whether it is mounted at EPHEMERAL_POINT as well as at its own place, or there alone. */
+/* Returns whether it is mounted at EPHEMERAL_POINT as well as at its own place, or there alone. */
 bool ephemeral_is_at_point(const struct disk_host *h, struct arena *a, const struct disk *d,
 			   const char *path);
 /* Remove the line, and the mount where nothing uses it; `path` is the disk's own place. */

@@ -22,7 +22,7 @@ enum { RO_SPARSE_SUPER = 0x1 };
 /* uninit_bg and metadata_csum: without one of them nobody honours what a group says of its bitmaps */
 enum { RO_GROUP_FLAGS = 0x10 | 0x400 };
 
-/* What is understood here; a file system with any other is somebody's choice. */
+/* Features that are understood here; a file system with any other is somebody's choice. */
 #define COMPAT_KNOWN (COMPAT_JOURNAL | 0x8 /* ext_attr */ | COMPAT_RESIZE | 0x20 /* dir_index */)
 #define INCOMPAT_KNOWN \
 	(0x2 /* filetype */ | 0x40 /* extent */ | INCOMPAT_64BIT | 0x200 /* flex_bg */)
@@ -150,7 +150,7 @@ static void take_sizes(struct ext *x, const unsigned char *s)
 	x->reserved = le16(s + 0xce);
 }
 
-/* Who made it, with what, and whether anything befell it since. */
+/* Checks who made it, with what, and whether anything befell it since. */
 static int check_super(struct ext *x, const unsigned char *s)
 {
 	static const unsigned char no_label[16];
@@ -175,7 +175,7 @@ static int check_super(struct ext *x, const unsigned char *s)
 	return 0;
 }
 
-/* Where its copies of the superblock end, mkfs leaves room for the descriptors of a file system that has grown
+/* Returns the room that mkfs leaves, where copies of the superblock end, for the descriptors of a file system that has grown
  * a thousandfold. One that grew has less. */
 static uint64_t room_to_grow(const struct ext *x)
 {
@@ -254,7 +254,7 @@ static int check_layout(struct ext *x, const unsigned char *s)
 	return check_end(x);
 }
 
-/* How many of the first n bits are set. */
+/* Returns how many of the first n bits are set. */
 static uint64_t count_bits(const unsigned char *bits, uint64_t n)
 {
 	uint64_t set = 0;
@@ -266,7 +266,7 @@ static uint64_t count_bits(const unsigned char *bits, uint64_t n)
 	return set;
 }
 
-/* Of the first group the inodes of mkfs are in use, of the others none. */
+/* Checks that the inodes of mkfs are in use in the first group, and none in the others. */
 static int check_inode_bits(const struct ext *x, const unsigned char *bits, uint32_t number)
 {
 	const uint64_t used = number == 0 ? LOST : 0;
@@ -500,7 +500,7 @@ static int check_journal(const struct ext *x, uint64_t *ret_blocks)
 	return 0;
 }
 
-/* What the inodes of mkfs have that are no files. */
+/* Checks what the inodes of mkfs have that are no files. */
 static int check_reserved(const struct ext *x, uint64_t supers, uint64_t *ret_blocks)
 {
 	const uint64_t room = supers * x->reserved;

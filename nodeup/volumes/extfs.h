@@ -11,7 +11,7 @@
 
 #include "nodeup/volumes/disk.h"
 
-/* Where the number is that a superblock is known by: without it nobody mounts it, and all else is as it was. */
+/* The place of the number that a superblock is known by: without it nobody mounts it, and all else is as it was. */
 enum { EXTFS_MAGIC_AT = 1024 + 0x38, EXTFS_MAGIC_SIZE = 2 };
 
 enum extfs_as {

@@ -70,7 +70,7 @@ struct about {
 	const char *uuid;
 };
 
-/* Whether a line is cloud-init's, and about the disk. Counts those about the disk. */
+/* Returns whether a line is cloud-init's, and about the disk. Counts those about the disk. */
 static bool take_line(const struct about *x, const char *line, struct fstab *ret)
 {
 	const struct strv words = fstab_words(x->a, line);
@@ -103,7 +103,7 @@ static int read_text(const struct disk_host *h, struct buf *text, struct io_attr
 	return 0;
 }
 
-/* What is left of it without cloud-init's lines about the disk is appended to ret_rest. */
+/* Appends to ret_rest what is left without cloud-init's lines about the disk. */
 static int read_lines(const struct about *x, const char *text, struct fstab *ret,
 		      struct buf *ret_rest, struct err *e)
 {

@@ -15,7 +15,7 @@ struct fstab {
 
 /* The words of a line: device, place, type, options; none of a comment. */
 struct strv fstab_words(struct arena *a, const char *line);
-/* What is said of a disk, by any of its names or by the UUID of what is on it. No file: nothing. */
+/* Read what is said of a disk, by any of its names or by the UUID of what is on it. No file: nothing. */
 int fstab_of(const struct disk_host *h, struct arena *a, const struct disk *d, const char *uuid,
 	     struct fstab *ret, struct err *e) must_check;
 /* Remove cloud-init's lines about it, durably. */

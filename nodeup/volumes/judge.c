@@ -21,7 +21,7 @@ static bool all_carry(const struct volume_req *req, const struct probe *probes, 
 	return *uuid != '\0';
 }
 
-/* What one judgement is about: the disks of a volume, or the array that they are. */
+/* The subject of one judgement: the disks of a volume, or the array that they are. */
 struct look {
 	const struct disk_host *h;
 	struct arena *a;
@@ -31,7 +31,7 @@ struct look {
 	const struct disk_record *rec; /* NULL: none */
 };
 
-/* What mkfs or mdadm of ours leaves when it is killed: no signature yet, or its own. */
+/* Returns whether this may be what a killed mkfs or mdadm of ours leaves: no signature yet, or its own. */
 static bool may_be_unfinished(const struct volume_req *req, const struct probe *p)
 {
 	return p->unknown || (p->fs &&
@@ -47,13 +47,13 @@ static bool is_recorded(const struct look *l, const struct disk *d)
 	return identity && strv_has(&l->rec->disks, identity);
 }
 
-/* Whether a run on this machine began, on whatever disks, and was interrupted. */
+/* Returns whether a run on this machine began, on whatever disks, and was interrupted. */
 static bool has_begun(const struct look *l)
 {
 	return l->rec && !l->rec->done && strcmp(l->rec->machine, l->req->machine) == 0;
 }
 
-/* Whether we began on these very disks when they were blank, and were interrupted. */
+/* Returns whether we began on these very disks when they were blank, and were interrupted. */
 static bool is_begun(const struct look *l, size_t i)
 {
 	const struct volume_req *req = l->req;
@@ -148,7 +148,7 @@ static int may_format(const struct disk_host *h, struct arena *a, const struct v
 	return 0;
 }
 
-/* Whether a disk is as EC2 made it. What is to outlive the instance is not put on its store that way. */
+/* Returns whether a disk is as EC2 made it. What is to outlive the instance is not put on its store that way. */
 static struct ephemeral look_at_handed(const struct look *l, size_t i, const struct probe *p)
 {
 	struct ephemeral ret;
@@ -186,7 +186,7 @@ static int judge_format(const struct look *l, const struct probe *probes, struct
 	return mkfs_check(&l->req->mkfs, l->members->n, e);
 }
 
-/* What carries the right file system but serves another purpose already. Cloud-init's mount of a disk that is ours by its
+/* Refuses what carries the right file system but serves another purpose already. Cloud-init's mount of a disk that is ours by its
  * record serves none. */
 static int not_elsewhere(const struct look *l, bool is_cloud_inits, struct err *e)
 {
@@ -216,7 +216,7 @@ static bool is_among(const struct disks *disks, const struct disk *d)
 	return false;
 }
 
-/* Whether what is on another device would be found under that UUID as well. */
+/* Returns whether what is on another device would be found under that UUID as well. */
 static bool has_uuid(const struct look *l, const struct disk *d, const char *uuid)
 {
 	struct probe p;
@@ -292,7 +292,7 @@ static struct probe *probe_all(const struct look *l)
 	return probes;
 }
 
-/* What has been made in an instance store is lost with it: another disk there is the next one. */
+/* Returns whether it is the next disk of an instance store: what was made there is lost with the old one. */
 static bool is_fresh_store(const struct look *l, const struct disk *d)
 {
 	const struct strv before = disk_record_serials(l->a, l->rec);

@@ -126,7 +126,7 @@ static void add_level(struct arena *a, const struct mkfs_req *req, struct strv *
 	strv_add(a, argv, level->metadata);
 }
 
-/* What the document says comes after what we say, in one "-E". */
+/* Adds what the document says behind what we say, in one "-E". */
 static void add_options(struct arena *a, const struct mkfs_kind *kind, const struct strv *options,
 			struct strv *argv)
 {

@@ -40,7 +40,7 @@ struct mkfs_req {
 
 /* The row of a file system, or NULL. */
 const struct mkfs_kind *mkfs_kind(const char *fs);
-/* Whether this can be asked for at all: file system, label, options, raid with that many disks
+/* Fail unless this can be asked for at all: file system, label, options, raid with that many disks
  * (0: not known yet). The message names no document. */
 int mkfs_check(const struct mkfs_req *req, size_t n_disks, struct err *e) must_check;
 /* Only the options, split at blanks into arguments. */

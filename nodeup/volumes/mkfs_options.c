@@ -10,7 +10,7 @@ enum form {
 	KEYS,     /* "stride=16,stripe_width=32": only those in keys */
 };
 
-/* What a document may say to a tool. Nothing here chooses a device, a place on it, or a dry run. */
+/* Options that a document may give a tool. None of them chooses a device, a place on it, or a dry run. */
 static const struct option {
 	const char *fs, *flag;
 	enum form form;
@@ -138,7 +138,7 @@ static const struct option *option_of(const char *fs, const char *arg, const cha
 	return NULL;
 }
 
-/* What has a place of its own in the documents. */
+/* Options that have a place of their own in the documents. */
 static const struct {
 	const char *flag, *why;
 } elsewhere[] = {

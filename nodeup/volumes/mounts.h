@@ -29,9 +29,9 @@ int mounts_read(int root_fd, struct arena *a, const char *process, struct mounts
 char *mounts_unescape(struct arena *a, const char *word);
 /* Files and devices that are swap space in use; none without the kernel's table. */
 struct strv mounts_swaps(int root_fd, struct arena *a);
-/* What is mounted exactly there, on top; NULL: nothing. */
+/* Returns what is mounted exactly there, on top; NULL: nothing. */
 const struct mount *mounts_at(const struct mounts *m, const char *path);
-/* What a path lies on; NULL when not even "/" is in the table. */
+/* Returns what a path lies on; NULL when not even "/" is in the table. */
 const struct mount *mounts_under(const struct mounts *m, const char *path);
 /* A path as its file system knows it, whatever it is mounted at. */
 char *mounts_inner(struct arena *a, const struct mount *m, const char *path);

@@ -7,7 +7,7 @@
 
 #include "nodeup/volumes/disk.h"
 
-/* What libblkid calls a member of an array. */
+/* libblkid's name for a member of an array. */
 #define RAID_MEMBER "linux_raid_member"
 
 /* The array that all of these and nothing else use; false if there is none. */

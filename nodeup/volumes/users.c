@@ -61,7 +61,7 @@ static int gone_or(int r)
 	return r == -ENOENT || r == -ESRCH || r == -ENOTDIR ? 0 : r;
 }
 
-/* Whether a number is that of the disk that is asked about. */
+/* Returns whether a number is that of the disk that is asked about. */
 static bool is_number(const struct search *s, unsigned int dev_major, unsigned int dev_minor)
 {
 	char dev[32]; /* as /sys writes it */
@@ -70,7 +70,7 @@ static bool is_number(const struct search *s, unsigned int dev_major, unsigned i
 	return s->disk && strcmp(dev, s->disk) == 0;
 }
 
-/* Whether it is the disk that is asked about: 1, 0 or -errno. No server is waited for to tell. */
+/* Returns whether it is the disk that is asked about: 1, 0 or -errno. No server is waited for to tell. */
 static int is_disk(const struct search *s, int dir, const char *name)
 {
 	struct statx st;
@@ -210,7 +210,7 @@ static bool is_overlay_of(const struct search *s, const struct mount *m)
 	return false;
 }
 
-/* Whether a namespace has the root that we have: then its mount points mean the same. */
+/* Returns whether a namespace has the root that we have: then its mount points mean the same. */
 static bool has_our_root(const struct search *s, const struct process *p)
 {
 	const struct mount *ours = mounts_at(&s->own, "/"), *theirs = mounts_at(p->mounts, "/");
@@ -331,7 +331,7 @@ static int look_at_swaps(struct search *s)
 	return 0;
 }
 
-/* Whether a loop device is over the disk, or over a file of it. Its path is that of whoever made it, and may mean another
+/* Returns whether a loop device is over the disk, or over a file of it. Its path is that of whoever made it, and may mean another
  * file here: the device itself is asked. If it does not tell, it may be. */
 static bool is_over_disk(const struct search *s, const char *loop)
 {

@@ -16,7 +16,7 @@ struct user {
 		*what; /* "containerd-shim (pid 812) has '/var/lib/docker/x' open"; NULL: nothing */
 };
 
-/* What uses a disk: a process that has the device open or mapped, a loop device over it, and where the disk is mounted at `point` (NULL:
+/* Find what uses a disk: a process that has the device open or mapped, a loop device over it, and where the disk is mounted at `point` (NULL:
  * nowhere) what users_of would find there. That mount itself is none, nor is one of another namespace that goes when it goes. */
 int users_of_disk(int root_fd, struct arena *a, const char *dev, const char *point,
 		  struct user *ret, struct err *e) must_check;

@@ -96,7 +96,7 @@ static void add_image_ages(struct plan *p, struct strv *flags)
 	strv_sort(flags);
 }
 
-/* What kops 1.36 and later have in kubelet.conf. The timeout is there even if the document has one: the last counts.
+/* Adds the flags that kops 1.36 and later have in kubelet.conf. The timeout is there even if the document has one: the last counts.
  * source: kops 1.35 nodeup/pkg/model/kubelet.go buildSystemdEnvironmentFile */
 static void add_own_flags(struct plan *p, struct strv *flags)
 {

@@ -65,7 +65,7 @@ static const char *environment(struct plan *p)
 	return strv_join(p->arena, &lines, "");
 }
 
-/* What it does is its own: it applies addons by the program channels, and labels its node. Its kubeconfig is the pki
+/* protokube applies addons by the program channels, and labels its node. Its kubeconfig is the pki
  * builder's. source: kops 1.35 nodeup/pkg/model/protokube.go */
 static void add_service(struct plan *p)
 {
@@ -97,7 +97,7 @@ static void add_service(struct plan *p)
 	strv_add(p->arena, &t->unit.inputs, BIN "protokube");
 }
 
-/* What nodeup of kops 1.35 or older has left here, ours or its own. The pod kops-channels applies the addons now;
+/* Removes what nodeup of kops 1.35 or older has left here, ours or its own. The pod kops-channels applies the addons now;
  * documents that have none leave it where it is. */
 static void remove_service(struct plan *p)
 {

@@ -11,7 +11,7 @@
 
 /* The model of the plan's node. */
 const struct kops_node *kops_of(const struct plan *p);
-/* Whether the kops of its documents does that. */
+/* Returns whether the kops of its documents does that. */
 bool kops_has(const struct plan *p, enum kops_change change);
 /* The certificates of kubernetes-ca, all generations. */
 const char *kops_ca(const struct plan *p);

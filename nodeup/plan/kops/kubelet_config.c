@@ -216,7 +216,7 @@ const char *kops_runtime_endpoint(const struct plan *p)
 		       : "unix:///run/containerd/containerd.sock";
 }
 
-/* What kops sets itself; where kubelet.conf is not for it, these are flags. */
+/* Sets what kops sets itself; where kubelet.conf is not for it, these are flags. */
 static void set_own(struct plan *p, struct tree *doc, const struct kops_kubelet *spec)
 {
 	struct arena *a = p->arena;

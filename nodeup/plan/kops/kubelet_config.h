@@ -7,7 +7,7 @@
 
 /* The files of the certificate that it shows. */
 extern const char kops_server_cert[], kops_server_key[];
-/* Where it finds containerd: a URL. */
+/* Returns where it finds containerd: a URL. */
 const char *kops_runtime_endpoint(const struct plan *p);
 /* KubeletConfiguration made of kubelet's settings, with what Go writes although it is not set. "" when the plan fails. */
 const char *kops_kubelet_config(struct plan *p, const struct kops_kubelet *spec);

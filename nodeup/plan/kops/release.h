@@ -4,7 +4,7 @@
 
 #include "nodeup/plan/release.h"
 
-/* What this host is given; that of the first release for a host that nodes are not made on. */
+/* Returns what this host is given; that of the first release for a host that nodes are not made on. */
 const struct release_today *kops_release(const struct plan *p);
 /* Returns those of the guards that this host gets of the kops of its documents. */
 unsigned int kops_guards(const struct plan *p, unsigned int guards);

@@ -8,13 +8,13 @@
 #include "nodeup/plan/kubeconfig.h"
 #include "nodeup/plan/static_pod.h"
 
-/* What the plan's node has as one of kops 1.8. */
+/* Returns what the plan's node has as one of kops 1.8. */
 const struct kops18_node *kops18_of(const struct plan *p);
 /* A file below the layout's srv. */
 const char *kops18_in_srv(const struct plan *p, const char *name);
 /* The API server as seen from this node. */
 const char *kops18_api_server(const struct plan *p);
-/* Whether names are spread by gossip (".k8s.local") instead of DNS. */
+/* Returns whether names are spread by gossip (".k8s.local") instead of DNS. */
 bool kops18_uses_gossip(const struct plan *p);
 /* The same of the cluster's own name, by which kube-proxy is told. */
 bool kops18_is_gossip_cluster(const struct plan *p);
