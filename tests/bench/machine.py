@@ -136,7 +136,7 @@ class Machine:
         self.keys = len(keys.find(self.files()) - keys.find((WORK / self.node.conf.split("/", maxsplit=1)[0]).rglob("*")))
         fetched = sum((DATA / name).stat().st_size for name in self.wanted)
         self.floor_s = {"slow": fetched / data.RATE, "disk": self.installed / data.DISK}.get(self.way, 0)
-        self.floor = tools.floor(self.node, self.wanted, self.keep_installed(), self.keys)
+        self.floor = tools.floor(self.node, self.wanted, self.keep_installed(), self.keys) | {"disk": tools.disk(self.installed)}
         if self.wanted and self.way != "crawl":
             self.beside["pipeline"] = tools.pipeline(self.node, self.wanted, self.node.ports[0]) + "\nsync -f ." * (self.way == "disk")
         if self.wanted and self.way in ("slow", "crawl"):
