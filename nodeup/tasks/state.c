@@ -188,13 +188,19 @@ bool state_is_lost(struct state *s, const char *path, const struct stat *st)
 	return look_up(s, path, &r) && r.lost && io_stamp_eq(&r.stamp, &now);
 }
 
-static void keep(struct state *s, const struct record *new)
+/* Whether the record says as much already: of the very file that was flushed when it was made. */
+static bool says(const struct record *r, const struct record *new)
 {
-	struct record *r;
+	return r && r->durable && !r->lost && digest_eq(&r->digest, &new->digest) &&
+	       io_stamp_eq(&r->stamp, &new->stamp) && str_eq(r->origin, new->origin) &&
+	       (r->written || !new->written);
+}
+
+/* The lock is held. */
+static void put(struct state *s, struct record *r, const struct record *new)
+{
 	bool written;
 
-	(void)pthread_mutex_lock(&s->lock);
-	r = find(s, new->path);
 	if (!r) {
 		arena_push(s->arena, s->records, s->n, (struct record){ 0 });
 		r = &s->records[s->n - 1];
@@ -205,6 +211,16 @@ static void keep(struct state *s, const struct record *new)
 	r->path = arena_str(s->arena, new->path);
 	r->origin = arena_str(s->arena, new->origin);
 	s->dirty = true;
+}
+
+static void keep(struct state *s, const struct record *new)
+{
+	struct record *r;
+
+	(void)pthread_mutex_lock(&s->lock);
+	r = find(s, new->path);
+	if (!says(r, new))
+		put(s, r, new);
 	(void)pthread_mutex_unlock(&s->lock);
 }
 

@@ -33,7 +33,7 @@ bool state_is_lost(struct state *s, const char *path, const struct stat *st);
  * forgotten. */
 void state_set(struct state *s, const char *path, const struct digest *d, const char *origin);
 /* Record that path held d when it was read, which was after `st` was taken: a change since then makes
- * the record void. state_sync flushes it before its record counts. */
+ * the record void. state_sync flushes it before its record counts, unless there is the same one already. */
 void state_saw(struct state *s, const char *path, const struct digest *d, const char *origin,
 	       const struct stat *st);
 /* The paths that we wrote a file to; with found_too also those where we found it as it should be. Those that `origin` asked for

@@ -49,11 +49,12 @@ def test_a_second_run_asks_for_no_certificate_and_changes_nothing(worker):
     assert worker.requests()[asked:] == ["200 "]
 
 
-def test_a_second_run_flushes_nothing(worker, tmp_path):
+@pytest.mark.parametrize("command", ["apply", "repair"])
+def test_a_second_run_flushes_nothing(command, worker, tmp_path):
     with worker.controller():
         assert worker.apply().returncode == OK
-        trace = ["strace", "-f", "-qq", "-o", tmp_path / "trace", "-e", "trace=fsync,fdatasync,syncfs,sync"]
-        again = subprocess.run([*trace, *worker.command("apply")], capture_output=True, text=True, env=worker.environ(), stdin=subprocess.DEVNULL)
+        trace = ["strace", "-f", "-y", "-qq", "-o", tmp_path / "trace", "-e", "signal=none", "-e", "trace=fsync,fdatasync,syncfs,sync"]
+        again = subprocess.run([*trace, *worker.command(command)], capture_output=True, text=True, env=worker.environ(), stdin=subprocess.DEVNULL)
     assert again.returncode == OK, again.stderr
     assert (tmp_path / "trace").read_text() == ""
 
