@@ -480,7 +480,7 @@ int io_mkdirs_for(int root_fd, const char *path, mode_t mode, io_made_fn *made, 
 	for (char *p = strchr(part + find_above(root_fd, part) + 1, '/'); p;
 	     p = strchr(p + 1, '/')) {
 		*p = '\0';
-		r = is_dir(root_fd, part) ? 0 : make_dir(&making, part, DIR_MODE, e);
+		r = make_dir(&making, part, DIR_MODE, e);
 		*p = '/';
 		if (r < 0)
 			return r;

@@ -15,8 +15,12 @@ int record_write(int root_fd, const char *path, mode_t mode, const char *text, s
 {
 	const struct io_attr attr = { .mode = mode };
 	autofree char *dir = xasprintf("%.*s", (int)(strrchr(path, '/') - path), path);
-	int r = io_mkdirs(root_fd, dir, DIR_MODE, e);
+	int r = io_replace(root_fd, path, text, strlen(text), &attr, e);
 
+	/* mostly its directory is there */
+	if (r != -ENOENT)
+		return r;
+	r = io_mkdirs(root_fd, dir, DIR_MODE, e);
 	return r < 0 ? r : io_replace(root_fd, path, text, strlen(text), &attr, e);
 }
 
