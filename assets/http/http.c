@@ -261,8 +261,9 @@ static int start_request(struct http *h, struct transfer *t)
 	}
 	if (*address)
 		return transfer_refuse_link_local(t, address);
-	route.ca = find_ca(h);
 	route.proxy = is_direct(t) ? "" : proxy_of(h, t)->url;
+	if (is_https(t->url) || is_https(route.proxy))
+		route.ca = find_ca(h);
 	/* curl alone knows which hosts go without the proxy */
 	needs_roots = is_https(t->url) || (is_https(route.proxy) && !*route.no_proxy);
 	if (needs_roots && !has_roots(&route.ca))
@@ -541,8 +542,6 @@ static void copy_opts(struct http *h, const struct http_opts *opts)
 		h->opts.stall_timeout_ns = STALL_TIMEOUT_S * DUR_SEC;
 	h->proxies = proxy_load(a);
 	h->ca = (struct http_ca){ .bundle = h->opts.ca_file, .roots = opts->roots };
-	if (!has_roots(&h->ca))
-		h->ca = http_find_ca(a, opts->root_fd);
 }
 
 static void release_engine(struct http *h)

@@ -59,6 +59,13 @@ def test_layout(world, mounts, machine, layout):
     assert world.installed(KUBELET).read_bytes() == world.contents[KUBELET]
 
 
+def test_no_roots_are_looked_for_where_none_are_needed(world, tmp_path):
+    """Each request would look at all places of a machine that has none."""
+    log = tmp_path / "opened"
+    world.converge(prefix=["strace", "-f", "-qq", "-o", str(log), "-e", "trace=openat2"])
+    assert "/etc/" in log.read_text() and "certs" not in log.read_text()
+
+
 def hashed_name(path):
     return subprocess.run(["openssl", "x509", "-hash", "-noout", "-in", path], capture_output=True, check=True,
                           text=True).stdout.strip() + ".0"
