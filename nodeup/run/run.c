@@ -96,7 +96,7 @@ static int do_step(struct item *it, struct err *e)
 		if (r != TASK_DIFFERS)
 			return r;
 		/* what follows may take long, and others may wait for what is done */
-		if (it->job.brief)
+		if (it->job.brief && it->sched->open)
 			workers_tell(it->sched->req->workers);
 		r = it->o->diff.kept || it->o->diff.unsure ? 0 : started_doubt(t, ctx, e);
 		if (r < 0)
