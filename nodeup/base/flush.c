@@ -95,7 +95,7 @@ void flush_free(struct flush *f)
 
 		(void)err_fail(&e, ERR_BUSY, ECANCELED, "the run ended before '%s' was named",
 			       f->files[i].path);
-		f->files[i].done(f->files[i].arg, &e);
+		f->files[i].done(f->files[i].arg, f->files[i].stage.fd, &e);
 		drop_file(&f->files[i]);
 	}
 	for (size_t i = 0; i < f->n_dirs; i++)
@@ -280,7 +280,7 @@ int flush_run(struct flush *f, struct err *e)
 	for (size_t i = 0; i < n; i++) {
 		const struct err *why = files[i].err;
 
-		files[i].done(files[i].arg, why ? why : r < 0 ? e : NULL);
+		files[i].done(files[i].arg, files[i].stage.fd, why ? why : r < 0 ? e : NULL);
 		drop_file(&files[i]);
 	}
 	for (size_t i = 0; i < n_dirs; i++)

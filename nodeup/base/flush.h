@@ -27,8 +27,8 @@
 
 struct flush;
 
-/* A file has its name and is on the disk (e NULL), or is not there; called once, by flush_run or flush_free. */
-typedef void flush_done_fn(void *arg, const struct err *e);
+/* A file has its name and is on the disk (e NULL), or is not there; fd is open for it. Called once, by flush_run or flush_free. */
+typedef void flush_done_fn(void *arg, int fd, const struct err *e);
 
 /* A group of nothing yet. */
 struct flush *flush_new(void);

@@ -286,7 +286,10 @@ static int publish(const struct task *t, struct task_ctx *ctx, int source,
 	if (!digest_eq(&got, &want->digest))
 		return err_fail(e, ERR_SYSTEM, EIO, "'%s': its copy has other bytes", path);
 	set_label(ctx, stage.fd);
-	return io_stage_commit(&stage, path, &attr, e);
+	r = io_stage_commit(&stage, path, &attr, e);
+	if (r == 0)
+		state_set(ctx->state, path, stage.fd, &want->digest, t->origin);
+	return r;
 }
 
 static int program_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
@@ -313,7 +316,6 @@ static int program_apply(const struct task *t, struct task_ctx *ctx, struct task
 		r = write_record(ctx, &both, e);
 	if (r < 0)
 		return r;
-	state_set(ctx->state, t->name, &want->digest, t->origin);
 	(void)print_to(run->remark, sizeof(run->remark), "nodeup %.20s, sha256 %.12s",
 		       want->version, digest_hex(&want->digest, hex));
 	return TASK_DONE;

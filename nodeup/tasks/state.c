@@ -117,17 +117,6 @@ void state_close(struct state *s)
 	free(s);
 }
 
-static bool stamp_now(struct state *s, const char *path, struct io_stamp *ret)
-{
-	struct err ignored;
-	struct stat st;
-
-	if (io_stat(s->root_fd, path, &st, &ignored) < 0)
-		return false;
-	*ret = io_stamp_of(&st);
-	return true;
-}
-
 /* Finds what is recorded of it; false: nothing. */
 static bool look_up(struct state *s, const char *path, struct record *ret)
 {
@@ -224,14 +213,18 @@ static void keep(struct state *s, const struct record *new)
 	(void)pthread_mutex_unlock(&s->lock);
 }
 
-void state_set(struct state *s, const char *path, const struct digest *d, const char *origin)
+void state_set(struct state *s, const char *path, int fd, const struct digest *d,
+	       const char *origin)
 {
 	struct record r = {
 		.path = path, .origin = origin, .digest = *d, .durable = true, .written = true
 	};
+	struct stat st;
 
-	if (stamp_now(s, path, &r.stamp))
-		keep(s, &r);
+	if (fstat(fd, &st) < 0)
+		return;
+	r.stamp = io_stamp_of(&st);
+	keep(s, &r);
 }
 
 void state_saw(struct state *s, const char *path, const struct digest *d, const char *origin,

@@ -29,9 +29,10 @@ uint64_t state_size_of(struct state *s, const char *path, const struct digest *d
 int state_open_copy(struct state *s, const struct digest *d);
 /* Returns whether it is one whose fsync failed. */
 bool state_is_lost(struct state *s, const char *path, const struct stat *st);
-/* Record that we wrote d to path (reads its stamp), and that this is on the disk; what cannot be looked at is
- * forgotten. */
-void state_set(struct state *s, const char *path, const struct digest *d, const char *origin);
+/* Record that we wrote d to path, and that this is on the disk. The stamp is that of fd, which is open for it: whoever put another
+ * file there since did not get our record. */
+void state_set(struct state *s, const char *path, int fd, const struct digest *d,
+	       const char *origin);
 /* Record that path held d when it was read, which was after `st` was taken: a change since then makes
  * the record void. state_sync flushes it before its record counts, unless there is the same one already. */
 void state_saw(struct state *s, const char *path, const struct digest *d, const char *origin,

@@ -110,7 +110,7 @@ struct commit {
 	struct digest content;
 };
 
-static void commit_ended(void *arg, const struct err *e)
+static void commit_ended(void *arg, int fd, const struct err *e)
 {
 	autofree struct commit *c = arg;
 
@@ -118,7 +118,7 @@ static void commit_ended(void *arg, const struct err *e)
 	if (e)
 		*c->run->error = *e;
 	else
-		state_set(c->ctx->state, task_path(c->task), &c->content, c->task->origin);
+		state_set(c->ctx->state, task_path(c->task), fd, &c->content, c->task->origin);
 	__atomic_store_n(&c->run->stage, STAGE_ENDED, __ATOMIC_RELEASE);
 	task_wake(c->ctx, c->run);
 }
@@ -138,7 +138,7 @@ int task_commit(const struct task *t, struct task_ctx *ctx, struct task_run *run
 	if (!ctx->flush) {
 		r = io_stage_commit(s, task_path(t), attr, e);
 		if (r == 0)
-			state_set(ctx->state, task_path(t), content, t->origin);
+			state_set(ctx->state, task_path(t), s->fd, content, t->origin);
 		return r;
 	}
 	c = xcalloc(1, sizeof(*c));

@@ -48,10 +48,11 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static void note_end(void *arg, const struct err *e)
+static void note_end(void *arg, int fd, const struct err *e)
 {
 	int *became = arg;
 
+	assert_true(fd >= 0);
 	assert_int_equal(*became, 0);
 	*became = e ? e->errnum : 1;
 }

@@ -67,11 +67,13 @@ static void put_unit(struct world *w, const char *name, const char *origin, cons
 {
 	const char *path = arena_printf(w->session.arena, UNITS "%s", name);
 	struct digest d = { .algo = DIGEST_SHA256 };
+	autoclose int fd = -1;
 	struct state *s;
 
 	scratch_write(&w->root, path, text);
+	assert_int_equal(io_open_file(w->root.fd, path, &fd, &w->e), 0);
 	assert_int_equal(state_open(w->root.fd, &s, &w->e), 0);
-	state_set(s, path, &d, origin);
+	state_set(s, path, fd, &d, origin);
 	assert_int_equal(state_store(s, &w->e), 0);
 	state_close(s);
 }
