@@ -81,7 +81,7 @@ static int write_record(struct task_ctx *ctx, const struct programs *known, stru
 		(void)buf_addf(&text, "sha256:%s %s\n", digest_hex(&known->v[i].digest, hex),
 			       known->v[i].version);
 	r = buf_check(&text, record_path, e);
-	return r < 0 ? r : record_write(ctx->root_fd, record_path, 0644, buf_str(&text), e);
+	return r < 0 ? r : record_keep(ctx->root_fd, record_path, 0644, buf_str(&text), e);
 }
 
 /* The program that runs. */
