@@ -11,8 +11,8 @@
 #include "nodeup/base/print.h"
 
 enum {
-	BUFFER_SIZE = 192 * 1024, /* each transfer has one, and all may be full at once */
-	WINDOW = 352 * 1024,
+	BUFFER_SIZE = 512 * 1024, /* each transfer has one, and all may be full at once */
+	WINDOW = 512 * 1024,
 	LOOKUP_MS = 3 * 1000,
 	/* OpenSSL's verdict on a certificate (X509_V_ERR_...) */
 	CERT_NOT_YET_VALID = 9,
