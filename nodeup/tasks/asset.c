@@ -58,8 +58,10 @@ static int asset_recheck(const struct task *t, struct task_ctx *ctx, struct task
 
 	/* what mirrors had is no more believed than what is here */
 	cache_mismatches_forget(ctx->cache, d);
-	if (state == CACHE_RIGHT)
+	if (state == CACHE_RIGHT) {
+		members_note_right(ctx, t->asset.asset);
 		return cache_check_signature(ctx->cache, t->asset.asset, e);
+	}
 	if (state == CACHE_ABSENT && task_is_unneeded(t, ctx))
 		return TASK_EQUAL;
 	if (state == CACHE_ABSENT)

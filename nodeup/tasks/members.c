@@ -87,6 +87,24 @@ static struct archive *find(const struct members *m, const struct asset *as)
 	return NULL;
 }
 
+static bool is_proven(const struct archive *ar)
+{
+	return __atomic_load_n(&ar->proven, __ATOMIC_RELAXED);
+}
+
+static void note_proven(struct archive *ar)
+{
+	__atomic_store_n(&ar->proven, true, __ATOMIC_RELAXED);
+}
+
+void members_note_right(struct task_ctx *ctx, const struct asset *as)
+{
+	struct archive *ar = find(ctx->members, as);
+
+	if (ar)
+		note_proven(ar);
+}
+
 static struct told *find_told(const struct archive *ar, const char *member)
 {
 	struct told *t = ar->told;
@@ -129,7 +147,7 @@ static struct members_told recall_noted(struct archive *ar, struct task_ctx *ctx
 /* From memory, else from the record; in a run that verifies from what it has read alone. */
 static struct members_told recall(struct archive *ar, struct task_ctx *ctx, const char *member)
 {
-	const struct told *t = ctx->verify && !ar->proven ? NULL : find_told(ar, member);
+	const struct told *t = ctx->verify && !is_proven(ar) ? NULL : find_told(ar, member);
 
 	if (t)
 		return t->what;
@@ -314,10 +332,10 @@ static int prove(struct archive *ar, struct task_ctx *ctx, struct err *e)
 	const struct asset *as = ar->unpack->unpack.asset;
 	struct err why;
 
-	if (ctx->verify && !ar->proven)
-		ar->proven = cache_inspect(ctx->cache, &as->digest, CACHE_BY_BYTES, &why).state ==
-			     CACHE_RIGHT;
-	return !ctx->verify || ar->proven
+	if (ctx->verify && !is_proven(ar) &&
+	    cache_inspect(ctx->cache, &as->digest, CACHE_BY_BYTES, &why).state == CACHE_RIGHT)
+		note_proven(ar);
+	return !ctx->verify || is_proven(ar)
 		       ? 0
 		       : err_fail(e, ERR_SYSTEM, ENOENT, "asset %s: the cache does not have it",
 				  as->name);
@@ -527,7 +545,8 @@ static void close_sink(void *arg, const struct asset *as, bool complete)
 	struct members *m = arg;
 	struct archive *ar = find(m, as);
 
-	ar->proven = ar->proven || complete;
+	if (complete)
+		note_proven(ar);
 	/* another attempt, or a pass over the entry, may do better */
 	end_reading(m, ar, m->ctx, complete ? READ_WELL : READ_NEVER);
 }

@@ -29,8 +29,8 @@ def damage(world, *paths):
             record.write_text(text)
 
 
-def repair(world, *flags):
-    done = world.run("repair", *flags)
+def repair(world, *flags, **kw):
+    done = world.run("repair", *flags, **kw)
     assert done.code == OK and done.out.splitlines()[-1] == "success", done
     return done
 
@@ -47,6 +47,17 @@ def test_nothing_to_repair(world):
     notes = {name for name in now if name.endswith(".members")}
     changed = [d for d in differences(cached, now) if d.split(": ")[0] not in notes | {".", "verified"}]
     assert notes and not changed and not world.unused(), changed
+
+
+def test_an_archive_is_hashed_once(world, tmp_path):
+    """It is opened for that, and to be read. Small ones may be looked at by two threads in the same moment."""
+    world.converge()
+
+    def opened(log):
+        repair(world, prefix=["strace", "-f", "-qq", "-o", str(log), "-e", "trace=openat"])
+        return len(re.findall(rf'openat\(.*"sha256/{world.entry(CNI).name}"', log.read_text()))
+
+    assert any(opened(tmp_path / f"opened{n}") == 2 for n in range(5))
 
 
 def test_a_large_member(world):
