@@ -50,3 +50,19 @@ bool version_parse(struct arena *a, const char *text, struct version *ret)
 	*ret = v;
 	return true;
 }
+
+int version_of_toml(struct arena *a, const char *text)
+{
+	const struct strv lines = strv_split(a, text, '\n');
+
+	for (size_t i = 0; i < lines.n; i++) {
+		const char *line = str_trim(a, lines.v[i]);
+
+		/* a key below a table is another one */
+		if (*line == '[')
+			return 0;
+		if (str_has_prefix(line, "version") && strchr(line, '='))
+			return (int)strtol(strchr(line, '=') + 1, NULL, 10);
+	}
+	return 0;
+}

@@ -1,7 +1,5 @@
 #include "nodeup/plan/kops/host_checks.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include "nodeup/config/kops/changes.h"
 #include "nodeup/config/version.h"
 #include "nodeup/plan/kops/kops.h"
@@ -38,27 +36,10 @@ static bool has_containerd_1(const struct plan *p)
 	return is_containerd_before(p, 2, 0) && node_k8s_at_least(p->req->node, 1, 36);
 }
 
-/* The version that a configuration of the documents' own is written in; 0: none is. */
-static long version_of_override(const struct plan *p)
-{
-	const char *text = kops_of(p)->config->containerd.config_override;
-	const struct strv lines = strv_split(p->arena, text ? text : "", '\n');
-
-	for (size_t i = 0; i < lines.n; i++) {
-		const char *line = str_trim(p->arena, lines.v[i]);
-
-		/* a key below a table is another one */
-		if (*line == '[')
-			return 0;
-		if (str_has_prefix(line, "version") && strchr(line, '='))
-			return strtol(strchr(line, '=') + 1, NULL, 10);
-	}
-	return 0;
-}
-
 static bool has_config_too_new(const struct plan *p)
 {
-	const long version = version_of_override(p);
+	const char *own = kops_of(p)->config->containerd.config_override;
+	const int version = version_of_toml(p->arena, own ? own : "");
 
 	return (version >= 4 && is_containerd_before(p, 2, 3)) ||
 	       (version == 3 && is_containerd_before(p, 2, 0));
