@@ -47,7 +47,10 @@
 	/* how many there are */ \
 	X(struct opt_int, instance_store, "instanceStore", .doc = "disks of the instance store") \
 	X(struct opt_bool, instance_store_used, "instanceStoreUsed", .doc = "whether docker and kubelet of this instance are on them") \
-	X(struct opt_bool, raid, "raid", .doc = "whether several disks can be striped by md")
+	X(struct opt_bool, raid, "raid", .doc = "whether several disks can be striped by md") \
+	X(struct opt_bool, kubelet_flags, "kubeletFlags", .doc = "whether kops' own program gave kubelet its settings by flags, not by a file") \
+	/* 0: it says none */ \
+	X(struct opt_int, containerd_config, "containerdConfig", .doc = "version that containerd's config.toml is written in")
 /* clang-format on */
 
 struct facts {

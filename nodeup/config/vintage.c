@@ -4,6 +4,7 @@
 #include "nodeup/base/near.h"
 #include "nodeup/base/paths.h"
 #include "nodeup/config/dialect.h"
+#include "nodeup/config/facts.h"
 #include "nodeup/config/version.h"
 
 /* The minors of kops 1.x whose documents are read: one more range is one more row. */
@@ -128,6 +129,8 @@ static const struct {
 static const char setting_key[] = "kopsVersion";
 /* The sign of a version that was on record of another document. */
 static const char former[] = "an earlier document";
+/* The sign of a version that keys and the files on the host left. */
+static const char left_here[] = "what kops left here";
 
 /* Files of kops' own, which lie in a folder of its version. */
 static const char *const own_files[] = { "nodeup", "protokube", "channels", "utils.tar.gz" };
@@ -568,12 +571,15 @@ const char *vintage_text(struct arena *a, const struct vintage *v)
 const char *vintage_known_by(struct arena *a, const struct vintage *v)
 {
 	const int newest = taken_minor(v);
+	const char *what = "its keys";
 
 	if (v->text || !v->newest)
 		return v->by;
+	if (str_eq(v->by, left_here))
+		what = arena_printf(a, "%s and %s", what, left_here);
 	if (v->oldest >= newest)
-		return "its keys";
-	return arena_printf(a, "its keys (%s are possible)", range(a, v->oldest, newest));
+		return what;
+	return arena_printf(a, "%s (%s are possible)", what, range(a, v->oldest, newest));
 }
 
 const char *vintage_title(struct arena *a, const struct vintage *v)
@@ -681,13 +687,48 @@ static void narrow_by_kubernetes(struct arena *a, const struct tree *t, struct v
 	(void)narrow(v, k.minor, newest);
 }
 
-void vintage_guess(struct arena *a, const struct tree *t, struct vintage *v)
+/* What kops' own program left. A config.toml of the documents' own says nothing; of version 2 it may be of kops 1.36 too, where
+ * containerd is older than 2.0. source: kops nodeup/pkg/model/{kubelet,containerd}.go of each tag */
+static void narrow_by_left(struct arena *a, const struct tree *t, const struct facts *f,
+			   struct vintage *v)
+{
+	const struct tree *containerd = find(a, t, CONTAINERD "version");
+	const int64_t toml = find(a, t, CONTAINERD "configOverride") ? 0 : f->containerd_config.v;
+	struct version of = { 0 };
+	const bool is_2 = containerd && containerd->kind == TREE_SCALAR &&
+			  version_parse(a, containerd->scalar, &of) && of.major >= 2;
+	const struct {
+		bool is_there;
+		int oldest, newest;
+	} signs[] = {
+		{ f->kubelet_flags.set && f->kubelet_flags.v, 0, 35 },
+		{ f->kubelet_flags.set && !f->kubelet_flags.v, 36, NEWEST_MINOR },
+		{ toml == 2 && is_2, 0, 35 },
+		{ toml > 2, 36, NEWEST_MINOR },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(signs); i++)
+		if (signs[i].is_there)
+			(void)narrow(v, signs[i].oldest, signs[i].newest);
+}
+
+static void narrow_by_usual(struct arena *a, const struct tree *t, struct vintage *v)
+{
+	for (size_t i = 0; i < ARRAY_LEN(usual); i++)
+		if (lacks(a, t, usual[i].lacks) &&
+		    !has_any(a, t, usual[i].unless, ARRAY_LEN(usual[i].unless)))
+			(void)narrow(v, usual[i].oldest, usual[i].newest);
+}
+
+void vintage_guess(struct arena *a, const struct tree *t, const struct facts *left,
+		   struct vintage *v)
 {
 	const struct vintage any = { .oldest = releases[0].minor,
 				     .newest = releases[ARRAY_LEN(releases) - 1].minor,
 				     .of = form_names[FORM_CONFIG],
 				     .by = "KubernetesVersion",
 				     .pos = t->pos };
+	struct vintage both;
 
 	if (v->text || t->kind != TREE_MAP || !is_spoken(v))
 		return;
@@ -695,10 +736,15 @@ void vintage_guess(struct arena *a, const struct tree *t, struct vintage *v)
 		*v = any;
 	(void)narrow(v, any.oldest, any.newest);
 	narrow_by_kubernetes(a, t, v);
-	for (size_t i = 0; i < ARRAY_LEN(usual); i++)
-		if (lacks(a, t, usual[i].lacks) &&
-		    !has_any(a, t, usual[i].unless, ARRAY_LEN(usual[i].unless)))
-			(void)narrow(v, usual[i].oldest, usual[i].newest);
+	both = *v;
+	narrow_by_usual(a, t, v);
+	if (!left)
+		return;
+	narrow_by_left(a, t, left, &both);
+	narrow_by_usual(a, t, &both);
+	if (both.oldest != v->oldest || both.newest != v->newest)
+		both.by = left_here;
+	*v = both;
 }
 
 bool vintage_has_kubernetes(const struct version *kops, int minor)

@@ -11,6 +11,7 @@
 #include "nodeup/config/node.h"
 
 struct dialect_opts;
+struct facts;
 
 /* A kops of some minor of 1.x; all 0: it is not known. */
 struct vintage {
@@ -60,11 +61,13 @@ int vintage_check(struct arena *a, const struct vintage *v, const struct dialect
 /* Make one of what two documents of a node tell. */
 int vintage_join(struct arena *a, const struct vintage *first, const struct vintage *second,
 		 struct vintage *ret, struct err *e) must_check;
-/* Narrows one that is not known exactly by keys of other minors, and by the documents' Kubernetes. Nothing contradicts it. */
-void vintage_guess(struct arena *a, const struct tree *config, struct vintage *v);
+/* Narrows one that is not known exactly by keys of other minors, by the documents' Kubernetes, and by what kops' own program
+ * left on the host (left NULL: it made nothing there). Nothing contradicts it. */
+void vintage_guess(struct arena *a, const struct tree *config, const struct facts *left,
+		   struct vintage *v);
 /* "1.34.3", "1.34" as which it is read. NULL: it is not known. */
 const char *vintage_text(struct arena *a, const struct vintage *v);
-/* "NODEUP_URL_AMD64", "its keys (1.32 to 1.34 are possible)". NULL: it is not known. */
+/* "NODEUP_URL_AMD64", "its keys (1.32 to 1.34 are possible)", "its keys and what kops left here". NULL: it is not known. */
 const char *vintage_known_by(struct arena *a, const struct vintage *v);
 /* "kops 1.34.3 (by NODEUP_URL_AMD64)", "kops 1.34 by its keys". NULL: it is not known. */
 const char *vintage_title(struct arena *a, const struct vintage *v);

@@ -146,7 +146,7 @@ int loader_instance(struct loader *l, struct err *e) must_check;
 /* Know of which kops the documents are. Where nothing in them names it the records do, if they are of this document, else this
  * instance's own user data, if they bring that very document, else the store, if it has the configuration that they name. Only a
  * metadata service that this command has heard is asked, and its silence changes nothing. Then a setting answers, then what was
- * guessed before, then keys. A version that is not spoken is an error, as it is elsewhere. */
+ * guessed before, then keys and what kops' own program left. A version that is not spoken is an error, as it is elsewhere. */
 int loader_vintage(struct loader *l, const struct dialect_opts *o, struct err *e) must_check;
 /* Reads the kops on record for the document of --conf, or for a former one (is_former); false: none. */
 bool loader_read_vintage(struct loader *l, struct vintage *ret);

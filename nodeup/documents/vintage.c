@@ -5,6 +5,7 @@
 #include "nodeup/base/paths.h"
 #include "nodeup/base/record.h"
 #include "nodeup/documents/location.h"
+#include "nodeup/host/probe.h"
 
 /* The length of a document without the empty lines that end it: a here-document has one more. */
 static size_t length_of(const struct user_data_file *f)
@@ -158,6 +159,16 @@ static void keep_guess(struct loader *l, const struct vintage *kept, struct vint
 	*v = *kept;
 }
 
+/* What lies on a node that a nodeup of ours has made tells no more than its record. */
+static void guess(struct loader *l, bool is_ours, struct vintage *v)
+{
+	struct facts *f = is_ours ? NULL : &l->b->facts;
+
+	if (f && policy_has_machine(l->policy))
+		probe_left(l->arena, l->req->root_fd, f);
+	vintage_guess(l->arena, l->b->documents.cluster, f, v);
+}
+
 int loader_vintage(struct loader *l, const struct dialect_opts *o, struct err *e)
 {
 	struct documents *d = &l->b->documents;
@@ -173,8 +184,8 @@ int loader_vintage(struct loader *l, const struct dialect_opts *o, struct err *e
 		r = ask(l, o, &v, e);
 	if (r < 0)
 		return r;
-	if (d->dialect->cluster_tells)
-		vintage_guess(l->arena, d->cluster, &v);
+	if (d->dialect->cluster_tells && !v.text)
+		guess(l, kept.newest != 0, &v);
 	if (kept.newest && !vintage_is_exact(&kept))
 		keep_guess(l, &kept, &v);
 	d->vintage = v;

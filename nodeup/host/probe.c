@@ -13,6 +13,7 @@
 #include "nodeup/base/io.h"
 #include "nodeup/base/json.h"
 #include "nodeup/base/walk.h"
+#include "nodeup/config/version.h"
 #include "nodeup/host/cgroup.h"
 #include "nodeup/host/docker.h"
 #include "nodeup/host/kernel.h"
@@ -371,6 +372,30 @@ void probe_written(struct arena *a, int root_fd, bool running, const struct node
 	if (running && !str_eq(f->docker_root, before))
 		probe_docker_filesystem(a, root_fd, f->docker_root ? f->docker_root : usual_root,
 					f);
+}
+
+/* Each kops names the CA to kubelet, in one way or the other. source: kops nodeup/pkg/model/kubelet.go of 1.35 and 1.36 */
+static void probe_kubelet_flags(struct arena *a, int root_fd, struct facts *f)
+{
+	const char *text = io_text(a, root_fd, "/etc/sysconfig/kubelet", FILE_MAX);
+	const char *flags = text ? strstr(text, "DAEMON_ARGS=") : NULL;
+
+	if (flags && strstr(flags, "--config=/var/lib/kubelet/kubelet.conf"))
+		f->kubelet_flags =
+			(struct opt_bool){ true, strstr(flags, "--client-ca-file=") != NULL };
+}
+
+void probe_left(struct arena *a, int root_fd, struct facts *f)
+{
+	const char *toml;
+
+	if (!f->kubelet_flags.set)
+		probe_kubelet_flags(a, root_fd, f);
+	toml = f->containerd_config.set
+		       ? NULL
+		       : io_text(a, root_fd, "/etc/containerd/config.toml", FILE_MAX);
+	if (toml)
+		f->containerd_config = (struct opt_int){ true, version_of_toml(a, toml) };
 }
 
 /* clang-format off */

@@ -19,6 +19,8 @@ void probe_written(struct arena *a, int root_fd, bool running, const struct node
 /* Fill the fact dockerFilesystem: what docker asks of its directory, an absolute path, when it starts, or of the one that it will
  * make it in. NULL: one that is not known. */
 void probe_docker_filesystem(struct arena *a, int root_fd, const char *directory, struct facts *f);
+/* Fill what kops' own program left here that tells its version: kubeletFlags, containerdConfig. */
+void probe_left(struct arena *a, int root_fd, struct facts *f);
 /* Fill what IMDS says of this instance, by the fact's name in a facts file ("localHostname"), if f lacks it. One that not
  * every instance has may be missing after it. */
 int probe_fact(struct arena *a, struct imds *m, const char *name, struct facts *f,

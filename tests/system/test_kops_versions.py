@@ -439,6 +439,40 @@ def test_a_setting_on_record_is_replaced(known):
     assert known.apply().returncode == OK and says(at_boot(known, "plan")) == ["1.35.2 (by kopsVersion)"]
 
 
+def test_what_kops_own_program_left_rules_versions_out(known):
+    """On a node that nodeup never ran on; --facts may say it, and the record of a first run does then."""
+    sysconfig, toml = known.root / "etc/sysconfig/kubelet", known.root / "etc/containerd/config.toml"
+    for path in (sysconfig, toml):
+        path.parent.mkdir(parents=True)
+
+    def wrote(*flags):
+        sysconfig.write_text(f'DAEMON_ARGS="{" ".join(flags)} --config=/var/lib/kubelet/kubelet.conf"\n')
+        return says(known.run("plan"))
+
+    both, older, newer = (f"{text} by its keys{more}" for text, more in (
+        ("1.36", " (1.35 and 1.36 are possible)"), ("1.35", " and what kops left here"), ("1.36", " and what kops left here")))
+    assert says(known.run("plan")) == [both]
+    toml.write_text("version = 3\n")
+    assert says(known.run("plan")) == [newer]
+    toml.write_text("version = 2\n")
+    assert says(known.run("plan")) == [older]
+    toml.unlink()
+    assert wrote("--cloud-provider=external") == [newer]
+    known.facts["kubeletFlags"] = True
+    known.write()
+    assert says(known.run("plan")) == [older]
+    del known.facts["kubeletFlags"]
+    known.write()
+    assert wrote("--client-ca-file=/srv/kubernetes/ca.crt") == [older]
+    done = known.run("plan", "-o", "json")
+    assert json.loads(done.stdout)["kopsKnownBy"] == "its keys and what kops left here", done
+    known.setting.write_text("kopsVersion: 1.36.2\n")
+    assert says(known.run("plan")) == ["1.36.2 (by kopsVersion)"]
+    known.setting.unlink()
+    assert known.apply().returncode == OK and known.record.read_text().endswith(" 1.35 1.35 - what kops left here\n"), known.record.read_text()
+    assert wrote("--cloud-provider=external") == [older] == says(at_boot(known, "plan"))
+
+
 def test_what_names_a_version_of_another_document_is_a_guess(known):
     known.conf.write_text(user_data("1.35.2", known.document))
     assert known.apply().returncode == OK

@@ -7,6 +7,7 @@
 #include <string.h>
 #include "nodeup/base/yaml.h"
 #include "nodeup/config/dialect.h"
+#include "nodeup/config/facts.h"
 
 #define CDN "https://artifacts.k8s.io/binaries/kops/"
 #define GITHUB "https://github.com/kubernetes/kops/releases/download/"
@@ -296,7 +297,59 @@ static void the_newest_that_is_left_is_taken(void **state)
 
 		assert_int_equal(find(a, NULL, all[i].text, true, &v, &e), 0);
 		assert_int_equal(yaml_parse(a, "k", all[i].text, strlen(all[i].text), &t, &e), 0);
-		vintage_guess(a, t, &v);
+		vintage_guess(a, t, NULL, &v);
+		assert_string_equal(vintage_title(a, &v), all[i].want);
+	}
+}
+
+/* Of documents whose keys leave kops 1.35 and 1.36 open, but for the last ones. */
+static void what_kops_left_rules_versions_out(void **state)
+{
+#define OPEN "KubernetesVersion: 1.34.1\nusesLegacyGossip: false\n"
+#define WITH(version) "containerdConfig: {sandboxImage: p, version: " version "}\n"
+#define OVERRIDE "containerdConfig: {sandboxImage: p, version: 2.1.9, configOverride: x}\n"
+#define BOTH "kops 1.36 by its keys (1.35 and 1.36 are possible)"
+	enum { NONE, BY_FILE, BY_FLAGS };
+	static const struct {
+		const char *text;
+		int kubelet, toml;
+		const char *want;
+	} all[] = {
+		{ OPEN WITH("2.1.9"), NONE, 0, BOTH },
+		{ OPEN WITH("2.1.9"), BY_FLAGS, 0,
+		  "kops 1.35 by its keys and what kops left here" },
+		{ OPEN WITH("2.1.9"), BY_FILE, 0, "kops 1.36 by its keys and what kops left here" },
+		{ OPEN WITH("2.1.9"), NONE, 2, "kops 1.35 by its keys and what kops left here" },
+		{ OPEN WITH("2.1.9"), NONE, 3, "kops 1.36 by its keys and what kops left here" },
+		{ OPEN WITH("1.7.29"), NONE, 2, BOTH },
+		{ OPEN FROM_35, NONE, 2, BOTH },
+		{ OPEN OVERRIDE, NONE, 2, BOTH },
+		{ OPEN OVERRIDE, NONE, 3, BOTH },
+		/* it narrows nothing, or would leave nothing */
+		{ "KubernetesVersion: 1.30.1\nInstallCNIAssets: true\n" TO_34, BY_FLAGS, 2,
+		  "kops 1.34 by its keys (1.32 to 1.34 are possible)" },
+		{ "KubernetesVersion: 1.36.1\nusesLegacyGossip: false\n" FROM_35, BY_FLAGS, 0,
+		  "kops 1.36 by its keys" },
+		{ "KubernetesVersion: 1.34.1\n" FROM_35, BY_FILE, 3, "kops 1.37 by its keys" },
+		/* what other minors have is less than that */
+		{ "KubernetesVersion: 1.34.1\n" FROM_35, BY_FLAGS, 0,
+		  "kops 1.35 by its keys and what kops left here" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+		autoarena struct arena *a = arena_new_empty();
+		const struct facts left = {
+			.kubelet_flags = { all[i].kubelet != NONE, all[i].kubelet == BY_FLAGS },
+			.containerd_config = { true, all[i].toml },
+		};
+		struct vintage v;
+		struct err e = { 0 };
+		struct tree *t;
+
+		assert_int_equal(find(a, NULL, all[i].text, true, &v, &e), 0);
+		assert_int_equal(yaml_parse(a, "k", all[i].text, strlen(all[i].text), &t, &e), 0);
+		vintage_guess(a, t, &left, &v);
 		assert_string_equal(vintage_title(a, &v), all[i].want);
 	}
 }
@@ -422,6 +475,9 @@ static void a_record_says_what_was_known(void **state)
 		{ { 22, 26, .by = "no KubernetesVersion" },
 		  "1.22 1.26 - no KubernetesVersion",
 		  false },
+		{ { 35, 35, .by = "what kops left here" },
+		  "1.35 1.35.2 - what kops left here",
+		  false },
 	};
 	autoarena struct arena *a = arena_new_empty();
 	struct vintage got;
@@ -470,6 +526,7 @@ int main(void)
 		cmocka_unit_test(keys_of_nodeup_config_say_it),
 		cmocka_unit_test(each_key_has_its_minors),
 		cmocka_unit_test(the_newest_that_is_left_is_taken),
+		cmocka_unit_test(what_kops_left_rules_versions_out),
 		cmocka_unit_test(what_is_not_spoken_is_refused_by_name),
 		cmocka_unit_test(a_range_that_has_a_spoken_one_is_taken),
 		cmocka_unit_test(documents_are_read_by_one_version),

@@ -360,6 +360,46 @@ static void test_kubelet_that_takes_swap(void **state)
 	}
 }
 
+/* kops' own program of 1.35 and of 1.36, and files of others. */
+static void test_what_kops_left(void **state)
+{
+#define CONFIG "--config=/var/lib/kubelet/kubelet.conf"
+	static const struct {
+		const char *sysconfig, *toml;
+		struct opt_bool flags;
+		int version;
+	} rows[] = {
+		{ "DAEMON_ARGS=\"--client-ca-file=/srv/kubernetes/ca.crt " CONFIG "\"\n",
+		  "version = 2\n",
+		  { true, true },
+		  2 },
+		{ "DAEMON_ARGS=\"--cloud-provider=external " CONFIG "\"\n",
+		  "imports = []\n version=3\n\n[a]\nversion = 4\n",
+		  { true, false },
+		  3 },
+		{ "KUBELET_EXTRA_ARGS=" CONFIG "\n", "[a]\nversion = 4\n", { 0 }, 0 },
+		{ "DAEMON_ARGS=\"--config=/etc/kubelet.yaml\"\n", "", { 0 }, 0 },
+	};
+	struct fixture *fx = *state;
+	struct facts f = { 0 };
+
+	probe_left(fx->a, fx->root.fd, &f);
+	assert_false(f.kubelet_flags.set || f.containerd_config.set);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		scratch_write(&fx->root, "/etc/sysconfig/kubelet", rows[i].sysconfig);
+		scratch_write(&fx->root, "/etc/containerd/config.toml", rows[i].toml);
+		f = (struct facts){ 0 };
+		probe_left(fx->a, fx->root.fd, &f);
+		assert_int_equal(f.kubelet_flags.set, rows[i].flags.set);
+		assert_int_equal(f.kubelet_flags.v, rows[i].flags.v);
+		assert_true(f.containerd_config.set);
+		assert_int_equal(f.containerd_config.v, rows[i].version);
+	}
+	f = (struct facts){ .kubelet_flags = { true, true }, .containerd_config = { true, 4 } };
+	probe_left(fx->a, fx->root.fd, &f);
+	assert_true(f.kubelet_flags.v && f.containerd_config.v == 4);
+}
+
 /* Of each interface, as a certificate may have them. */
 static void test_names(void **state)
 {
@@ -414,6 +454,7 @@ int main(void)
 		T(test_names),
 		T(test_swaps),
 		T(test_kubelet_that_takes_swap),
+		T(test_what_kops_left),
 	};
 
 	/* what is mounted here is nobody else's */
