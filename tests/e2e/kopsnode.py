@@ -1,5 +1,7 @@
-"""A worker of today's kops, booted: kops-controller and its assets in the node's own network, containerd of a Debian suite."""
+"""A worker of today's kops, or of an older one, booted: kops-controller and its assets in the node's own network, containerd of a Debian suite."""
+import copy
 import fcntl
+import functools
 import hashlib
 import json
 import os
@@ -16,12 +18,14 @@ from labhost import CERTS, LAB, ROOT, apt_site, host_packages
 
 sys.path.insert(0, ROOT + "/tests/system")
 import kops  # noqa: E402
+import older_kops  # noqa: E402
 import upstream  # noqa: E402
 from world import tar  # noqa: E402
 
 # The node has no archive of packages: what its documents ask for is there, as in an image that was made for it.
-# xz is what kops' user data unpacks nodeup with.
-PACKAGES = "chrony iptables libapparmor1 libseccomp2 logrotate unattended-upgrades util-linux xz-utils".split()
+# xz is what kops' user data unpacks nodeup with; the second line is of kops to 1.34.
+PACKAGES = ("chrony iptables libapparmor1 libseccomp2 logrotate unattended-upgrades util-linux xz-utils "
+            "bridge-utils conntrack libltdl7 pigz").split()
 TOOLS = {"/usr/bin/patchelf": "patchelf", "/usr/lib/python3/dist-packages/grpc": "python3-grpcio", "/usr/bin/zstd": "zstd"}
 RUNTIME = "containerd runc containernetworking-plugins libc6 libseccomp2".split()
 # Suites, and what their containerd calls itself. The newest reads version 3 of its configuration, the older one version 2.
@@ -29,6 +33,9 @@ NEWEST, OLDER = ("forky", "2.1.9"), ("bookworm", "1.6.20")
 # The newest's runc wants a C library that the node does not have, and has it beside itself.
 BESIDE, LIBRARIES = "/opt/newest", ("ld-linux-x86-64.so.2", "libc.so.6", "libseccomp.so.2")
 PROGRAM = pathlib.Path(ROOT, "build/e2e/pod")
+# Of a control plane to kops 1.35: what applies addons, and by what.
+PROGRAMS = {"protokube": b"#!/bin/sh\n[ -r \"$KUBECONFIG\" ] && [ -x /opt/kops/bin/channels ] && exec sleep infinity\n",
+            "channels": b"#!/bin/sh\n"}
 PLUGINS = ("bridge", "host-local", "loopback", "ptp")
 REGISTRY = "good.mirror.test:5000"
 CONF, PORT, BASE = "/opt/kops/conf/kube_env.yaml", 3988, "http://127.0.0.1:8000/"
@@ -76,6 +83,7 @@ def beside(runtime):
     return {f"{BESIDE}/{name}": next(p for p in paths if p.exists()).read_bytes() for name, paths in found.items()}
 
 
+@functools.cache
 def assets(runtime, version, minor):
     """Of a worker with this containerd and this minor version of Kubernetes, by their name."""
     names = ("containerd", "containerd-shim-runc-v2", "ctr")
@@ -102,8 +110,9 @@ def both(listed):
 class Machine:
     """A node that ran nothing yet."""
 
-    def __init__(self, lab, name, runtime, disk=None, addresses=(), version=NEWEST[1], **config):
-        """version: of the runtime's containerd; disk: a loop device, in the node /dev/xvdb, for the volume /data; addresses: of the API servers, for /etc/hosts."""
+    def __init__(self, lab, name, runtime, disk=None, addresses=(), version=NEWEST[1], of=None, **config):
+        """version: of the runtime's containerd; of: as become() has it, else of today's kops; disk: a loop device, in the node /dev/xvdb, for the
+        volume /data; addresses: of the API servers, for /etc/hosts."""
         name = f"{name}-{os.urandom(4).hex()}"
         # containerd's snapshots cannot lie on an overlay
         nspawn = [f"--bind={lab.dir}/{name}/docker:/var/lib/containerd"]
@@ -118,10 +127,14 @@ class Machine:
                      "systemctl daemon-reload")
         self.worker = self.documents(pathlib.Path(self.node.dir, "kops"), **config)
         self.worker.config["containerdConfig"]["version"] = version
+        self.today, self.runtime = self.worker.config, runtime
         self.worker.control = {"region": REGION, "keys": {ROLE["AccessKeyId"]: [ROLE["SecretAccessKey"], ROLE["Token"]]}, "node": self.instance,
                                "hosts": [self.instance, IPS["nodes"]]}
         self.worker.ports, self.worker.addresses, self.environ = [PORT], list(addresses), []
-        self.put_assets(runtime)
+        if of:
+            self.become(*of)
+        else:
+            self.put_assets()
         with open(lab.dir + "/nodeup", "rb") as f:
             self.put("opt/kops/bin/nodeup", f.read())
         self.server = None
@@ -137,6 +150,12 @@ class Machine:
         """What it is made of."""
         return kops.Worker(folder, **config)
 
+    def become(self, version, kubernetes):
+        """What kops `version` renders of this cluster, with that Kubernetes, once it is written."""
+        self.worker.config = copy.deepcopy(self.today)
+        older_kops.render(self.worker, version, kubernetes)
+        self.put_assets({f"binaries/kops/{version}/linux/amd64/{name}": data for name, data in PROGRAMS.items() if "channels" in self.worker.config})
+
     def put(self, name, data):
         path = pathlib.Path(self.node.root, name.lstrip("/"))
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -144,11 +163,13 @@ class Machine:
         path.chmod(0o755)
         return path
 
-    def put_assets(self, runtime):
-        for name, data in beside(runtime).items():
+    def put_assets(self, more=None):
+        for name, data in beside(self.runtime).items():
             self.put(name, data)
         self.put("usr/local/sbin/runc", pathlib.Path(FAKE, "runc").read_bytes())
-        self.worker.config["Assets"] = both(self.serve_files(assets(runtime, self.worker.config["containerdConfig"]["version"], int(self.worker.config["KubernetesVersion"].split(".")[1]))))
+        minor = int(self.worker.config["KubernetesVersion"].split(".")[1])
+        files = assets(self.runtime, self.worker.config["containerdConfig"]["version"], minor)
+        self.worker.config["Assets"] = both(self.serve_files({**files, **(more or {})}))
 
     def serve_files(self, files):
         for name, data in files.items():

@@ -3,6 +3,7 @@
 it is killed. Started as `kubelet "$DAEMON_ARGS"`, one word. It needs a runtime that answers on the endpoint of its configuration, and
 certificates that fit their keys and are of the CA that it is told of. Static pods are read, and not run."""
 import base64
+import functools
 import http.server
 import json
 import os
@@ -98,15 +99,20 @@ def main():
     conf = document(given["config"], "KubeletConfiguration", ["kubelet.config.k8s.io/v1beta1"])
     if set(conf) - KEYS:
         die(f'strict decoding error: unknown field "{sorted(set(conf) - KEYS)[0]}"')
-    verify(conf["tlsCertFile"], conf["tlsPrivateKeyFile"], conf["authentication"]["x509"]["clientCAFile"], "sslserver")
+
+    def setting(flag, *keys):
+        """A flag goes before the key."""
+        return given[flag] if flag in given else functools.reduce(dict.__getitem__, keys, conf)
+    verify(setting("tls-cert-file", "tlsCertFile"), setting("tls-private-key-file", "tlsPrivateKeyFile"),
+           setting("client-ca-file", "authentication", "x509", "clientCAFile"), "sslserver")
     check_login(given["kubeconfig"])
     provider = document(given["image-credential-provider-config"], "CredentialProviderConfig", ["kubelet.config.k8s.io/v1"])["providers"][0]
     if not os.access(f"{given['image-credential-provider-bin-dir']}/{provider['name']}", os.X_OK):
         die(f"no credential provider {provider['name']}")
     with socket.socket(socket.AF_UNIX) as runtime:
-        runtime.connect(conf["containerRuntimeEndpoint"].removeprefix("unix://"))
+        runtime.connect(setting("container-runtime-endpoint", "containerRuntimeEndpoint").removeprefix("unix://"))
     # source: Kubernetes 1.31 to 1.37 pkg/kubelet/config/file.go, extractFromDir
-    for path in sorted(path for path in pathlib.Path(conf["staticPodPath"]).iterdir() if not path.is_dir()):
+    for path in sorted(path for path in pathlib.Path(setting("pod-manifest-path", "staticPodPath")).iterdir() if not path.is_dir()):
         check_pod(path)
     print(json.dumps({"started": given.get("hostname-override")}), flush=True)
     http.server.HTTPServer(("127.0.0.1", 10248), Healthz).serve_forever()
