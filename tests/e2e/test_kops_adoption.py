@@ -1,19 +1,26 @@
-"""A worker of today's kops from user data to kubelet with nodeup in the place of kops' own program, back to that, and to nodeup again."""
+"""A worker of kops from user data to kubelet with nodeup in the place of kops' own program, back to that, and to nodeup again: of today's
+kops, and of an older one."""
+import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 
 import pytest
 
 import kopsnode
 from lab import FAKE, HERE, ROOT, Lab
+from labhost import run
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="the lab makes mounts and namespaces")
 OURS, UNITS, VENDOR = "kops-configuration.service", "/etc/systemd/system/", "/lib/systemd/system/"
 SERVICES = ("containerd.service", "kubelet.service")
 # the first of two mirrors is down
-URL = "https://dead.mirror.test/dist/linux/{0}/nodeup,https://good.mirror.test/dist/linux/{0}/nodeup"
+PLACE = "mirror.test/dist/binaries/kops"
+URL = f"https://dead.{PLACE}/{{1}}/linux/{{0}}/nodeup,https://good.{PLACE}/{{1}}/linux/{{0}}/nodeup"
+# {kops: of which Kubernetes its documents are; None: they are today's}
+KUBERNETES = {"1.37.0": None, "1.34.3": "1.33.4"}
 
 
 def kops_script():
@@ -25,9 +32,9 @@ def kops_script():
     return found[-1].read_text()
 
 
-def user_data(script, document, region, digest):
+def user_data(script, document, region, digest, version):
     """Unchanged but for what kops fills in: where nodeup is and its hash, the region, and the document of this cluster."""
-    values = {"NODEUP_URL_AMD64": URL.format("amd64"), "NODEUP_HASH_AMD64": digest, "NODEUP_URL_ARM64": URL.format("arm64"),
+    values = {"NODEUP_URL_AMD64": URL.format("amd64", version), "NODEUP_HASH_AMD64": digest, "NODEUP_URL_ARM64": URL.format("arm64", version),
               "NODEUP_HASH_ARM64": "0" * 64, "export AWS_REGION": region}
     for name, value in values.items():
         script, n = re.subn(rf"(?m)^{name}=.*$", f"{name}={value}", script)
@@ -37,15 +44,17 @@ def user_data(script, document, region, digest):
     return script
 
 
-@pytest.fixture(scope="module")
-def machine():
+@pytest.fixture(scope="module", params=KUBERNETES)
+def machine(request):
     runtime = kopsnode.newest() or pytest.skip(f"no containerd of {kopsnode.NEWEST[0]}")
     with Lab() as lab:
         folder = pathlib.Path(lab.dir, "dist/linux/amd64")
         subprocess.run(["make", "-s", "-o", "build/nodeup", "dist", f"DIST={folder}"], cwd=ROOT, check=True,
                        env={k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")})
-        m = kopsnode.Machine(lab, "kops", runtime)
-        m.dist = folder
+        shutil.copytree(ROOT + "/build/dist/binaries", lab.dir + "/dist/binaries", symlinks=True)
+        kubernetes = KUBERNETES[request.param]
+        m = kopsnode.Machine(lab, "kops", runtime, of=kubernetes and (request.param, kubernetes))
+        m.dist, m.version = folder, request.param
         m.node.sh("rm -r /opt/kops")
         yield m
 
@@ -75,7 +84,10 @@ def test_user_data_of_kops_makes_a_worker(machine):
     digest = (m.dist / "nodeup.sha256").read_text()
     assert re.fullmatch(r"[0-9a-f]{64}\n", digest)
     document = (m.worker.folder / "documents/kube_env.yaml").read_text()
-    path = m.put("root/part-001", user_data(kops_script(), document, "us-west-2", digest.strip()).encode())
+    script = user_data(kops_script(), document, "us-west-2", digest.strip(), m.version)
+    m.node.again(0, m.node.serve_imds, m.node.facts(script))
+    m.node.wait(lambda: "169.254.169.254:80" in run("ip", "netns", "exec", m.node.netns, "ss", "-Hltn"), 60, "the metadata service")
+    path = m.put("root/part-001", script.encode())
     done = m.node.exec("/" + str(path.relative_to(m.node.root)), timeout=400)
     assert done.returncode == 0 and "service installed" in done.stdout.splitlines(), done
     settled(m)
@@ -83,6 +95,8 @@ def test_user_data_of_kops_makes_a_worker(machine):
     assert fragments(m) == {name: (UNITS + name, "active", "enabled") for name in SERVICES}
     assert m.node.sh("sha256sum /opt/kops/bin/nodeup").split()[0] == digest.strip()
     assert not m.node.sh("ls /opt/kops/bin/*.xz", check=False)
+    said = json.loads(m.nodeup("status", "-o", "json").stdout)["run"]
+    assert (said["kops"], said["kopsKnownBy"]) == (m.version, "NODEUP_URL_AMD64"), said
     assert m.node.sh("stat -c %a /etc/sysconfig/kops-configuration; cat /etc/sysconfig/kops-configuration") == '600\nAWS_REGION="us-west-2"\n'
     # Ready from now on: kops-controller gives it nothing more
     m.controller(faults=[409] * 1000)
@@ -109,8 +123,8 @@ def test_units_go_and_what_runs_goes_on(machine):
 
 def test_kops_own_program_finds_its_place(machine):
     m = machine
-    with open(FAKE + "/kops_nodeup.py", "rb") as f:
-        m.put("opt/kops/bin/nodeup", f.read())
+    program = pathlib.Path(FAKE, "kops_nodeup.py").read_text().replace("@minor@", m.version.split(".")[1])
+    m.put("opt/kops/bin/nodeup", program.encode())
     done = m.node.sh(f"cd /opt/kops/bin && AWS_REGION=us-west-2 ./nodeup --install-systemd-unit --conf={kopsnode.CONF} --v=8")
     assert done.splitlines()[-1] == "service installed"
     settled(m)
@@ -129,6 +143,15 @@ def test_nodeup_again(machine):
     plan = m.node.exec("/root/nodeup", "plan")
     assert plan.returncode in (0, 2) and "adopted as it is" in plan.stderr and "kubelet.service: " not in plan.stdout, plan
     assert not m.node.sh("ls /var/lib | grep nodeup", check=False)
+    # and with the configuration that kops-controller gives no more: all is known, and nothing is another but where units are
+    beside = m.put("opt/kops/conf/nodeupconfig.yaml", (m.worker.folder / "nodeupconfig.yaml").read_bytes())
+    plan = m.node.exec("/root/nodeup", "plan", "-o", "json")
+    told = json.loads(plan.stdout)
+    differs = {task["name"] for task in told["tasks"] if task["state"] != "right"}
+    assert plan.returncode == 2 and (told["kops"], told["kopsKnownBy"]) == (m.version, "NODEUP_URL_AMD64"), plan
+    others = [name for name in differs - {"systemd"} if not name.endswith((".service", ".timer"))]
+    assert {UNITS + name for name in SERVICES} <= differs and not others, (differs, plan)
+    beside.unlink()
     m.node.sh("mv /root/kept /var/lib/nodeup")
     plan = m.node.exec("/root/nodeup", "plan")
     assert plan.returncode == 2 and f"+ file {UNITS}kubelet.service: absent" in plan.stdout, plan
@@ -139,6 +162,11 @@ def test_nodeup_again(machine):
     assert fragments(m) == {name: (UNITS + name, "active", "enabled") for name in SERVICES}
     again, before = m.node.exec("/root/nodeup", "plan"), m.pids()
     assert " 0 to change" in again.stdout and m.pids() == before, again.stdout + again.stderr
+    # it is Ready, and is repaired all the same
+    m.node.sh("rm /etc/kubernetes/manifests/kube-proxy.manifest; chmod 777 /opt/cni/bin/bridge")
+    done, again = m.node.exec("/root/nodeup", "repair", "--deadline=150s"), m.node.exec("/root/nodeup", "plan")
+    assert done.returncode == 0 and " 0 to change" in again.stdout and m.pids() == before, (done, again)
+    assert m.node.sh("stat -c %a /opt/cni/bin/bridge /etc/kubernetes/manifests/kube-proxy.manifest").split() == ["755", "644"]
     # and back, with kops' own units there, and while the boot unit waits for a kops-controller that is gone
     m.server.kill()
     m.server.wait()

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""kops' own nodeup as a node that goes back to it sees it: which units it writes where, what it restarts and enables. It makes nothing else.
+"""kops' own nodeup of one version as a node that goes back to it sees it: which units it writes where, what it restarts and enables. It makes
+nothing else.
 
 usage: kops_nodeup.py --install-systemd-unit --conf=PATH --v=8     writes, enables and starts kops-configuration.service
        kops_nodeup.py --conf=PATH --v=8                            what that starts: a run
@@ -12,6 +13,8 @@ import subprocess
 import sys
 import time
 
+# Of kops 1.x; the tests put it in.
+MINOR = int("@minor@")
 VENDOR, UNITS = pathlib.Path("/lib/systemd/system"), pathlib.Path("/var/tmp/kops-units")
 ENVIRONMENT = pathlib.Path("/etc/sysconfig/kops-configuration")
 BOOT = """[Unit]
@@ -53,7 +56,7 @@ def service(name, text):
         path.write_text(text)
         systemctl("daemon-reload")
     if action:
-        systemctl(action, name, "--no-block")
+        systemctl(action, name, *["--no-block"] * (MINOR >= 35))
     if not enabled:
         systemctl("enable", name)
 
@@ -69,7 +72,7 @@ def main():
         return
     ENVIRONMENT.parent.mkdir(exist_ok=True)
     ENVIRONMENT.write_text(f"AWS_REGION={os.environ['AWS_REGION']}\n")
-    ENVIRONMENT.chmod(0o600)
+    ENVIRONMENT.chmod(0o600 if MINOR >= 37 else 0o644)
     service("kops-configuration.service", BOOT.format(command=" ".join([os.path.abspath(sys.argv[0]), *flags[1:]])))
     print("service installed")
 
