@@ -1,13 +1,17 @@
-"""Golden cases of older kops: documents of our own of each version in CASES, a file tree out.
+"""Golden cases of today's kops and of older ones: documents of our own of each version in CASES, a file tree out.
 
-  kops/CASE.yaml  as in kubeup/. Keys, certificates and ids of CAs, which are others at each run, stand as names
+  kops/CASE.yaml         as in kubeup/. Keys, certificates and ids of CAs, which are others at each run, stand as names
+  kops/CASE.issued.yaml  of today's: what these keys and certificates say, file by file
 
 Manifests are compared as parsed YAML, everything else byte by byte. UPDATE=1 writes the files anew: read the difference
 before you commit it.
 """
+import base64
 import contextlib
+import functools
 import os
 import re
+import subprocess
 import sys
 
 import pytest
@@ -33,6 +37,9 @@ def api(**keys):
 OVERRIDES = ["/events#https://127.0.0.1:4002", "coordination.k8s.io/leases#https://127.0.0.1:4003"]
 # CASE: (kops, Kubernetes, release, keys beside)
 CASES = {
+    "1.37-worker": ("1.37.0", "1.36.1", kops.DEBIAN, {}),
+    "1.37-control-plane": ("1.37.0", "1.36.1", kops.DEBIAN, {}),
+    "1.37-apiserver": ("1.37.0", "1.36.1", kops.DEBIAN, {}),
     "1.30-control-plane": ("1.30.4", "1.30.2", kops.DEBIAN, {}),
     "1.34-control-plane": ("1.34.3", "1.32.4", kops.UBUNTU, {
         "Networking": {**kops.CONFIG["Networking"], "amazonVPC": {}, "egressProxy": {"httpProxy": {"host": "proxy.example", "port": 3128}}},
@@ -90,13 +97,64 @@ def case(request, tmp_path):
     return request.param, node
 
 
-def test_case(case):  # pylint: disable=redefined-outer-name
-    name, node = case
-    found, kept = look(node.root, named, longest=8000), HERE / f"{name}.yaml"
+def keep(found, kept):
+    """What the kept file has."""
     if os.environ.get("UPDATE"):
         HERE.mkdir(exist_ok=True)
         kept.write_text(yaml.dump(found, Dumper=Lines, width=500))
-    expected = yaml.safe_load(kept.read_text())
+    return yaml.safe_load(kept.read_text())
+
+
+PEM = re.compile(r"-----BEGIN ([A-Z ]+)-----\n.*?-----END \1-----\n", re.S)
+SHOWN = "x509 -noout -subject -issuer -ext basicConstraints,keyUsage,extendedKeyUsage,subjectAltName"
+
+
+@functools.cache
+def openssl(words, text):
+    return subprocess.run(["openssl", *words.split()], input=text, check=True, capture_output=True, text=True).stdout
+
+
+def public(kind, text):
+    """The public half of a key or of a certificate's key."""
+    if kind == "CERTIFICATE":
+        return openssl("x509 -noout -pubkey", text)
+    return openssl("pkey -pubin" if kind == "PUBLIC KEY" else "pkey -pubout", text)
+
+
+def says(text):
+    """What a certificate does, without what is another at each run."""
+    return "; ".join(" ".join(line.split()) for line in openssl(SHOWN, text).splitlines())
+
+
+def issued(root):
+    """Path: what its certificates say, and whose keys it has."""
+    found = {}
+    for path in sorted(root.rglob("*")):
+        if path.is_file() and not path.is_symlink() and not path.is_relative_to(root / "var/lib/nodeup"):
+            text = path.read_text()
+            text += "".join(base64.b64decode(data).decode() for data in re.findall(r"-data: (\S+)", text))
+            blocks = [(match[1], match[0]) for match in PEM.finditer(text)]
+            if blocks:
+                found[str(path.relative_to(root))] = blocks
+    owners = {}
+    for kind, text in (block for blocks in found.values() for block in blocks):
+        if kind == "CERTIFICATE":
+            owners.setdefault(public(kind, text), set()).add(openssl("x509 -noout -subject", text).strip())
+    return {path: [says(text) if kind == "CERTIFICATE" else f"{kind} of {', '.join(sorted(owners.get(public(kind, text), ['no certificate'])))}"
+                   for kind, text in blocks] for path, blocks in found.items()}
+
+
+@pytest.mark.parametrize("case", [name for name in CASES if name.startswith("1.37-")], indirect=True)
+def test_what_was_issued(case):  # pylint: disable=redefined-outer-name
+    name, node = case
+    found = issued(node.root)
+    assert found == keep(found, HERE / f"{name}.issued.yaml")
+
+
+def test_case(case):  # pylint: disable=redefined-outer-name
+    name, node = case
+    found, kept = look(node.root, named, longest=8000), HERE / f"{name}.yaml"
+    expected = keep(found, kept)
     assert sorted(found) == sorted(expected)
     for path, want in expected.items():
         got = found[path]

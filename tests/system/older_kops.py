@@ -6,9 +6,11 @@ PROGRAMS = {"protokube": b"stands for protokube\n", "channels": b"stands for cha
 
 
 def render(node, version, kubernetes):
-    """The node's documents, those of a control plane among them, become those of kops `version`, 1.29 to 1.36."""
+    """The node's documents, those of a control plane among them, become those of kops `version`, 1.29 to 1.37."""
     minor, config = int(version.split(".")[1]), node.config
-    config.update(KubernetesVersion=kubernetes, usesLegacyGossip=False)
+    config["KubernetesVersion"] = kubernetes
+    if minor < 37:
+        config["usesLegacyGossip"] = False
     if minor < 32:
         del config["InstallCNIAssets"]
     if minor < 35:
