@@ -10,9 +10,10 @@ import kops
 import upstream
 from older_kops import render
 from test_kops_versions import user_data
-from world import OK
+from world import OK, ROOT
 
-MINORS = range(32, 38)
+# The first and the last that documents of today's kops may have; those between have the same keys.
+MINORS = [32, *(pytest.param(minor, marks=pytest.mark.long) for minor in range(33, 37)), 37]
 MANIFEST = re.compile(r"/etc/kubernetes/manifests/kube-(apiserver|controller-manager|scheduler|proxy)\.manifest$")
 
 
@@ -116,3 +117,50 @@ def test_a_control_plane(role, minor, tmp_path):
 ])
 def test_the_lists_tell_versions_apart(listed, name, first, last):
     assert [minor for minor in range(22, 40) if name in upstream.names(listed, minor)] == list(range(first, last + 1))
+
+
+# Rows of flags that no list has in a version of theirs: kops writes them all the same, or a rule refuses the key. The lists of 1.31 and
+# later leave out what is deprecated.
+NOT_LISTED = {
+    "kube-apiserver": {
+        "admission-control": range(31, 38), "apiserver-count": range(31, 38), "authentication-config": range(24, 29),
+        "storage-initialization-timeout": range(24, 31), **dict.fromkeys((
+            "audit-dynamic-configuration", "authorization-rbac-super-user", "basic-auth-file", "etcd-quorum-read",
+            "experimental-encryption-provider-config"), range(24, 38))},
+    "kube-controller-manager": {
+        "concurrent-horizontal-pod-autoscaler-syncs": range(24, 26), "concurrent-job-syncs": range(24, 28),
+        "experimental-cluster-signing-duration": range(25, 38), "horizontal-pod-autoscaler-downscale-delay": range(31, 38),
+        "horizontal-pod-autoscaler-upscale-delay": range(31, 38), "horizontal-pod-autoscaler-use-rest-clients": range(24, 38),
+        "pod-eviction-timeout": range(27, 38)},
+    "kube-scheduler": {}, "kube-proxy": {},
+    "kubelet": {"housekeeping-interval": range(37, 38), **dict.fromkeys((
+        "allow-privileged", "enable-cadvisor-json-endpoints", "enable-custom-metrics", "experimental-allowed-unsafe-sysctls",
+        "experimental-nvidia-gpus", "image-minimum-gc-age", "seccomp-profile-root"), range(24, 38))},
+    "kubelet-configuration": {"crashLoopBackOff": range(24, 32), "imageMaximumGCAge": range(24, 29), "maxParallelImagePulls": range(24, 27)},
+}
+TABLES = {"KOPS_KUBE_APISERVER": "kube-apiserver", "KOPS_KCM": "kube-controller-manager", "KOPS_SCHEDULER": "kube-scheduler",
+          "KOPS_KUBE_PROXY": "kube-proxy", "KOPS_KUBELET": "kubelet"}
+# What a row becomes in kops of any version: a flag, and a place in kubelet's configuration.
+NAMES = {True: r'\b(?:FLAG|MOVED|GONE)\("([\w-]+)"|\bLEFT\("[\w.]+", "([\w-]+)"', False: r'(?:\bMOVED\("[\w-]+", |\bLEFT\(|\bCONF\()"(\w+)'}
+
+
+def rows(listed):
+    """(name, the versions that have it) of each row of a table that stands for a list."""
+    text = "".join(path.read_text() for path in sorted((ROOT / "nodeup/config/kops").glob("list_*.h")))
+    program, is_flag = ("kubelet", False) if listed == "kubelet-configuration" else (listed, True)
+    table, = (table for table, of in TABLES.items() if of == program)
+    body = re.search(rf"#define {table}\(X\) \\\n(.*?[^\\]\n)", text, re.S)[1]
+    for row in re.split(r"(?:^|\n)\tX\(", body):
+        name = re.search(NAMES[is_flag], row)
+        since, until = (re.search(rf"\.{word} = (\d+)", row) for word in ("since", "until"))
+        if name:
+            yield next(filter(None, name.groups())), range(max(24, int(since[1]) if since else 0), min(37, int(until[1]) if until else 37) + 1)
+
+
+@pytest.mark.parametrize("listed", NOT_LISTED)
+def test_each_row_of_the_tables_is_upstreams(listed):
+    """A key that nobody but the table has is named here."""
+    found = dict(rows(listed))
+    assert len(found) > 10
+    unknown = {name: [minor for minor in minors if name not in upstream.names(listed, minor)] for name, minors in found.items()}
+    assert {name: minors for name, minors in unknown.items() if minors} == {name: [*minors] for name, minors in NOT_LISTED[listed].items()}
