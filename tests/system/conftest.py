@@ -195,8 +195,3 @@ def slow_runs(tmp_path_factory, origin, contents):
     runs = SlowRuns(tmp_path_factory.mktemp("slow"), origin, contents)
     yield runs
     runs.close()
-
-
-def pytest_collection_modifyitems(items):
-    """What takes long but does little begins first, on one of the processes, while the others go on."""
-    items.sort(key=lambda item: "slow_runs" not in item.fixturenames)

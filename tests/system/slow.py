@@ -1,5 +1,5 @@
 """Runs against mirrors that fall silent.  The timeouts are long on purpose (20 s to connect, 30 s without
-bytes), so these all start at once, and their tests (test_stall.py) come first."""
+bytes), so these all start at once, and their tests (test_stall.py) come first: see tests/conftest.py."""
 
 import socket
 import time
