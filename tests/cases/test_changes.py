@@ -1,9 +1,8 @@
 """`nodeup diff OLD NEW` says of documents alone what apply would change on a node that OLD made.
 
-Cases with the same host are paired.  ALL_PAIRS=1: each with every other, else with the one that follows."""
+Cases with the same host are paired: each with the one that follows; in make check-long with every other."""
 import collections
 import json
-import os
 import shutil
 import subprocess
 
@@ -12,7 +11,6 @@ import pytest
 import test_cases
 from test_cases import CASES, HERE, NODEUP
 
-PAIRS = len(CASES) if os.environ.get("ALL_PAIRS") else 1
 
 
 def flags(name):
@@ -55,13 +53,14 @@ def ask(command, made, root, *args):
     return {(t["kind"], t["name"]): t.get("why", "") for t in json.loads(done.stdout)["tasks"] if t["state"] == "change"}
 
 
-def test_every_pair(groups):
+@pytest.mark.parametrize("pairs", [1, pytest.param(len(CASES), marks=pytest.mark.long)], ids=["the next", "all"])
+def test_every_pair(groups, pairs):
     compared, changed, wrong = 0, 0, []
     for group in groups:
         for i, old in enumerate(group):
             done = test_cases.apply(HERE / old.name, old.documents, old.root, old.tmp)
             assert done.returncode == 0, done.stderr
-            for new in (group[(i + k) % len(group)] for k in range(min(PAIRS + 1, len(group)))):
+            for new in (group[(i + k) % len(group)] for k in range(min(pairs + 1, len(group)))):
                 want = ask("plan", new, old.root, "--conf", new.conf, "--cache", old.tmp / "cache")
                 got = ask("diff", new, new.before, old.conf, new.conf)
                 compared, changed = compared + 1, changed + bool(want)

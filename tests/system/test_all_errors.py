@@ -185,14 +185,16 @@ def spoiled(document, at):
     return made if not isinstance(was, dict) else None
 
 
-WHOLE = os.environ.get("ALL_VALUES")
 LOTS = random.Random(os.environ.get("ALL_VALUES_SEED", "1"))
 
 
-def some(values):
-    """All of them below `make check-long`."""
-    values = list(values)
-    return values if WHOLE else LOTS.sample(values, len(values) // 4)
+@pytest.fixture(params=["some", pytest.param("all", marks=pytest.mark.long)])
+def of(request):
+    """So many of the values: `make check` draws a quarter."""
+    def take(values):
+        values = list(values)
+        return values if request.param == "all" else LOTS.sample(values, len(values) // 4)
+    return take
 
 
 def errors_of(conf):
@@ -203,14 +205,14 @@ def errors_of(conf):
 
 
 @pytest.mark.parametrize("make", [kops.Worker, kops.ControlPlane])
-def test_a_wrong_value_is_the_only_one_of_kops(tmp_path, make):
+def test_a_wrong_value_is_the_only_one_of_kops(tmp_path, make, of):
     """What the plan says without it is nothing that follows from its absence."""
     node = make(tmp_path / "node")
     node.ports = [1]
     boot, config = node.boot(), node.config
     config["Assets"]["arm64"] = list(config["Assets"]["amd64"])
     for document in (boot, config):
-        for at in some(paths(document)):
+        for at in of(paths(document)):
             made = spoiled(document, at)
             if made is None or at[0] in ("staticManifests", "NodeupConfigHash"):
                 continue
@@ -220,7 +222,7 @@ def test_a_wrong_value_is_the_only_one_of_kops(tmp_path, make):
         node.close()
 
 
-def test_a_wrong_value_is_the_only_one_of_kops_1_8(tmp_path):
+def test_a_wrong_value_is_the_only_one_of_kops_1_8(tmp_path, of):
     shutil.copytree(SEED, tmp_path / "base")
     conf, spec = tmp_path / "kube_env.yaml", tmp_path / "base/cluster.spec"
     env = yaml.safe_load((SEED.parents[2] / "nodes/kube_env.yaml").read_text())
@@ -229,16 +231,16 @@ def test_a_wrong_value_is_the_only_one_of_kops_1_8(tmp_path):
     for path, document in ((conf, env), (spec, cluster)):
         conf.write_text(yaml.safe_dump(env))
         spec.write_text(yaml.safe_dump(cluster))
-        for at in some(paths(document)):
+        for at in of(paths(document)):
             made = spoiled(document, at)
             path.write_text(yaml.safe_dump(made or document))
             assert not made or len(errors_of(conf)) <= 1, (at, errors_of(conf))
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_a_wrong_value_is_the_only_one_of_kube_up(tmp_path, role):
+def test_a_wrong_value_is_the_only_one_of_kube_up(tmp_path, role, of):
     text = kubeup.text(role, "1.5.8")
-    for key, value in some(kubeup.values(role, "1.5.8").items()):
+    for key, value in of(kubeup.values(role, "1.5.8").items()):
         for bad in ("{x: 1}", "''"):
             (tmp_path / "kube_env.yaml").write_text(text.replace(f"{key}: '{value}'\n", f"{key}: {bad}\n"))
             errors = errors_of(tmp_path / "kube_env.yaml")

@@ -71,7 +71,7 @@ def settle(world, want):
     return left
 
 
-@pytest.fixture(params=["nodes", "master", "own cache"])
+@pytest.fixture(params=[pytest.param("nodes", marks=pytest.mark.long), "master", "own cache"])
 def node(request, make_world):
     node = make_world("w", request.param if request.param in GROUPS else "nodes")
     if request.param == "own cache":
@@ -134,8 +134,8 @@ def test_again_and_again(node, want):
     assert not settle(node, want), "staging files were left behind"
 
 
-@pytest.mark.parametrize("own", [False, True], ids=["a shared cache", "its own cache"])
-@pytest.mark.parametrize("moment", MOMENTS)
+@pytest.mark.parametrize("moment, own", [
+    *((moment, True) for moment in MOMENTS), ("publish", False), *(pytest.param(moment, False, marks=pytest.mark.long) for moment in MOMENTS if moment != "publish")])
 def test_before_each_step(make_world, moment, own):
     node = make_world("w", "master")
     if own:

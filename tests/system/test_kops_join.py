@@ -404,14 +404,15 @@ def test_what_is_kept_is_used_while_there_is_time_to_use_it(unreachable):
     assert unreachable.tree() == before
 
 
-def test_fifty_nodes_begin_before_the_controller_is_up(worker):
+@pytest.mark.parametrize("nodes", [15, pytest.param(50, marks=pytest.mark.long)])
+def test_many_nodes_begin_before_the_controller_is_up(nodes, worker):
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         port = s.getsockname()[1]
     worker.ports = [port]
     worker.write()
     processes = []
-    for i in range(50):
+    for i in range(nodes):
         place = worker.folder / f"node{i}"
         shutil.copytree(worker.cache, place / "cache")
         (place / "root").mkdir()
@@ -426,9 +427,9 @@ def test_fifty_nodes_begin_before_the_controller_is_up(worker):
         for p in processes:
             p.kill()
             p.wait()
-    assert [code for _, code in ended] == [OK] * 50, next(text for text, code in ended if code != OK)
+    assert [code for _, code in ended] == [OK] * nodes, next(text for text, code in ended if code != OK)
     # what the controller answered, and no proof was sent in vain
-    assert len(worker.requests()) <= 1.2 * 2 * 50 and all(line.startswith("200") for line in worker.requests())
+    assert len(worker.requests()) <= 1.2 * 2 * nodes and all(line.startswith("200") for line in worker.requests())
 
 
 def test_a_plan_asks_for_no_certificate(worker):

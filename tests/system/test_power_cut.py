@@ -1,7 +1,7 @@
 """The power fails at any moment of a first run and of an upgrade: what was flushed is there, and of the rest each
 block or not.  No file that has its final name is a part of one, and the next run ends as an undisturbed one does.
 
-POWER_CUTS=100: so many, instead of two; POWER_SEED=N: the cuts of a run that failed."""
+Two of each; in make check-long a hundred. POWER_SEED=N: the cuts of a run that failed."""
 
 import contextlib
 import os
@@ -14,7 +14,6 @@ from logdisk import FLUSH, LogDisk
 from world import KUBELET, noise, same, tree
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0 or not os.path.exists("/dev/fuse"), reason="disks are mounted")
-CUTS = int(os.environ.get("POWER_CUTS", "2"))
 SEED = int(os.environ.get("POWER_SEED", "0")) or random.randrange(1, 1 << 32)
 MIB = 320  # no xfs is smaller than 300
 
@@ -25,7 +24,7 @@ def disk(request, tmp_path):
         yield disk
 
 
-@pytest.fixture(params=["a shared cache", "its own cache"])
+@pytest.fixture(params=["its own cache", pytest.param("a shared cache", marks=pytest.mark.long)])
 def node(request, disk, make_world):
     """Its root and its cache are on the disk."""
     node = make_world("w", "master")
@@ -92,7 +91,8 @@ def play(disk, node, log, span, was, want, chance):
 
 
 @pytest.mark.parametrize("kind", ["first", "upgrade"])
-def test_power_cuts(disk, node, kind):
+@pytest.mark.parametrize("cuts", [2, pytest.param(100, marks=pytest.mark.long)])
+def test_power_cuts(disk, node, kind, cuts):
     was = tree(node.root)
     if kind == "upgrade":
         node.converge()
@@ -104,5 +104,5 @@ def test_power_cuts(disk, node, kind):
     disk.check_log(log)
     assert want != was and sum(entry[2] & FLUSH for entry in log[begin:end]), "nothing was recorded"
     chance = random.Random(SEED)
-    for _ in range(CUTS):
+    for _ in range(cuts):
         play(disk, node, log, (begin, end), was, want, chance)

@@ -75,7 +75,7 @@ def told_of(text, pattern):
     return [line for line in lines if re.match(pattern, line)]
 
 
-@pytest.mark.parametrize("command", ["apply", "bake"])
+@pytest.mark.parametrize("command", ["apply", pytest.param("bake", marks=pytest.mark.long)])
 def test_documents(world, port, answer, command):
     """Two are asked for at once: at most a line for each of them and each reason."""
     world.config_base = f"http://127.0.0.1:{port}/store"
@@ -104,7 +104,7 @@ def test_tasks_and_an_asset(world, held):
     try:
         assert held.begun.wait(Told.PATIENCE)
         run.until("WAITING install ")
-        time.sleep(2 * A_WHILE)
+        time.sleep(A_WHILE)
         held.go.set()
         assert run.end() == OK
     finally:
@@ -148,7 +148,7 @@ def changes(run, what, n):
 
 def test_documents_on_a_terminal(world, port, on_terminal):
     world.config_base = f"http://127.0.0.1:{port}/store"
-    run = on_terminal(world.argv("apply", "--deadline=20s"))
+    run = on_terminal(world.argv("apply", "--deadline=12s"))
     line = changes(run, "documents", 4)
     assert re.match(rf"documents  since {CLOCK}, attempt \d+, next try {CLOCK}: .*/store/.*", line), line
     assert run.finish() == 69
