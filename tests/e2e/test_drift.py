@@ -49,27 +49,6 @@ def test_nothing_foreign_is_named_on_a_node_that_is_right(node):
         assert status == 0 and "foreign" not in output, output
 
 
-@pytest.mark.parametrize("path", [DROPIN, "/run/systemd/system/kubelet.service.d/99-x.conf"])
-def test_a_drop_in_of_others_is_named_and_started_with(node, path):
-    pid = main_pid(node)
-    node.sh("mkdir -p %s && printf '[Service]\\nNice=0\\n' >%s && systemctl daemon-reload" % (os.path.dirname(path), path))
-    try:
-        status, output = run(node, "plan")
-        assert status == 2 and "unit kubelet.service: %s is newer than the running process" % path in output, output
-        status, output = run(node, "repair")
-        assert status == 0 and main_pid(node) != pid and "Nice=0" in node.sh("cat " + path), output
-        pid = main_pid(node)
-        for command in ("plan", "repair"):
-            status, output = run(node, command)
-            assert status == 0 and "foreign drop-in" in named(output, path) and "left alone" in named(output, path), output
-        assert main_pid(node) == pid
-    finally:
-        node.sh("rm -rf %s && systemctl daemon-reload" % os.path.dirname(path))
-    status, output = run(node, "plan")
-    assert status == 2 and "unit kubelet.service: files of others that it was started with are gone" in output, output
-    assert run(node, "repair")[0] == 0 and main_pid(node) != pid
-
-
 @pytest.mark.parametrize("path", [
     "/etc/systemd/system/service.d/99-x.conf", "/etc/systemd/system.control/docker.service.d/50-MemoryHigh.conf"])
 def test_a_harmless_drop_in_is_named_and_left(node, path):
@@ -83,21 +62,6 @@ def test_a_harmless_drop_in_is_named_and_left(node, path):
         assert "Nice=0" in node.sh("cat " + path) and main_pid(node) == pid
     finally:
         node.sh("rm -rf %s && systemctl daemon-reload" % os.path.dirname(path))
-
-
-def test_a_drop_in_that_breaks_a_unit_is_named_in_the_failure(node):
-    node.sh("mkdir -p %s && printf '[Service]\\nExecStart=\\nExecStart=/bin/false\\n' >%s && systemctl daemon-reload && "
-            "systemctl stop kubelet" % (os.path.dirname(DROPIN), DROPIN))
-    try:
-        status, output = run(node, "repair")
-        assert status == 71, output
-        failure = output.split("FAILED", 1)[1]
-        assert "kubelet.service" in failure and DROPIN in failure, output
-        assert node.exec("test", "-e", DROPIN).returncode == 0
-    finally:
-        node.sh("rm -r %s && systemctl daemon-reload" % os.path.dirname(DROPIN))
-    status, output = run(node, "repair")
-    assert status == 0 and node.healthz() == "ok", output
 
 
 def test_settings_of_others_stay_but_for_what_pods_need(node):
@@ -146,7 +110,7 @@ def test_names_that_others_changed_are_told_and_left(node):
     assert status == 0 and "host name" not in output and "/etc/hosts" not in output, output
 
 
-@pytest.mark.parametrize("command", ["repair", "apply"])
+@pytest.mark.parametrize("command", ["repair", pytest.param("apply", marks=pytest.mark.long)])
 def test_rules_that_are_gone_are_added_again(node, command):
     node.sh("iptables -F; iptables -P FORWARD DROP")
     try:
@@ -180,7 +144,7 @@ def check_silence(node, unit, says, fate="pods stay"):
 
 
 def test_a_frozen_kubelet_is_seen_and_restarted_by_repair_alone(node):
-    """Here, where kubelet has been up for a while: the tests just above restart nothing."""
+    """Here, where kubelet and docker have been up for a while: the tests above restart nothing."""
     nodechecks.settle(node, "kubelet.service")
     pid = main_pid(node)
     node.sh("kill -STOP " + pid)
@@ -194,6 +158,65 @@ def test_a_frozen_kubelet_is_seen_and_restarted_by_repair_alone(node):
         assert output.count("is restarted") == 1, output
     finally:
         node.sh("kill -CONT %s 2>/dev/null || :" % pid)
+
+
+def test_a_runtime_that_is_dumb_is_seen_and_restarted_by_repair(node):
+    """Frozen, which systemd does not see; and asked through its path, so that a socket that was removed is found."""
+    nodechecks.settle(node, "docker.service")
+    node.sh("mv /run/docker.sock /run/hidden.sock")
+    try:
+        check_silence(node, "docker.service", "/run/docker.sock: No such file or directory", "docker stops the containers of all pods")
+    finally:
+        node.sh("mv /run/hidden.sock /run/docker.sock")
+    assert nodechecks.timed_nodeup(node, "status")[0] == 0
+    pid = node.show("docker.service", "MainPID")["MainPID"]
+    node.sh("kill -STOP " + pid)
+    try:
+        check_silence(node, "docker.service", "/run/docker.sock says nothing for 1.0 s", "docker stops the containers of all pods")
+        status, output = run(node, "repair")
+        assert status == 0 and output.count("restarting docker.service: ") == 1, output
+        assert "docker stops the containers of all pods" in output and node.show("docker.service", "MainPID")["MainPID"] != pid, output
+        assert node.healthz() == "ok"
+    finally:
+        node.sh("kill -CONT %s 2>/dev/null || :" % pid)
+    status, output = run(node, "plan")
+    assert status == 0, output
+
+
+@pytest.mark.parametrize("path", [DROPIN, pytest.param("/run/systemd/system/kubelet.service.d/99-x.conf", marks=pytest.mark.long)])
+def test_a_drop_in_of_others_is_named_and_started_with(node, path):
+    pid = main_pid(node)
+    node.sh("mkdir -p %s && printf '[Service]\\nNice=0\\n' >%s && systemctl daemon-reload" % (os.path.dirname(path), path))
+    try:
+        status, output = run(node, "plan")
+        assert status == 2 and "unit kubelet.service: %s is newer than the running process" % path in output, output
+        status, output = run(node, "repair")
+        assert status == 0 and main_pid(node) != pid and "Nice=0" in node.sh("cat " + path), output
+        pid = main_pid(node)
+        for command in ("plan", "repair"):
+            status, output = run(node, command)
+            assert status == 0 and "foreign drop-in" in named(output, path) and "left alone" in named(output, path), output
+        assert main_pid(node) == pid
+    finally:
+        node.sh("rm -rf %s && systemctl daemon-reload" % os.path.dirname(path))
+    status, output = run(node, "plan")
+    assert status == 2 and "unit kubelet.service: files of others that it was started with are gone" in output, output
+    assert run(node, "repair")[0] == 0 and main_pid(node) != pid
+
+
+def test_a_drop_in_that_breaks_a_unit_is_named_in_the_failure(node):
+    node.sh("mkdir -p %s && printf '[Service]\\nExecStart=\\nExecStart=/bin/false\\n' >%s && systemctl daemon-reload && "
+            "systemctl stop kubelet" % (os.path.dirname(DROPIN), DROPIN))
+    try:
+        status, output = run(node, "repair")
+        assert status == 71, output
+        failure = output.split("FAILED", 1)[1]
+        assert "kubelet.service" in failure and DROPIN in failure, output
+        assert node.exec("test", "-e", DROPIN).returncode == 0
+    finally:
+        node.sh("rm -r %s && systemctl daemon-reload" % os.path.dirname(DROPIN))
+    status, output = run(node, "repair")
+    assert status == 0 and node.healthz() == "ok", output
 
 
 def test_a_masked_unit_is_to_change_and_not_failed(node):
@@ -229,26 +252,3 @@ def test_a_plan_names_the_units_that_it_would_restart(node):
     assert status == 0 and main_pid(node) != pid, output
     assert node.show("docker.service", "MainPID")["MainPID"] == docker
     assert run(node, "plan")[0] == 0
-
-
-def test_a_runtime_that_is_dumb_is_seen_and_restarted_by_repair(node):
-    """Frozen, which systemd does not see; and asked through its path, so that a socket that was removed is found."""
-    nodechecks.settle(node, "docker.service")
-    node.sh("mv /run/docker.sock /run/hidden.sock")
-    try:
-        check_silence(node, "docker.service", "/run/docker.sock: No such file or directory", "docker stops the containers of all pods")
-    finally:
-        node.sh("mv /run/hidden.sock /run/docker.sock")
-    assert nodechecks.timed_nodeup(node, "status")[0] == 0
-    pid = node.show("docker.service", "MainPID")["MainPID"]
-    node.sh("kill -STOP " + pid)
-    try:
-        check_silence(node, "docker.service", "/run/docker.sock says nothing for 1.0 s", "docker stops the containers of all pods")
-        status, output = run(node, "repair")
-        assert status == 0 and output.count("restarting docker.service: ") == 1, output
-        assert "docker stops the containers of all pods" in output and node.show("docker.service", "MainPID")["MainPID"] != pid, output
-        assert node.healthz() == "ok"
-    finally:
-        node.sh("kill -CONT %s 2>/dev/null || :" % pid)
-    status, output = run(node, "plan")
-    assert status == 0, output

@@ -34,7 +34,7 @@ def lab():
         yield lab
 
 
-@pytest.fixture(scope="module", params=["nodes", "master-us-west-2a"])
+@pytest.fixture(scope="module", params=["nodes", pytest.param("master-us-west-2a", marks=pytest.mark.long)])
 def node(lab, request):
     """One with the documents, docker of Debian 12 and no apparmor_parser; nodeup did not run yet."""
     node = lab.boot(request.param[:6], request.param,
@@ -120,7 +120,7 @@ def boot_documents(lab, name, role, **options):
     return node
 
 
-@pytest.fixture(scope="module", params=["nodes", "master-us-west-2a"])
+@pytest.fixture(scope="module", params=["nodes", pytest.param("master-us-west-2a", marks=pytest.mark.long)])
 def tokens(lab, request):
     """A node of the kind of instance that wants tokens."""
     return boot_documents(lab, "v2" + request.param[:6], request.param, http_tokens="required")

@@ -123,6 +123,7 @@ def test_a_frozen_containerd_is_named_and_left_alone_when_it_answers_again(maste
         m.node.sh(f"kill -CONT {pid}")
 
 
+@pytest.mark.long
 def test_what_is_damaged_is_undone(master):
     node = damages.Damaged(master.node, master.nodeup, kopsnode.CONF)
     for (how, command), rows in zip(LIES, damages.batches(node.rows, len(LIES))):
@@ -130,10 +131,11 @@ def test_what_is_damaged_is_undone(master):
         node.check(rows, command)
 
 
-def test_it_comes_back_with_what_it_kept(master):
-    """Its store has another configuration; NO_STORE: it is down, and is waited for, a minute each time."""
+@pytest.mark.parametrize("is_down", [False, pytest.param(True, marks=pytest.mark.long)])
+def test_it_comes_back_with_what_it_kept(master, is_down):
+    """Its store has another configuration; or it is down, and is waited for, a minute each time."""
     m = master
-    if os.environ.get("NO_STORE"):
+    if is_down:
         m.no_store()
     m.lie("another configuration")
     m.node.reboot()

@@ -83,6 +83,7 @@ def newly_refused(m):
     m.document()
 
 
+@pytest.mark.long
 def test_a_refused_boot_leaves_kubelet_started(lab):
     """Its unit has an [Install], and is not enabled; what an older nodeup left says that a run starts it."""
     m = Machine(lab, "kubeup-refused", NODE, "1.5.8")

@@ -318,6 +318,7 @@ def no_longer_fit(node):
     node.sh("mv /root/lab.yaml /etc/nodeup/nodeup.d")
 
 
+@pytest.mark.long
 def test_a_document_that_an_older_nodeup_took(node):
     with refused.Refused(node, [HAND], UNITS, lambda: newly_refused(node)) as r:
         node.sh("rm " + refused.RECORDS)
