@@ -51,15 +51,20 @@ UNWIND   := tools/no_unwind.ld
 STATIC   := -static-pie -Wl,--wrap=dlopen,--no-eh-frame-hdr,-T,$(UNWIND)$(if $(X86),$(comma)-z$(comma)pack-relative-relocs)
 STUBS    := $(O)/nodeup/base/nss_stubs.o
 endif
+# The tests that look for races need no room above these: of SAN=tsan there are unit tests and no program.
+ifeq ($(SAN),tsan)
+DIRS     := $(filter-out nodeup nodeup/cmd nodeup/plan nodeup/plan/%,$(DIRS))
+endif
 
 # A unit test is one file; what the tests share (and the fakes of our own interfaces) is linked to each.
 # Every other x.c of tests/fake and tests/e2e, with x_*.c or by itself, is a static program of its own.
 EDGE   := nodeup/main.c nodeup/base/nss_stubs.c
 SRCS   := $(filter-out $(EDGE),$(wildcard $(DIRS:%=%/*.c) $(DIRS:%=%/*.S)))
 OBJS   := $(addsuffix .o,$(basename $(SRCS:%=$(O)/%)))
-# What looks for races has the rooms that start threads.
-UNIT   := $(patsubst %.c,$(B)/%,$(shell find $(if $(filter tsan,$(SAN)),$(wildcard \
-          $(addprefix tests/unit/,assets base/test_pool.c documents run tasks)),tests/unit) -name 'test_*.c' | LC_ALL=C sort))
+# What looks for races has the tests of rooms that start threads. ONCE=1: gcc's release has the others, and each is run by gcc once.
+TESTS  := $(shell find tests/unit -name 'test_*.c' | LC_ALL=C sort)
+RACES  := $(filter tests/unit/base/test_pool.c $(addprefix tests/unit/,assets/% documents/% run/% tasks/%),$(TESTS))
+UNIT   := $(patsubst %.c,$(B)/%,$(if $(filter tsan,$(SAN)),$(RACES),$(filter-out $(if $(ONCE),$(if $(SAN),,$(RACES))),$(TESTS))))
 SHARED := $(patsubst %.c,$(O)/%.o,$(wildcard tests/unit/lib/*.c tests/fake/*_fake.c))
 FAKES  := $(patsubst tests/%.c,build/%,$(filter-out $(wildcard tests/fake/*_*.c),$(wildcard tests/fake/*.c \
           tests/e2e/*.c)))
@@ -130,15 +135,15 @@ $(FAKES): build/%: $(O)/tests/%.o $$(addprefix $(O)/,$$(addsuffix .o,$$(basename
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(STATIC) -o $@ $(filter-out %.ld,$^) $(LDLIBS)
 
 # Everything a check needs. gcc builds what is released and what looks for races, clang what looks for errors of memory
-# and arithmetic: so each file is compiled by both. tests/run runs the suites and sums them up.
+# and arithmetic: so each file is compiled, and each unit test run, by both. tests/run runs the suites and sums them up.
 check: ## all tests, with gcc, clang and the sanitizers
 	$(Q)tools/deps.sh packages
 	$(Q)tools/apt.sh install $(PACKAGE_NEEDS)
 	$(Q)! command -v qemu-system-x86_64 >/dev/null || tools/apt.sh install $(VM_NEEDS)
 	+$(Q)$(MAKE) --no-print-directory -j$(words x $(shell seq $$(nproc))) check-builds check-lab
-	$(Q)VARIANTS="gcc-release clang-asan gcc-tsan" tests/run
+	$(Q)ONCE=1 VARIANTS="gcc-release clang-asan gcc-tsan" tests/run
 check-builds: deps
-	$(SUBMAKE) all unit fakes
+	$(SUBMAKE) ONCE=1 all unit fakes
 	$(SUBMAKE) CC=clang SAN=asan variant unit
 	$(SUBMAKE) SAN=tsan unit
 check-lab:
@@ -165,13 +170,12 @@ check-system check-e2e: all fakes
 	$(Q)tests/run $(@:check-%=%)
 # whose node a first run of today takes over
 OLDER = c18c3a82
-check-long: ## what takes too long for check: every value, every damage, hundreds of power cuts
+check-long: ## what takes too long for check: every value, every damage, hundreds of power cuts, a tree without each era
 check-long: all fakes unit
 	$(Q)RSA_KEYS=1000 RSA_CANDIDATES=10000 $(B)/tests/unit/config/test_rsa
-	$(Q)ALL_VALUES=1 NODEUP=$(CURDIR)/build/nodeup /usr/bin/python3 -m pytest -q --tb=short -p no:cacheprovider tests/system/test_all_errors.py
-	$(Q)POWER_CUTS=100 NODEUP=$(CURDIR)/build/nodeup /usr/bin/python3 -m pytest -q --tb=short -p no:cacheprovider tests/system/test_power_cut.py
+	$(Q)tests/without_era kops kops18 kubeup
 	$(Q)NODEUP=$(CURDIR)/build/nodeup tests/damages
-	$(Q)NO_STORE=1 NODEUP=$(CURDIR)/build/nodeup /usr/bin/python3 -m pytest -q --tb=short -p no:cacheprovider tests/e2e/test_kops_control_plane.py -k comes_back
+	$(Q)NODEUP=$(CURDIR)/build/nodeup /usr/bin/python3 -m pytest -q --tb=short -p no:cacheprovider -m long tests/cases tests/system tests/e2e
 	$(Q)if git cat-file -e $(OLDER)^{commit} 2>/dev/null; then tests/takeover $(OLDER); \
 	else echo "test_takeover: left out, there is no history of $(OLDER)"; fi
 check-salt: ## SALT=DIR: the templates of Kubernetes' own salt trees
