@@ -80,14 +80,23 @@ def make_ca(name, serial, key, cert, kind="rsa:2048"):
             f"/CN={name}", "-addext", "keyUsage=critical,keyCertSign,cRLSign")
 
 
+def sign_controller(folder, names, ca):
+    """kops-controller's own certificate, of one of the CAs there."""
+    openssl("req", "-new", "-key", folder / "tls.key", "-out", folder / "tls.csr", "-subj", "/CN=kops-controller")
+    (folder / "tls.ext").write_text(f"subjectAltName={names}\nextendedKeyUsage=serverAuth\n")
+    openssl("x509", "-req", "-in", folder / "tls.csr", "-CA", folder / f"{ca}.crt", "-CAkey", folder / f"{ca}.key", "-set_serial", "5",
+            "-days", "30", "-extfile", folder / "tls.ext", "-out", folder / "tls.crt")
+
+
 @functools.cache
 def worker_keys():
-    """Both CAs of a worker's cluster and the controller's key: to make keys takes longer than a test, and the same do for all."""
+    """Both CAs of a worker's cluster, the controller's key and certificate: to make keys takes longer than a test, and the same do for all."""
     with tempfile.TemporaryDirectory() as folder:
         made = pathlib.Path(folder)
         for name, serial in (("ca", "69828"), ("old", "69827")):
             make_ca("kubernetes-ca", serial, made / f"{name}.key", made / f"{name}.crt")
         openssl("genrsa", "-out", made / "tls.key", "2048")
+        sign_controller(made, "DNS:localhost,IP:127.0.0.1", "ca")
         return {path.name: path.read_text() for path in made.iterdir()}
 
 
@@ -107,15 +116,10 @@ class Worker:
     def make_cas(self):
         for name, text in worker_keys().items():
             (self.folder / name).write_text(text)
-        self.serve_as("DNS:localhost,IP:127.0.0.1")
 
     def serve_as(self, names, ca="ca"):
-        """kops-controller's own certificate, of one of the two CAs."""
-        f = self.folder
-        openssl("req", "-new", "-key", f / "tls.key", "-out", f / "tls.csr", "-subj", "/CN=kops-controller")
-        (f / "tls.ext").write_text(f"subjectAltName={names}\nextendedKeyUsage=serverAuth\n")
-        openssl("x509", "-req", "-in", f / "tls.csr", "-CA", f / f"{ca}.crt", "-CAkey", f / f"{ca}.key", "-set_serial", "5", "-days", "30",
-                "-extfile", f / "tls.ext", "-out", f / "tls.crt")
+        """Gives kops-controller another certificate."""
+        sign_controller(self.folder, names, ca)
 
     def date_ca(self, start, end):
         """Its CA begins and ends then; the key, and what it has signed, stay."""

@@ -1,4 +1,5 @@
 """Packages of the program: what `make deb` and `make rpm` put where, and that their own tools take it."""
+import functools
 import hashlib
 import os
 import pathlib
@@ -19,10 +20,15 @@ def run(*argv, **options):
     return subprocess.run(list(map(str, argv)), check=True, capture_output=True, text=True, **options).stdout
 
 
-def made(kind, folder):
-    package = pathlib.Path(run("tools/package.sh", kind, folder, cwd=ROOT).strip())
-    assert pathlib.Path(f"{package}.sha256").read_text().strip() == hashlib.sha256(package.read_bytes()).hexdigest()
-    return package
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Gives the package of a kind. Each is made once: to pack it takes seconds."""
+    @functools.cache
+    def make(kind):
+        package = pathlib.Path(run("tools/package.sh", kind, tmp_path_factory.mktemp(kind), cwd=ROOT).strip())
+        assert pathlib.Path(f"{package}.sha256").read_text().strip() == hashlib.sha256(package.read_bytes()).hexdigest()
+        return package
+    return make
 
 
 def version():
@@ -45,23 +51,23 @@ def list_rpm(package):
 
 
 @pytest.mark.parametrize("kind, listed", [("deb", list_deb), ("rpm", list_rpm)])
-def test_a_package_has_these_files(kind, listed, tmp_path):
-    found = listed(made(kind, tmp_path))
+def test_a_package_has_these_files(kind, listed, made):
+    found = listed(made(kind))
     assert set(found) == FILES
     assert {name for name, (mode, _) in found.items() if mode == "-rwxr-xr-x"} == {"/usr/bin/nodeup"}
     assert {mode for mode, _ in found.values()} == {"-rwxr-xr-x", "-rw-r--r--"} and {owner for _, owner in found.values()} == {"root/root"}
 
 
-def test_what_a_package_installs_runs(tmp_path):
-    run("dpkg-deb", "-x", made("deb", tmp_path), tmp_path / "root")
+def test_what_a_package_installs_runs(made, tmp_path):
+    run("dpkg-deb", "-x", made("deb"), tmp_path / "root")
     program = tmp_path / "root/usr/bin/nodeup"
     assert program.read_bytes() == (ROOT / "build/nodeup").read_bytes()
     assert run(program, "version").startswith("nodeup version ")
 
 
 @pytest.mark.parametrize("target, left", [("/opt/nodeup/bin/nodeup", ""), ("/root/nodeup", "nodeup\n")], ids=["ours", "somebody's"])
-def test_no_link_to_an_older_program_goes_before_that_of_a_package(target, left, tmp_path):
-    run("dpkg-deb", "-e", made("deb", tmp_path), tmp_path / "control")
+def test_no_link_to_an_older_program_goes_before_that_of_a_package(target, left, made, tmp_path):
+    run("dpkg-deb", "-e", made("deb"), tmp_path / "control")
     programs = tmp_path / "bin"
     programs.mkdir()
     for name in ("readlink", "rm"):
