@@ -1,6 +1,7 @@
 /* asset.h - what a document asks for: a digest and where the bytes may be had
  * Text form: hash@url[,mirror...]. The name is the last path component of the first URL.
- * Owner: the arena. Errors: CONFIG. Source: kops nodeup.Config Assets, upup/pkg/fi/assetstore.go. */
+ * Owner: the arena. Errors: CONFIG. Source: kops nodeup.Config Assets, upup/pkg/fi/assetstore.go.
+ * Tests: test_asset.c. */
 #pragma once
 
 #include "assets/digest.h"

@@ -1,7 +1,8 @@
 /* digest.h - sha1, sha256 and sha512: parse, compute while bytes pass, compare; and BLAKE2b-512, which minisign signs
  * sha1 only because documents of 2018 name it; the caller warns.
  * Owner: values. Errors: CONFIG for text that is not a digest. Threads: a ctx has one user at a time.
- * Source: FIPS 180-4; kops util/pkg/hashing (algorithm by length, optional "algo:" prefix). */
+ * Source: FIPS 180-4; kops util/pkg/hashing (algorithm by length, optional "algo:" prefix).
+ * Tests: test_digest.c. */
 #pragma once
 
 #include <stdbool.h>

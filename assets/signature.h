@@ -3,7 +3,8 @@
  * minisign's algorithms are known: "ED" signs the BLAKE2b-512 of the data, the older "Ed" the data. A
  * trusted comment that is there must be right; one line of base64 without comments will do as well.
  * Owner: the arena. Errors: CONFIG for text that is not a signature or a key, INTEGRITY for what does not verify, SYSTEM.
- * Threads: all functions. Source: minisign(1), RFC 8032, RFC 7693. */
+ * Threads: all functions. Source: minisign(1), RFC 8032, RFC 7693.
+ * Tests: test_signature.c. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,7 +1,8 @@
 /* url.h - the few questions asked about a URL, none of which allocates
  * A URL may carry secrets (userinfo, a presigned query): url_public is what people get to see.
  * Owner: the caller's buffers. Errors: none; a URL that cannot be read has an empty host and scheme.
- * Threads: all functions. Source: RFC 3986, 3927, 4291, 6052 (NAT64), 8215, 3056 (6to4). */
+ * Threads: all functions. Source: RFC 3986, 3927, 4291, 6052 (NAT64), 8215, 3056 (6to4).
+ * Tests: test_url.c. */
 #pragma once
 
 #include <stdbool.h>

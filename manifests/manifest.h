@@ -1,6 +1,7 @@
 /* manifest.h - a pod as the YAML file that kubelet reads, and helpers to fill one
  * Owner: the arena. Errors: CONFIG (a pod that kubelet would refuse). Source: kops 1.8.1
- * nodeup/pkg/model kube_*.go; compared as parsed YAML, since kops' writer folds lines. */
+ * nodeup/pkg/model kube_*.go; compared as parsed YAML, since kops' writer folds lines.
+ * Tests: test_manifest.c. */
 #pragma once
 
 #include "manifests/pod.h"

@@ -1,5 +1,6 @@
 /* main.c - argv to commands[] to exit status by the error's kind; the only printer of fatal errors
- * Circle with cmd/completion.c, cmd/help.c: both are rows of the table of commands, and show that table. */
+ * Circle with cmd/completion.c, cmd/help.c: both are rows of the table of commands, and show that table.
+ * Tests: test_cli.py. */
 #include "nodeup/cmd/cli.h"
 
 #include <fcntl.h>

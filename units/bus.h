@@ -4,7 +4,8 @@
  * Bodies: bus_sd.c, job.c.
  * Owner: bus_open/bus_close; strings in results are the arena's. Errors: SYSTEM with D-Bus name and
  * message; -ENOTCONN when there is no manager. Threads: one, the scheduler's.
- * Source: org.freedesktop.systemd1(5). */
+ * Source: org.freedesktop.systemd1(5).
+ * Tests: test_bus.py. */
 #pragma once
 
 #include <stdbool.h>

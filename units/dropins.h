@@ -1,7 +1,8 @@
 /* dropins.h - drop-ins of a service, whoever wrote them
  * Those that systemd writes itself for `systemctl set-property` are left out: they are in effect without a start.
  * Owner: the arena. Errors: none; what cannot be read is not there. Threads: any.
- * Source: systemd.unit(5), systemd.exec(5). */
+ * Source: systemd.unit(5), systemd.exec(5).
+ * Tests: test_foreign.c. */
 #pragma once
 
 #include "nodeup/base/str.h"

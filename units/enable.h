@@ -1,7 +1,8 @@
 /* enable.h - enablement of a unit on a root that is not running: the links of its [Install] section
  * On a running host the manager does this (bus_enable); in an image there is none.
  * Owner: none. Errors: SYSTEM; CONFIG when the unit file is nowhere. Threads: all functions.
- * Source: systemd.unit(5), [Install]: WantedBy=, RequiredBy=, Alias=. */
+ * Source: systemd.unit(5), [Install]: WantedBy=, RequiredBy=, Alias=.
+ * Tests: test_enable.c. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,7 +1,8 @@
 /* job.h - the jobs that were asked of systemd, and how each ended
  * A job is over once it has a result; the first result stands.
  * Owner: jobs_done releases what jobs_add made; results live as long. Errors: none. Threads: one.
- * Source: org.freedesktop.systemd1(5), JobRemoved. */
+ * Source: org.freedesktop.systemd1(5), JobRemoved.
+ * Tests: test_unit.c. */
 #pragma once
 
 #include "units/bus.h"

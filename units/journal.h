@@ -1,6 +1,7 @@
 /* journal.h - the journal: read a unit's last lines, write structured entries
  * Owner: the arena. Errors: SYSTEM; reading where there is no journal gives no lines and no error.
- * Threads: all functions. Source: sd-journal(3), sd_journal_sendv(3). */
+ * Threads: all functions. Source: sd-journal(3), sd_journal_sendv(3).
+ * Tests: test_bus.py. */
 #pragma once
 
 #include "nodeup/base/log.h"

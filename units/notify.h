@@ -1,6 +1,7 @@
 /* notify.h - tell the service manager how we are
  * Does nothing when NOTIFY_SOCKET is unset. Owner: none. Errors: ignored on purpose: progress is not
- * worth a failure. Threads: all functions. Source: sd_notify(3). */
+ * worth a failure. Threads: all functions. Source: sd_notify(3).
+ * Tests: test_interrupt.py. */
 #pragma once
 
 #include "nodeup/base/err.h"

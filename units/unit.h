@@ -1,5 +1,6 @@
 /* unit.h - what stands in a systemd unit's text, quoted as systemd reads it back
- * Owner: the arena. Errors: none. Source: kops pkg/systemd/escaping.go; systemd.unit(5). */
+ * Owner: the arena. Errors: none. Source: kops pkg/systemd/escaping.go; systemd.unit(5).
+ * Tests: test_unit.c. */
 #pragma once
 
 #include "nodeup/base/str.h"

@@ -1,7 +1,8 @@
 /* mime.h - several user-data parts as one multipart document, as cloud-init reads it
  * The boundary is a line that no part contains. ASCII text stays readable; anything else is carried
  * in base64, so that every part arrives byte by byte.
- * Owner: the arena. Errors: CONFIG. Source: RFC 2046; kops' multipart user data. */
+ * Owner: the arena. Errors: CONFIG. Source: RFC 2046; kops' multipart user data.
+ * Tests: test_userdata.c. */
 #pragma once
 
 #include <stdbool.h>

@@ -2,7 +2,8 @@
  * The same input gives the same bytes: gzip's header holds no time.
  * Owner: the arena. Errors: CONFIG; the notes name the parts, largest first, and what would help.
  * Units: bytes, before the base64 that EC2's API adds. Source: EC2 user guide: "limited to 16 KB, in
- * raw form, before it is base64-encoded"; cloud-init knows gzip by its magic number. */
+ * raw form, before it is base64-encoded"; cloud-init knows gzip by its magic number.
+ * Tests: test_userdata.c. */
 #pragma once
 
 #include <stdbool.h>

@@ -2,7 +2,8 @@
  * Every value of the request appears shell-quoted or in a quoted here-document whose end mark
  * does not occur in it. So the shell never interprets a value.
  * Owner: the arena. Errors: CONFIG; a message never quotes a document or a value.
- * Source: kops 1.8 pkg/model/resources/nodeup.go. */
+ * Source: kops 1.8 pkg/model/resources/nodeup.go.
+ * Tests: test_userdata.c. */
 #pragma once
 
 #include "nodeup/base/str.h"

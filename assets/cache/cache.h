@@ -4,7 +4,8 @@
  * written after the fsync; an entry without a matching record is hashed again before it is used.
  * Bodies: entry.c, give.c, older.c, verify.c.
  * Owner: returned fds are the caller's. Errors: SYSTEM, INTEGRITY. Units: bytes.
- * Threads: all functions; processes may share it. Source: kops assetstore, apk cache. */
+ * Threads: all functions; processes may share it. Source: kops assetstore, apk cache.
+ * Tests: test_cache.c, test_older.c, test_give.c. */
 #pragma once
 
 #include "assets/asset.h"

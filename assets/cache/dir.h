@@ -2,7 +2,8 @@
  * A reader takes no lock. A process that makes or removes a name in tmp/, or removes an entry, has a flock on
  * DIR for that moment. The maker of a temporary file has a flock on it as long as it lives. So what
  * another process can lock in tmp/ was left by a crash, and is removed.
- * Owner: the caller's fds. Errors: SYSTEM. Threads: all functions; processes too. */
+ * Owner: the caller's fds. Errors: SYSTEM. Threads: all functions; processes too.
+ * Tests: test_cache.c. */
 #pragma once
 
 #include <pthread.h>

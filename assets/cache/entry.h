@@ -6,7 +6,8 @@
  * of its own in tmp/, which is not kept. An entry of cache_begin is not kept either.
  * Owner: the caller frees the entry by cache_commit, cache_abort or cache_suspend. Errors: SYSTEM;
  * ENOSPC and EDQUOT say how much is wanted and free. Units: bytes. Threads: an entry has one user at
- * a time, but for cache_follow: one other thread, behind what was stored before it was told so. */
+ * a time, but for cache_follow: one other thread, behind what was stored before it was told so.
+ * Tests: test_cache.c. */
 #pragma once
 
 #include "assets/cache/cache.h"

@@ -4,7 +4,8 @@
  * used within the last hour stays: another process may be about to use it.
  * Unfinished downloads count, and are removed like entries unless a process writes them.
  * Files in tmp/ count, and only their maker removes them.
- * Owner: none. Errors: none; what cannot be removed stays. Units: bytes. Threads: one. */
+ * Owner: none. Errors: none; what cannot be removed stays. Units: bytes. Threads: one.
+ * Tests: test_cache_max.py. */
 #pragma once
 
 #include "assets/cache/cache.h"

@@ -1,5 +1,6 @@
 /* give.h - which entries may be given away (cache_give_away): those that were not here before, and that nobody else asks for
- * Owner: the cache. Errors: none; what cannot be told stays. Threads: all functions; processes too. */
+ * Owner: the cache. Errors: none; what cannot be told stays. Threads: all functions; processes too.
+ * Tests: test_give.c. */
 #pragma once
 
 #include "assets/cache/dir.h"

@@ -3,7 +3,8 @@
  * grows, at most every CACHE_LINE_MS, so that a kill loses no run and little of its end. A line that a power cut tore is
  * not believed. Nor are bytes where the file has a hole: they did not get to the disk.
  * Owner: the entry. Errors: none; what is not written down costs a download after a restart.
- * Units: bytes. Threads: one user at a time. */
+ * Units: bytes. Threads: one user at a time.
+ * Tests: test_cache.c. */
 #pragma once
 
 #include "assets/cache/dir.h"

@@ -3,7 +3,8 @@
  * digest. It has a row for each mirror that names its files (ETag, Last-Modified): the SHA-256 of its URL, the
  * digest that it sent, and how it named that. The record is removed when the object comes, and after a week.
  * Owner: cache_mismatches_load's is the caller's. Errors: none; without a record the file is downloaded again.
- * Units: bytes. Threads: all functions; processes may share it. */
+ * Units: bytes. Threads: all functions; processes may share it.
+ * Tests: test_mismatch.c. */
 #pragma once
 
 #include "assets/cache/entry.h"

@@ -1,6 +1,7 @@
 /* spans.h - which bytes of a file are here: sorted, disjoint, merged where they touch
  * Owner: the caller's storage, released by spans_done. Errors: none. Units: bytes; `end` is the first
- * that is not in. Threads: one user at a time. */
+ * that is not in. Threads: one user at a time.
+ * Tests: test_unpack.c. */
 #pragma once
 
 #include <stddef.h>

@@ -2,7 +2,8 @@
  * Nothing of an archive is kept here but the archive. Its members go to descriptors of the caller's (extract.h), who may
  * give them names only when the whole archive had the right hash and its signatures were right.
  * Owner: the caller's descriptors. Errors: INTEGRITY for an evil or broken archive, with the entry's name and the
- * reason; SYSTEM. Units: bytes. Threads: all functions. */
+ * reason; SYSTEM. Units: bytes. Threads: all functions.
+ * Tests: test_unpack.c. */
 #pragma once
 
 #include "assets/cache/cache.h"

@@ -4,7 +4,8 @@
  * An HTTP status, a short body, an empty body and a wrong hash are four different messages, each with
  * URL, attempt, size, and the hashes where they apply (notes want, got, size, url, why, mirror).
  * Owner: the fetcher owns its jobs. Errors: NET, INTEGRITY, SYSTEM. Units: bytes, ns.
- * Threads: all functions; `done` is called on the net thread. */
+ * Threads: all functions; `done` is called on the net thread.
+ * Tests: test_fetch.c, test_fetch_meanwhile.c, test_fetch_members.c, test_fetch_parts.c. */
 #pragma once
 
 #include "assets/cache/unpack.h"

@@ -2,7 +2,8 @@
  * It reads back what was stored, in pieces, on the fetcher's workers: so the order in which parts come,
  * and how far it is behind, cost no memory. While an errand is under way (`errand`), the entry is
  * the errand's, and `done` is called on the net thread when it ends, with its error in errs->follow.
- * Owner: the fetcher. Errors: SYSTEM, INTEGRITY. Units: bytes. Threads: called on the net thread. */
+ * Owner: the fetcher. Errors: SYSTEM, INTEGRITY. Units: bytes. Threads: called on the net thread.
+ * Tests: test_fetch_queue.c. */
 #pragma once
 
 #include "assets/fetch/job.h"

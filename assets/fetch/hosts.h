@@ -2,7 +2,8 @@
  * The mirrors of one asset are often those of all others. A host that gave a whole object is asked first, one
  * that failed is asked last. A transfer that is far slower than the best one of this run is given up.
  * Owner: the fetcher. Errors: none. Units: bytes, bytes a second, monotonic ns. Threads: under the
- * fetcher's lock. */
+ * fetcher's lock.
+ * Tests: test_fetch.c. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* job.h - one asset on its way into the cache: its mirrors, its parts, its rounds, its last errors
- * The fetcher moves a job from state to state (run.h); here is what it remembers and how that is
- * worded. A part is one transfer: some bytes of the object from one mirror.
- * Owner: the fetcher. Errors: NET, INTEGRITY. Units: bytes, monotonic ns.
+ * The fetcher moves a job from state to state (run.h); here is its memory, in words.
+ * A part is one transfer: some bytes of the object from one mirror.
+ * Owner: the fetcher. Errors: NET, INTEGRITY. Units: bytes, monotonic ns. Tests: test_fetch_rounds.c.
  * Threads: everything under the fetcher's lock, but what is said to be the net thread's. */
 #pragma once
 

@@ -3,7 +3,8 @@
  * If-None-Match or If-Modified-Since of that record. A 304 ends the request, and so does an answer of a
  * server that does not know conditions, if it names the same file: its bytes are not taken.
  * Owner: the fetcher. Errors: INTEGRITY with errnum FETCH_MISMATCH. Units: bytes. Threads: as said, without the
- * fetcher's lock. */
+ * fetcher's lock.
+ * Tests: test_fetch_rounds.c. */
 #pragma once
 
 #include "assets/fetch/job.h"

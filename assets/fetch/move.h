@@ -2,7 +2,8 @@
  * An answer is judged as it comes: of which object its bytes are, where they begin, how fast they come. run.c
  * decides which bytes are to move; it is called back through fetch_ops, on the net thread.
  * Owner: the fetcher. Errors: NET when the bytes are of another object or come too slowly, SYSTEM of the
- * cache. Units: bytes. Threads: the net thread. */
+ * cache. Units: bytes. Threads: the net thread.
+ * Tests: test_fetch_queue.c. */
 #pragma once
 
 #include "assets/fetch/parts.h"

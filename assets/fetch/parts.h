@@ -3,7 +3,8 @@
  * asked for. Only when nothing is left to give out, another mirror helps a part that is too slow: with half
  * of its bytes, or with more when it is known to be faster. README.md has a picture.
  * Owner: values. Errors: none. Units: bytes, monotonic ns. Threads: the net thread, under the
- * fetcher's lock. */
+ * fetcher's lock.
+ * Tests: test_fetch_parts.c. */
 #pragma once
 
 #include "assets/fetch/job.h"

@@ -2,7 +2,8 @@
  * If-Range is for a mirror that has said what it calls the object. Each has marks of its own for the
  * same object; what all have to agree about is its size. A server that ignores all this answers with
  * the whole.
- * Owner: values. Errors: none. Units: bytes. Threads: all functions. Source: RFC 9110, 13 and 14. */
+ * Owner: values. Errors: none. Units: bytes. Threads: all functions. Source: RFC 9110, 13 and 14.
+ * Tests: fetch/test_ranges.c, test_resume.c. */
 #pragma once
 
 #include "assets/cache/entry.h"

@@ -11,7 +11,8 @@
  * One function looks at a job that moves and does what is to be done; every callback ends in it. A job can
  * end, or begin anew, only when no part moves and no worker has its entry. Until then `then` says what to
  * do; the first request decides it.
- * Owner: the fetcher. Errors: to the waiters. Threads: as said. */
+ * Owner: the fetcher. Errors: to the waiters. Threads: as said.
+ * Tests: test_fetch_queue.c. */
 #pragma once
 
 #include "assets/fetch/job.h"

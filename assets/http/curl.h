@@ -2,7 +2,8 @@
  * Each request has a handle of its own, and all share their connections. The names that are looked up by
  * curl lead nowhere they must not: every address is seen before it is connected to.
  * Owner: the engine; a transfer's handle is ours from start to release. Errors: NET, in the transfer.
- * Units: ms, ns. Threads: the net thread; http_curl_wake any. Source: libcurl. */
+ * Units: ms, ns. Threads: the net thread; http_curl_wake any. Source: libcurl.
+ * Tests: test_http.c. */
 #pragma once
 
 #include "assets/http/transfer.h"

@@ -10,7 +10,8 @@
  * Bodies: ca.c, transfer.c.
  * Owner: the engine owns transfers; the request's strings are copied. Errors: NET, with URL (no
  * query), HTTP status, bytes; ETIME for a certificate that is not valid yet by our clock; SYSTEM.
- * Threads: all functions. Source: libcurl, RFC 9110. */
+ * Threads: all functions. Source: libcurl, RFC 9110.
+ * Tests: test_http.c, test_http_engine.c. */
 #pragma once
 
 #include <errno.h>

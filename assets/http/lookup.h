@@ -1,7 +1,8 @@
 /* lookup.h - where names lead that a proxy is asked for, as far as this machine can tell
  * What was found holds for a minute, so that an asset in a hundred ranges is not looked up a hundred
  * times; so does that nothing was found.
- * Owner: the caller's storage. Errors: none. Units: monotonic ns. Threads: one. */
+ * Owner: the caller's storage. Errors: none. Units: monotonic ns. Threads: one.
+ * Tests: test_http.c. */
 #pragma once
 
 #include <stddef.h>

@@ -3,7 +3,8 @@
  * A proxy's URL may hold a password, and curl's words on one that it cannot read quote it whole: so they
  * are read here first, and what is said of them is said here.
  * Owner: the arena. Errors: none. Threads: read-only after proxy_load.
- * Source: curl's and Go's rules; upper and lower case, lower case first. */
+ * Source: curl's and Go's rules; upper and lower case, lower case first.
+ * Tests: test_http.c, test_egress_proxy.py. */
 #pragma once
 
 #include "assets/url.h"

@@ -6,7 +6,8 @@
  * root of the folder vouches for. Both are root's, and OpenSSL's own defaults: a certificate that the folder alone has
  * counts as well.
  * Owner: curl's SSL_CTX; a trust is the caller's. Errors: OpenSSL's verdict, HTTP_TLS_NAMELESS. Threads: the net thread.
- * Source: RFC 6125 6.4.4, RFC 9525 2; SSL_CTX_set_cert_verify_callback(3), openssl-rehash(1). */
+ * Source: RFC 6125 6.4.4, RFC 9525 2; SSL_CTX_set_cert_verify_callback(3), openssl-rehash(1).
+ * Tests: test_http.c. */
 #pragma once
 
 enum {

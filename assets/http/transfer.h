@@ -2,7 +2,8 @@
  * Copies the request, collects status, headers and body counts, watches that bytes keep coming and
  * words what went wrong. http.c drives it with curl, or by steps for a file:// URL.
  * Owner: the engine; the net thread alone touches a transfer once it runs, but for `cancelled`.
- * Errors: NET with the public URL. Units: bytes, monotonic ns. Source: RFC 9110. */
+ * Errors: NET with the public URL. Units: bytes, monotonic ns. Source: RFC 9110.
+ * Tests: test_http_engine.c. */
 #pragma once
 
 #include "assets/http/http.h"

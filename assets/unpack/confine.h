@@ -5,7 +5,8 @@
  * the only system calls that work; all others fail with EPERM. It may write to its open files, cut them, and have
  * them written to the disk.
  * Owner: none. Errors: SYSTEM; a caller that gets one must not go on. Threads: the process must
- * have one. Source: capabilities(7), landlock(7), seccomp(2). */
+ * have one. Source: capabilities(7), landlock(7), seccomp(2).
+ * Tests: test_confine.c. */
 #pragma once
 
 #include <stdint.h>

@@ -6,7 +6,8 @@
  * directory, a ".." in a link target behind a name, bombs (sparse ones, too), what takes more than 32 MiB
  * of memory to unpack, and anything beyond the limits.
  * Owner: the caller's fds. Errors: INTEGRITY for evil or broken archives, SYSTEM, also for a child that
- * died, or that did nothing for a minute while it was waited for (watch.h). Threads: all functions; one user for each extract. Source: tar with gzip, xz, zstd or nothing. */
+ * died, or that did nothing for a minute while it was waited for (watch.h). Threads: all functions; one user for each extract. Source: tar with gzip, xz, zstd or nothing.
+ * Tests: test_extract.c, test_extract_read.c, test_extract_take.c, test_extract_watch.c. */
 #pragma once
 
 #include <stdint.h>

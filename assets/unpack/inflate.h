@@ -2,7 +2,8 @@
  * What is read is what gunzip would write: any number of members, their headers with all they may
  * carry, checksum and length of each compared. Zeros may follow the last one, nothing else.
  * Owner: the caller frees. Errors: a reason as text. Units: bytes. Threads: one user at a time.
- * Source: RFC 1952; ISA-L, whose only user this is. */
+ * Source: RFC 1952; ISA-L, whose only user this is.
+ * Tests: test_inflate.c. */
 #pragma once
 
 #include <stddef.h>

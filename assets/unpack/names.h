@@ -1,7 +1,8 @@
 /* names.h - what an archive has at each path, in little memory
  * Each path is kept as a hash of 64 bits with a secret seed: 200,000 of them take 8 MiB. Two that have one hash are
  * taken for one path, so an archive may be refused wrongly, once in 10^9 of the largest.
- * Owner: extract_names_done. Errors: none. Threads: one. */
+ * Owner: extract_names_done. Errors: none. Threads: one.
+ * Tests: test_extract_take.c. */
 #pragma once
 
 #include <stddef.h>

@@ -1,6 +1,7 @@
 /* path.h - names out of archives
  * The unpacking child checks each name by these rules, and the parent checks it again.
- * Owner: none. Errors: a reason as text. Threads: all functions. */
+ * Owner: none. Errors: a reason as text. Threads: all functions.
+ * Tests: test_extract.c. */
 #pragma once
 
 #include <stdbool.h>

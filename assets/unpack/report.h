@@ -2,7 +2,8 @@
  * It tells of each member, or of each file, then EXTRACT_END or EXTRACT_ERROR. A file, so that neither side waits for the
  * other, and in memory, so that a full disk can be reported. The reader trusts nothing: lengths are
  * bounded here, and the code that acts on what is told checks it.
- * Owner: the caller's fd. Errors: negative errno. Units: bytes. Threads: one. */
+ * Owner: the caller's fd. Errors: negative errno. Units: bytes. Threads: one.
+ * Tests: test_extract.c. */
 #pragma once
 
 #include <stdint.h>

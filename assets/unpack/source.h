@@ -3,7 +3,8 @@
  * More than 256 times what went in does not come out (beyond the first 16 MiB): a bomb. Nor does what
  * takes more than 24 MiB of memory: a window of which that much is in use.
  * Owner: the caller frees; the fd is the caller's. Errors: negative errno; `why` or `errnum` says more.
- * Units: bytes. Threads: one. */
+ * Units: bytes. Threads: one.
+ * Tests: test_extract_read.c. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,7 +1,8 @@
 /* take.h - members of an archive into open descriptors, in a process that can open nothing
  * Of several files of one name the shallowest is meant; among those equally deep, the first by the path of its
  * directory; none more than seven directories deep. A better one that comes later takes the descriptor over.
- * Owner: the job. Errors: INTEGRITY, SYSTEM. Units: bytes. Threads: one. */
+ * Owner: the job. Errors: INTEGRITY, SYSTEM. Units: bytes. Threads: one.
+ * Tests: test_extract_take.c. */
 #pragma once
 
 #include "assets/unpack/report.h"

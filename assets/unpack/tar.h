@@ -1,7 +1,8 @@
 /* tar.h - take a tar archive apart, in a process that is confined
  * Nothing is made. Members go to descriptors (take.h), or all files into one (report.h).
  * Owner: the caller's fds and report. Errors: INTEGRITY with the entry's name and the reason, SYSTEM.
- * Threads: one. Source: libarchive. */
+ * Threads: one. Source: libarchive.
+ * Tests: test_extract.c, test_bombs.c. */
 #pragma once
 
 #include "assets/unpack/extract.h"

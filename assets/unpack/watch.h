@@ -4,7 +4,8 @@
  * minute without either the caller is told. Samples are counted, not time: a child is not blamed for a machine
  * that slept, or that ran no process at all for a while.
  * Owner: the caller ends each by extract_watch_reap or extract_watch_kill. Errors: none of its own.
- * Units: samples, milliseconds. Threads: one user for each. Source: proc_pid_stat(5), poll(2). */
+ * Units: samples, milliseconds. Threads: one user for each. Source: proc_pid_stat(5), poll(2).
+ * Tests: test_extract_watch.c. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,7 +1,8 @@
 /* autoscaling.h - what an instance says to the group that it is of
  * By query.h, whose patience and retries are all there are.
  * Owner: nothing is kept. Errors: query.h's. Threads: all functions.
- * Source: Amazon EC2 Auto Scaling API reference, 2011-01-01. */
+ * Source: Amazon EC2 Auto Scaling API reference, 2011-01-01.
+ * Tests: test_granted.c. */
 #pragma once
 
 #include "assets/http/http.h"

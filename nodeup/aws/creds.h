@@ -4,7 +4,8 @@
  * minutes before they expire. No role, or no IMDS: requests go unsigned, until one is refused.
  * Owner: creds_new/creds_free. Errors: CONFIG (half a key in the environment), NET (a role whose
  * credentials are not there yet). No message has a key in it. Units: seconds since 1970.
- * Threads: one. Source: EC2 user guide, "Retrieve security credentials"; kops util/pkg/vfs. */
+ * Threads: one. Source: EC2 user guide, "Retrieve security credentials"; kops util/pkg/vfs.
+ * Tests: test_creds.c. */
 #pragma once
 
 #include "nodeup/aws/imds.h"

@@ -1,7 +1,8 @@
 /* ec2.h - the few questions of an instance to EC2: its type, volumes; and one request: a prefix
  * By query.h, whose patience and retries are all there are.
  * Owner: ec2_new/query_free; answers are the arena's. Errors: query.h's.
- * Units: nanoseconds. Threads: one. Source: Amazon EC2 API reference, 2016-11-15. */
+ * Units: nanoseconds. Threads: one. Source: Amazon EC2 API reference, 2016-11-15.
+ * Tests: test_ec2.c. */
 #pragma once
 
 #include "nodeup/aws/query.h"

@@ -1,6 +1,7 @@
 /* ec2_xml.h - EC2's answers as values
  * Owner: the arena. Errors: NET. Threads: all functions.
- * Source: Amazon EC2 API reference, DescribeInstanceTypes and DescribeVolumes. */
+ * Source: Amazon EC2 API reference, DescribeInstanceTypes and DescribeVolumes.
+ * Tests: test_ec2.c. */
 #pragma once
 
 #include "nodeup/aws/ec2.h"

@@ -1,6 +1,7 @@
 /* endpoint.h - where a service of AWS is asked
  * Owner: the arena. Errors: none. Threads: all functions; the environment is read.
- * Source: botocore's endpoints.json, "Service-specific endpoints". */
+ * Source: botocore's endpoints.json, "Service-specific endpoints".
+ * Tests: test_ec2.c. */
 #pragma once
 
 #include "nodeup/base/str.h"

@@ -3,7 +3,8 @@
  * 404 or 405. Never through a proxy, redirects refused. AWS_EC2_METADATA_SERVICE_ENDPOINT overrides
  * the address, ..._ENDPOINT_MODE=IPv6 takes the other one; so does a machine with no way to IPv4's.
  * Owner: imds_new/imds_free; answers are the arena's. Errors: NET; ENOENT for a path that is not
- * there. Threads: one. Source: EC2 user guide, "Retrieve instance metadata". */
+ * there. Threads: one. Source: EC2 user guide, "Retrieve instance metadata".
+ * Tests: test_imds.c, test_imds_disks.c. */
 #pragma once
 
 #include "assets/http/http.h"

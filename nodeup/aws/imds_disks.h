@@ -1,7 +1,8 @@
 /* imds_disks.h - which disks EC2 mapped to this instance, and its type, which says how many it has
  * Only those of Xen and of launch time: an NVMe instance store is not in it, nor is a volume that was
  * attached later.
- * Owner: the arena. Errors: NET. Threads: one. Source: EC2 user guide, "block-device-mapping". */
+ * Owner: the arena. Errors: NET. Threads: one. Source: EC2 user guide, "block-device-mapping".
+ * Tests: test_imds_disks.c. */
 #pragma once
 
 #include "nodeup/aws/imds.h"

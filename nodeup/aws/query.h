@@ -4,7 +4,8 @@
  * credentials nothing is sent.
  * Owner: query_new/query_free; answers are the caller's. Errors: query_errors.h; NET with ETIMEDOUT and the like for
  * a server that does not answer, EKEYEXPIRED without credentials.
- * Units: nanoseconds. Threads: one. Source: AWS, "Making query requests" of EC2 and of Auto Scaling. */
+ * Units: nanoseconds. Threads: one. Source: AWS, "Making query requests" of EC2 and of Auto Scaling.
+ * Tests: test_ec2.c. */
 #pragma once
 
 #include "assets/http/http.h"

@@ -9,7 +9,8 @@
  *   ESRCH       what was asked for is over, or was never under way
  *   EMLINK      the instance has no room for another volume
  * Owner: the arena. Errors: it fills them. Threads: all functions.
- * Source: EC2 API reference, "Error codes"; Kubernetes' and kops' callers. */
+ * Source: EC2 API reference, "Error codes"; Kubernetes' and kops' callers.
+ * Tests: test_query_errors.c. */
 #pragma once
 
 #include "nodeup/base/str.h"

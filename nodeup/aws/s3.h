@@ -2,7 +2,8 @@
  * Virtual-hosted style on AWS's own endpoints, path style when an endpoint is given (AWS_ENDPOINT_URL_S3,
  * AWS_ENDPOINT_URL, S3_ENDPOINT) or the bucket's name has dots.
  * Owner: the arena. Errors: CONFIG (bad location), NET with S3's code, message and request id.
- * Source: Amazon S3 API reference (GetObject, ListObjectsV2). */
+ * Source: Amazon S3 API reference (GetObject, ListObjectsV2).
+ * Tests: test_s3.c. */
 #pragma once
 
 #include "assets/http/http.h"

@@ -3,7 +3,8 @@
  * text. With S3_ENDPOINT it is S3_REGION alone: AWS_REGION is where the machine is. The time: ours, and S3's once they are too far apart. Each request is made, and signed, anew.
  * Owner: s3_session_new/_free; requests are the caller's arena's: their headers hold secrets. Errors:
  * CONFIG, NET. Units: seconds since 1970. Threads: one at a time.
- * Source: Amazon S3 API reference, "Authenticating Requests", HeadBucket, "Error responses". */
+ * Source: Amazon S3 API reference, "Authenticating Requests", HeadBucket, "Error responses".
+ * Tests: test_s3_session.c. */
 #pragma once
 
 #include "nodeup/aws/creds.h"

@@ -3,7 +3,8 @@
  * are sent (enc_url); S3 signs the path as it is, neither encoded again nor normalized.
  * The result holds secrets and is for headers only: keep it in a short-lived arena.
  * Owner: the arena. Errors: none. Units: seconds since 1970. Threads: all functions.
- * Source: AWS, "Create a signed AWS API request"; S3 API, "Authenticating Requests". */
+ * Source: AWS, "Create a signed AWS API request"; S3 API, "Authenticating Requests".
+ * Tests: test_sigv4.c. */
 #pragma once
 
 #include <stdint.h>

@@ -4,7 +4,8 @@
  * request that it goes with.
  * The result holds a secret for a quarter of an hour: it is for one header only.
  * Owner: the arena. Errors: none. Units: seconds since 1970. Threads: all functions.
- * Source: kops pkg/bootstrap/awsbootstrap (v1 tokens), AWS, GetCallerIdentity. */
+ * Source: kops pkg/bootstrap/awsbootstrap (v1 tokens), AWS, GetCallerIdentity.
+ * Tests: test_sts.c. */
 #pragma once
 
 #include "nodeup/aws/sigv4.h"

@@ -2,7 +2,8 @@
  * Attributes and name spaces are left out, text counts in elements that have no others in them. At
  * most 16 levels and 8 KiB of text an element; a document type, how XML is abused, ends the reading.
  * Owner: the arena. Errors: none, a text that ends too early gives what was read until then.
- * Threads: all functions. Source: expat. */
+ * Threads: all functions. Source: expat.
+ * Tests: test_ec2.c. */
 #pragma once
 
 #include "nodeup/base/str.h"

@@ -4,7 +4,8 @@
  * known only when all of the document was read: so the reader reads it once more, and shows what it sees.
  * Invariant: a value that counts as not given is never told: an empty one, and one that is the row's flag_empty. A value that the reader refused is not told again. No secret is shown.
  * Owner: the arena; demands are constants. Errors: none; findings are data, the caller weighs them. Threads: all.
- * Source: demands name their own where they stand. */
+ * Source: demands name their own where they stand.
+ * Tests: test_accepts.c. */
 #pragma once
 
 #include "nodeup/base/field.h"

@@ -1,6 +1,7 @@
 /* aside.h - what is damaged or in the way, kept beside its place for a person to look at
  * "NAME.nodeup-old", or, where that is there, with a number behind it: nothing is written over.
- * Owner: the arena. Errors: SYSTEM. Units: none. Threads: all functions. Source: link(2), renameat2(2). */
+ * Owner: the arena. Errors: SYSTEM. Units: none. Threads: all functions. Source: link(2), renameat2(2).
+ * Tests: test_special_files.py. */
 #pragma once
 
 #include "nodeup/base/io.h"

@@ -1,7 +1,8 @@
 /* buf.h - a growable byte buffer that is born with a maximum
  * Beyond the maximum it keeps what it had and turns `overflow` on (sticky), so that a chain of
  * appends needs one check at its end. data is NUL-terminated whenever it is not NULL.
- * Owner: the caller (`autobuf`). Errors: -EFBIG by buf_check. Units: bytes. */
+ * Owner: the caller (`autobuf`). Errors: -EFBIG by buf_check. Units: bytes.
+ * Tests: test_str.c. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,5 +1,6 @@
 /* dur.h - durations as Go writes them ("1m30s"), and the clocks
- * Errors: CONFIG. Units: nanoseconds, int64_t. Source: Go time.ParseDuration, Duration.String. */
+ * Errors: CONFIG. Units: nanoseconds, int64_t. Source: Go time.ParseDuration, Duration.String.
+ * Tests: test_dur.c. */
 #pragma once
 
 #include <stdint.h>

@@ -1,7 +1,8 @@
 /* enc.h - hex, base64, URL encoding and gzip
  * Owner: results are the arena's. Errors: CONFIG for text that is not of the encoding; the message
  * never quotes the text, which may be a secret. Source: RFC 4648, RFC 3986,
- * RFC 1952. */
+ * RFC 1952.
+ * Tests: test_enc.c. */
 #pragma once
 
 #include "nodeup/base/mem.h"

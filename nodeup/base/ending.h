@@ -5,7 +5,8 @@
  * second signal ends it at once, and leaves such a child to itself. A signal that was ignored at the
  * start stays ignored. All else is left as a kill would leave it, which a later run goes on from.
  * Owner: one state for the process, as its signals are. Errors: none. Threads: all functions.
- * Source: sigwaitinfo(2); credentials(7) for process groups. */
+ * Source: sigwaitinfo(2); credentials(7) for process groups.
+ * Tests: test_interrupt.py. */
 #pragma once
 
 #include <signal.h>

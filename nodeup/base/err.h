@@ -3,7 +3,8 @@
  * answers "what can the caller do": give up, retry, try another mirror. Libraries fill it and add
  * context on the way up; only the report and main() print it.
  * Owner: the caller's storage. Errors: none. Threads: one writer per value.
- * Source: sysexits.h for the exit statuses; README.md has them. */
+ * Source: sysexits.h for the exit statuses; README.md has them.
+ * Tests: test_err.c. */
 #pragma once
 
 #include <errno.h>

@@ -2,7 +2,8 @@
  * Who tells all that is wrong with documents at once has such a list. Other callers pass NULL: then the first error ends the
  * reading, as always. A value with an error counts as left out, and the rest is read as a document without it.
  * Invariant: an error is kept once, however often it is found; of very many the others are counted. Lines are all kept.
- * Owner: the list's arena. Errors: none. Threads: one. Source: butane and terraform tell all at once. */
+ * Owner: the list's arena. Errors: none. Threads: one. Source: butane and terraform tell all at once.
+ * Tests: test_all_errors.py. */
 #pragma once
 
 #include <stdbool.h>

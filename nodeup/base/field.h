@@ -3,7 +3,7 @@
  * Walkers read a tree into the struct, print it as flags, overlay one struct on another and list it; none knows a spec.
  * Owner: values live in the arena given to field_parse. Errors: CONFIG with file:line:column.
  * Source: kops upup/pkg/fi/utils (ghodss yaml: keys match without regard to case),
- * pkg/flagbuilder/build_flags.go (flag rules). */
+ * pkg/flagbuilder/build_flags.go (flag rules). Tests: test_field.c. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,6 +1,7 @@
 /* field_value.h - one value of a document, as the rows of a field table take it
  * What the walkers over documents share; see field.h.
- * Owner: the arena. Errors: none; a result is one. Threads: all functions. */
+ * Owner: the arena. Errors: none; a result is one. Threads: all functions.
+ * Tests: test_field.c. */
 #pragma once
 
 #include "nodeup/base/field.h"

@@ -20,7 +20,8 @@
  * directory has an fsync of its own. So it has, too, when the whole flush fails: that tells which file it was.
  *
  * Owner: flush_new/flush_free; staging files are the group's once added. Errors: SYSTEM, for each file.
- * Threads: all functions; flush_run one at a time. Source: syncfs(2), fsync(2). */
+ * Threads: all functions; flush_run one at a time. Source: syncfs(2), fsync(2).
+ * Tests: test_flush.c. */
 #pragma once
 
 #include "nodeup/base/io.h"

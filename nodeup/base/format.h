@@ -3,7 +3,8 @@
  * would take, with the place it stands at, instead of a component that dies of it on the node.
  * Owner: constants. Errors: none; a format is a question. Threads: all.
  * Source: k8s.io/apimachinery pkg/api/resource/quantity.go, pkg/util/net/port_range.go,
- * kubernetes pkg/kubelet/eviction/helpers.go, pkg/util/taints, net.ParseCIDR. */
+ * kubernetes pkg/kubelet/eviction/helpers.go, pkg/util/taints, net.ParseCIDR.
+ * Tests: test_field.c. */
 #pragma once
 
 #include <stdbool.h>

@@ -3,7 +3,8 @@
  * neither ".." nor an absolute symbolic link leaves the root. A replaced file is staged beside its
  * target, fsync'ed, renamed and its directory fsync'ed.
  * Owner: returned fds and buffers are the caller's. Errors: SYSTEM; CONFIG for a file that is too
- * large. Units: bytes. Threads: all functions. Source: open(2), openat2(2), rename(2). */
+ * large. Units: bytes. Threads: all functions. Source: open(2), openat2(2), rename(2).
+ * Tests: test_io.c, test_io_special.c. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,6 +1,7 @@
 /* json.h - JSON text to and from a tree
  * Duplicate keys are an error; size is the caller's, depth is the library's limit.
- * Owner: the arena. Errors: CONFIG with file:line:column. Source: RFC 8259. */
+ * Owner: the arena. Errors: CONFIG with file:line:column. Source: RFC 8259.
+ * Tests: test_json.c. */
 #pragma once
 
 #include "nodeup/base/buf.h"

@@ -2,7 +2,8 @@
  * The API server refuses a node that has another one: kubelet runs, and the node never registers.
  * Owner: constants. Errors: none. Threads: all.
  * Source: k8s.io/apimachinery eed236c pkg/api/validate/content/kube.go (the same in pkg/util/validation of 1.2 on),
- * kubernetes pkg/util/taints, pkg/util/config/configuration_map.go. */
+ * kubernetes pkg/util/taints, pkg/util/config/configuration_map.go.
+ * Tests: test_label.c. */
 #pragma once
 
 #include <stdbool.h>

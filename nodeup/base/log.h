@@ -2,7 +2,8 @@
  * Commands, the run and the report log; libraries return errors instead. Lines go to stderr as
  * "time level message" (plain on a journal) and, when a journal writer is set, there as fields.
  * Owner: the sink is the only mutable global. Errors: none; a sink that fails is ignored.
- * Threads: all functions (one write(2) a line). Source: ECMA-48 for the footer. */
+ * Threads: all functions (one write(2) a line). Source: ECMA-48 for the footer.
+ * Tests: test_log.c. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,7 +1,8 @@
 /* map.h - from a text to a pointer, at once however many there are
  * What is put in first counts. Nothing is taken out.
  * Owner: the arena; keys are borrowed and live as long. Errors: none. Threads: none of its own.
- * Source: FNV-1a; open addressing, at most half full. */
+ * Source: FNV-1a; open addressing, at most half full.
+ * Tests: test_map.c. */
 #pragma once
 
 #include "nodeup/base/mem.h"

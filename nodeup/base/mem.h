@@ -1,7 +1,8 @@
 /* mem.h - three lifetimes: the run (arena), the scope (cleanup attributes), an engine (x_new/x_free)
  * Out of memory aborts: every input has a limit, so it is a bug and not a condition.
  * Owner: arena_* memory belongs to the arena; the rest to the caller. Errors: none.
- * Units: bytes. Threads: an arena has one user at a time. */
+ * Units: bytes. Threads: an arena has one user at a time.
+ * Tests: test_str.c. */
 #pragma once
 
 #include <stdarg.h>

@@ -1,5 +1,6 @@
 /* near.h - which of the known names a misspelt one was meant to be
- * Owner: none. Errors: none. Threads: all functions. */
+ * Owner: none. Errors: none. Threads: all functions.
+ * Tests: test_str.c. */
 #pragma once
 
 #include <stddef.h>

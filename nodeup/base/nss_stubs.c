@@ -2,7 +2,8 @@
  * A static glibc answers these by loading shared libraries of whatever host it runs on, which crashes
  * or lies there.  Libraries we link refer to them; nodeup takes host names from c-ares and users from
  * the files below its root.  Defined here they replace glibc's own: each says "not found".
- * Only static links take this file; the linker's warnings about such functions are errors there. */
+ * Only static links take this file; the linker's warnings about such functions are errors there.
+ * Tests: test_odd_host.py. */
 #include <errno.h>
 #include <grp.h>
 #include <netdb.h>

@@ -1,6 +1,7 @@
 /* pool.h - threads that do what is sent to them, in the order in which it was sent
  * No signal reaches these threads: signals belong to the main thread.
- * Owner: pool_new/pool_free. Errors: SYSTEM. Threads: pool_send by any thread, also by what it sent. */
+ * Owner: pool_new/pool_free. Errors: SYSTEM. Threads: pool_send by any thread, also by what it sent.
+ * Tests: test_pool.c. */
 #pragma once
 
 #include <pthread.h>

@@ -3,7 +3,8 @@
  * is formatted goes through here; only print.c calls the library's own functions.
  * Invariant: what a format may have is what attribute printf checks, without %n, %m and wide characters;
  * where texts are numbered, "%2$s", all are texts.
- * Owner: the caller's storage. Errors: none. Units: bytes. Threads: all functions. Source: printf(3). */
+ * Owner: the caller's storage. Errors: none. Units: bytes. Threads: all functions. Source: printf(3).
+ * Tests: test_print.c. */
 #pragma once
 
 #include "nodeup/base/err.h"

@@ -3,7 +3,8 @@
  * environment given. On timeout the group is killed. When a signal ends us the child is ended as well, or
  * waited for where it must come to its end (ending.h); proc_run does not return then.
  * Owner: the output buffer is the caller's. Errors: SYSTEM with the last output line; -ETIMEDOUT.
- * Units: nanoseconds. Threads: all functions. Source: posix_spawn(3), waitid(2). */
+ * Units: nanoseconds. Threads: all functions. Source: posix_spawn(3), waitid(2).
+ * Tests: test_proc.c. */
 #pragma once
 
 #include <stdbool.h>

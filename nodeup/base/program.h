@@ -1,5 +1,6 @@
 /* program.h - whether a program could be run
- * Owner: none. Errors: none. Threads: all functions. Source: posix_spawnp(3). */
+ * Owner: none. Errors: none. Threads: all functions. Source: posix_spawnp(3).
+ * Tests: test_program.c. */
 #pragma once
 
 #include <stdbool.h>

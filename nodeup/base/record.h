@@ -1,7 +1,8 @@
 /* record.h - a small text of our own that outlives the run
  * A record is there as a whole or not at all, root's, in a directory that is made for it. Paths of records
  * are in paths.h.
- * Owner: the buffers are the caller's. Errors: SYSTEM. Units: bytes. Threads: all functions. */
+ * Owner: the buffers are the caller's. Errors: SYSTEM. Units: bytes. Threads: all functions.
+ * Tests: test_lost_writes.py. */
 #pragma once
 
 #include "nodeup/base/io.h"

@@ -4,7 +4,8 @@
  * Invariant: what is shown holds no control character of ASCII or Unicode and no byte that is not UTF-8:
  * each is a '?' instead. JSON escapes them and goes the same way unharmed.
  * Owner: the caller's text. Errors: none but of JSON beyond 16 MiB; a stream that fails is ignored. Threads: all functions.
- * Source: ECMA-48, Unicode's categories Cc and Cf (what has to do with direction, and line breaks). */
+ * Source: ECMA-48, Unicode's categories Cc and Cf (what has to do with direction, and line breaks).
+ * Tests: test_show.c. */
 #pragma once
 
 #include <stdbool.h>

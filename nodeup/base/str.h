@@ -1,6 +1,7 @@
 /* str.h - string lists, string maps and the few text helpers that all rooms need
  * Lists and maps live in an arena and are values: copying the struct shares the elements.
- * Owner: the arena. Errors: none. Threads: none of its own. */
+ * Owner: the arena. Errors: none. Threads: none of its own.
+ * Tests: test_str.c. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,7 +1,8 @@
 /* tree.h - a document as scalars, sequences and maps, whatever text it came from
  * YAML and JSON are both read into it and written from it. Each node knows where it stood, so that
  * a message can say file:line:column. Map order is document order.
- * Owner: the arena. Errors: none. Units: lines and columns from 1. */
+ * Owner: the arena. Errors: none. Units: lines and columns from 1.
+ * Tests: test_tree.c. */
 #pragma once
 
 #include <stdbool.h>

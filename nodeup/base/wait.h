@@ -1,6 +1,7 @@
 /* wait.h - the pause before another try, the wait for a moment, and what is told of it
  * Owner: none. Errors: none. Units: nanoseconds of the monotonic clock. Threads: all functions.
- * Source: "Exponential Backoff And Jitter" (full jitter). */
+ * Source: "Exponential Backoff And Jitter" (full jitter).
+ * Tests: test_wait.c. */
 #pragma once
 
 #include <stdbool.h>

@@ -3,7 +3,8 @@
  * that a visitor may remove what it visits. It never follows a symbolic link below its top, and it is
  * at most WALK_DEPTH_MAX deep, since each level takes a descriptor.
  * Owner: descriptors of a walk_at are the walk's. Errors: SYSTEM; ELOOP: too deep. Units: levels.
- * Threads: all functions. Source: getdents64(2). */
+ * Threads: all functions. Source: getdents64(2).
+ * Tests: test_walk.c. */
 #pragma once
 
 #include "nodeup/base/io.h"

@@ -2,7 +2,8 @@
  * Reading is bounded: size by the caller's buffer, depth 64, 20,000 nodes after aliases. Duplicate
  * keys, several documents, non-scalar keys and unknown tags are errors with file:line:column.
  * Writing is deterministic: same tree, same bytes.
- * Owner: the arena. Errors: CONFIG. Source: YAML 1.1 as libyaml and ghodss/yaml read it. */
+ * Owner: the arena. Errors: CONFIG. Source: YAML 1.1 as libyaml and ghodss/yaml read it.
+ * Tests: test_yaml.c. */
 #pragma once
 
 #include "nodeup/base/buf.h"

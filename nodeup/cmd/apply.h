@@ -2,7 +2,8 @@
  * apply.c runs; apply_status.c says what comes of it: status.json, console, message of the day, history; apply_copy.c
  * copies the status to S3, for those that look at many nodes, and at one that they cannot log in to.
  * Invariant: only a run on a live machine has a status (live_fd). No failed report fails a run.
- * Owner: apply(). Errors: none. Units: ns, monotonic. Threads: one. */
+ * Owner: apply(). Errors: none. Units: ns, monotonic. Threads: one.
+ * Tests: test_rerun.py, test_interrupt.py, test_status.py. */
 #pragma once
 
 #include "nodeup/cmd/cli.h"

@@ -4,7 +4,8 @@
  * the record, and has the environment of it where the shell has set none. If the record is lost, a run
  * inside the unit writes it anew, because the unit has both.
  * If the unit was never installed, no run installs it: a machine that is run by hand stays so.
- * Owner: the session's arena. Errors: none; a record that cannot be read is told of. Threads: one. */
+ * Owner: the session's arena. Errors: none; a record that cannot be read is told of. Threads: one.
+ * Tests: test_environment.py, test_own_unit.py. */
 #pragma once
 
 #include "nodeup/cmd/session.h"

@@ -1,6 +1,7 @@
 /* check.h - what the checks of `nodeup check` and of apply work with, and those of what is to come
  * Bodies: check.c, check_assets.c, check_places.c.
- * Owner: cmd_check. Errors: as each check says. Units: bytes. Threads: one; check_ask uses others and ends them. */
+ * Owner: cmd_check. Errors: as each check says. Units: bytes. Threads: one; check_ask uses others and ends them.
+ * Tests: test_check.py, cmd/test_check.c. */
 #pragma once
 
 #include "nodeup/base/map.h"

@@ -4,7 +4,11 @@
  * Bodies: apply.c, bake.c, check.c, completion.c, diff.c, example.c, help.c, plan.c, status.c, uninstall.c,
  * userdata.c, validate.c, version.c, why.c.
  * Owner: strings point into argv; lists live in the arena. Errors: USAGE naming the flag.
- * Threads: one. Source: Go's flag package, kops cmd/nodeup/main.go. */
+ * Threads: one. Source: Go's flag package, kops cmd/nodeup/main.go.
+ * Tests: test_rerun.py, test_interrupt.py, test_bake.py, test_cli.c, test_cli.py,
+ * test_completion.py, test_diff.py, test_changes.py, test_validate.py, test_help.py,
+ * test_status_command.py, test_status.py, test_uninstall.py, test_userdata.c,
+ * test_userdata_script.py, test_why.py. */
 #pragma once
 
 #include <stdbool.h>

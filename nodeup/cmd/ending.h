@@ -1,6 +1,7 @@
 /* ending.h - what a command says when a signal ends it
  * One line in the end: what is kept, and how to go on. A run on a live machine also has a status.
- * Owner: none. Errors: none, as there is no caller left to hear of them. Threads: ending.h's. */
+ * Owner: none. Errors: none, as there is no caller left to hear of them. Threads: ending.h's.
+ * Tests: test_interrupt.py. */
 #pragma once
 
 #include "nodeup/base/ending.h"

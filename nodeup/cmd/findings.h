@@ -4,7 +4,8 @@
  * workflows make annotations of.
  * Invariant: a line that may hold a password is never shown.
  * Owner: the arena. Errors: none of its own. Threads: one.
- * Source: GNU coding standards 4.4 (file:line:column: error:), GitHub's workflow commands. */
+ * Source: GNU coding standards 4.4 (file:line:column: error:), GitHub's workflow commands.
+ * Tests: test_validate.py, test_all_errors.py. */
 #pragma once
 
 #include "nodeup/base/errs.h"

@@ -1,5 +1,6 @@
 /* help_key.h - what one key of a document means, becomes and accepts
- * Owner: the caller's buffer. Errors: none; false is one. Threads: one. */
+ * Owner: the caller's buffer. Errors: none; false is one. Threads: one.
+ * Tests: test_help.py. */
 #pragma once
 
 #include "nodeup/base/buf.h"

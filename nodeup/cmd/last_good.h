@@ -3,7 +3,8 @@
  * nodeup newly refuses, must not take down a node that works. What is started is what lies on the disk, as it lies there,
  * and nothing is written for it. Units that need a mount which is not there do not start: their own text sees to that.
  * Invariant: what is known was kept on this very instance; an image of a live node starts nothing.
- * Owner: the session's arena. Errors: SYSTEM. Units: ns. Threads: the scheduler's. */
+ * Owner: the session's arena. Errors: SYSTEM. Units: ns. Threads: the scheduler's.
+ * Tests: test_last_good.c. */
 #pragma once
 
 #include "nodeup/cmd/session.h"

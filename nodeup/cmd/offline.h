@@ -1,6 +1,7 @@
 /* offline.h - what an offline run would miss, before it begins
  * Owner: none. Errors: CONFIG, when something is missing that the run cannot do without; each is logged.
- * Threads: one. */
+ * Threads: one.
+ * Tests: test_offline.py. */
 #pragma once
 
 #include "nodeup/cmd/session.h"

@@ -1,5 +1,6 @@
 /* plan.h - print what a plan's walk found; shared by plan, diff and why
- * Owner: the session's arena. Errors: SYSTEM, CONFIG. Threads: one. */
+ * Owner: the session's arena. Errors: SYSTEM, CONFIG. Threads: one.
+ * Tests: test_plan.py. */
 #pragma once
 
 #include "nodeup/cmd/cli.h"

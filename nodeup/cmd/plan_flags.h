@@ -2,7 +2,8 @@
  * A file of flags (DAEMON_ARGS= of a sysconfig, the command of a manifest) has a line of several. Two such lines
  * differ in a word or two that no person finds.
  * Invariant: the value of a flag that may hold a password is never in the result.
- * Owner: the arena. Errors: none. Threads: all functions. */
+ * Owner: the arena. Errors: none. Threads: all functions.
+ * Tests: test_plan_flags.c. */
 #pragma once
 
 #include "nodeup/base/buf.h"

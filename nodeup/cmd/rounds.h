@@ -2,7 +2,8 @@
  * Most applies are one run. What was lost on its way to the disk has a run of its own. After an error that may
  * pass there is a pause, and all is done again.
  * Invariant: without a pause there are at most two runs, so that this ends without a deadline.
- * Owner: none. Errors: none. Units: ns, monotonic. Threads: all functions. */
+ * Owner: none. Errors: none. Units: ns, monotonic. Threads: all functions.
+ * Tests: test_rounds.c. */
 #pragma once
 
 #include <stdbool.h>

@@ -3,7 +3,8 @@
  * what they were, under apply's lock and before anything is done.
  * Invariant: what the file says decides only whether apply goes on; what is done comes from documents.
  * Owner: the arena. Errors: CONFIG for a file that is not such a plan, REFUSED for one that is not of
- * now. Threads: one. Source: terraform's saved plans. */
+ * now. Threads: one. Source: terraform's saved plans.
+ * Tests: test_saved_plan.py. */
 #pragma once
 
 #include "nodeup/cmd/session.h"

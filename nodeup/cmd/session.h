@@ -2,7 +2,8 @@
  * Opening for a plan creates nothing on the machine; opening for apply makes the cache and starts
  * the engines. Closing in reverse order is what keeps late callbacks away from freed memory.
  * Owner: session_open/session_close, also after a failed open. Errors: as bootstrap and plan.
- * Threads: one. */
+ * Threads: one.
+ * Tests: test_plan.py, test_rerun.py. */
 #pragma once
 
 #include "nodeup/base/dur.h"

@@ -1,7 +1,8 @@
 /* session_cache.h - what of the cache a run's documents name
  * An entry that is named is not evicted by this run, nor by another for an hour after this one began to
  * use it or ended.
- * Owner: none. Errors: of the cache; one that cannot be written is left as it is. Threads: the session's. */
+ * Owner: none. Errors: of the cache; one that cannot be written is left as it is. Threads: the session's.
+ * Tests: test_cache_max.py, test_cache_shared.py. */
 #pragma once
 
 #include "nodeup/cmd/session.h"

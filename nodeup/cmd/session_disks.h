@@ -1,5 +1,6 @@
 /* session_disks.h - the disks of this machine, for a run
- * Owner: the session's arena. Errors: as the parts. Threads: one. */
+ * Owner: the session's arena. Errors: as the parts. Threads: one.
+ * Tests: test_loop_disks.py, test_master_volumes.py. */
 #pragma once
 
 #include "nodeup/cmd/session.h"

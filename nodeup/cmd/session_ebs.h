@@ -2,7 +2,8 @@
  * A disk does not say who else has it, and two instances that mount one file system destroy it. Only volumes of the documents
  * that this machine did not use before cost a call, and one call asks for all.
  * Owner: the session's arena. Errors: REFUSED of a volume that another instance has or may have, CONFIG of one whose disk nothing
- * names, NET without an answer. Units: nanoseconds. Threads: one. Source: Amazon EC2 API reference, DescribeVolumes. */
+ * names, NET without an answer. Units: nanoseconds. Threads: one. Source: Amazon EC2 API reference, DescribeVolumes.
+ * Tests: test_ec2_emulator.py, test_ec2_faults.py. */
 #pragma once
 
 #include "nodeup/cmd/session.h"

@@ -6,7 +6,8 @@
  * component-base 349fbe0 config/validation; controller-manager eb4af90 options; Kubernetes 1.5 to 1.8, 1.31.14 and 1.36.2
  * cmd/kube-apiserver/app/options, cmd/kube-controller-manager/app, pkg/kubeapiserver/options;
  * client-go tools/leaderelection; kops 268927e26 pkg/apis/kops/validation/validation.go; docker/go-units ulimit.go, docker 1.12
- * registry/config.go, logrus ParseLevel. */
+ * registry/config.go, logrus ParseLevel.
+ * Tests: test_accepts_apiserver.c. */
 #pragma once
 
 #include "nodeup/config/accepts_common.h"

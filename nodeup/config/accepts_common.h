@@ -1,7 +1,8 @@
 /* accepts_common.h - what several programs of Kubernetes take in the same way
  * Owner: constants. Errors: none. Threads: all.
  * Source: Kubernetes 1.31.14 to 1.36.3 and a state of 1.37: component-base cli/flag/ciphersuites_flag.go, logs/api/v1,
- * featuregate; Go's crypto/tls for the names of ciphers. */
+ * featuregate; Go's crypto/tls for the names of ciphers.
+ * Tests: test_accepts_kubelet.c, test_accepts_apiserver.c. */
 #pragma once
 
 #include "nodeup/base/accepts.h"

@@ -2,7 +2,8 @@
  * It refuses a node with another one: kubelet runs, and the node never registers. The restriction of names that end in
  * kubernetes.io or k8s.io is not here: kubelet has it from 1.16 on, and no dialect gives such a kubelet --node-labels.
  * Owner: constants. Errors: none. Threads: all.
- * Source: base/label.h; kubernetes 1.8.1 pkg/api/validation/validation.go validateNodeTaints. */
+ * Source: base/label.h; kubernetes 1.8.1 pkg/api/validation/validation.go validateNodeTaints.
+ * Tests: test_accepts_kubelet.c, test_accepts_apiserver.c. */
 #pragma once
 
 #include "nodeup/base/accepts.h"

@@ -3,7 +3,7 @@
  * others are, and turns all of them into the node model. Before the model, code asks the row alone; behind it, the planner
  * alone asks for it, once (plan/era.h).
  * Invariant: pure; no file, network or clock. Owner: the arena. Errors: CONFIG, with file:line:column where the document
- * has one. Threads: all functions. */
+ * has one. Threads: all functions. Tests: test_dialects.c. */
 #pragma once
 
 #include "nodeup/base/errs.h"

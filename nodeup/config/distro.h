@@ -2,7 +2,8 @@
  * Code asks the row of the host, and never compares a distribution's name. Differences by release are the planner's
  * (plan/release.h).
  * Owner: static tables. Errors: none. Threads: all functions.
- * Source: kops 1.8.1 nodeup/pkg/distros, nodeup/pkg/model, upup/models/nodeup. */
+ * Source: kops 1.8.1 nodeup/pkg/distros, nodeup/pkg/model, upup/models/nodeup.
+ * Tests: test_matrix.py, test_facts.c. */
 #pragma once
 
 #include <stdbool.h>

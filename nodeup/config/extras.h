@@ -1,7 +1,8 @@
 /* extras.h - what must hold of hooks and files of the user's own, whatever documents say them
  * `where` begins each message: "kube_env.yaml:7:3: hooks[0].name".
  * Invariant: pure; no message shows a content. Owner: the arena. Errors: CONFIG. Threads: all functions.
- * Source: systemd.unit(5); kops nodeup/pkg/model/{hooks,file_assets}.go. */
+ * Source: systemd.unit(5); kops nodeup/pkg/model/{hooks,file_assets}.go.
+ * Tests: test_field_secrets.c. */
 #pragma once
 
 #include "nodeup/base/map.h"

@@ -1,6 +1,7 @@
 /* facts.h - what this host is
  * Supplied by --facts or found by probing; builders and dialects read nothing of the host but this.
- * Owner: the arena. Errors: CONFIG for a bad facts file. Source: what the builders of nodeup/plan ask of a host. */
+ * Owner: the arena. Errors: CONFIG for a bad facts file. Source: what the builders of nodeup/plan ask of a host.
+ * Tests: test_facts.c. */
 #pragma once
 
 #include "nodeup/base/field_list.h"

@@ -2,7 +2,8 @@
  * `cat > kube_env.yaml << MARK`, the mark in quotes or not, up to a line that is the mark alone.
  * Invariant: pure; what the booting shell would expand is refused, so that the text is what the machine gets.
  * Owner: the arena. Errors: CONFIG, with file:line:column; no message shows the text, which may be a secret.
- * Threads: all functions. Source: bash(1), Here Documents. */
+ * Threads: all functions. Source: bash(1), Here Documents.
+ * Tests: test_user_data.c. */
 #pragma once
 
 #include "nodeup/base/tree.h"

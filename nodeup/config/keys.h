@@ -1,6 +1,7 @@
 /* keys.h - certificates, keys and secrets of the store, checked and put into the model
  * Owner: the arena. Errors: CONFIG that begins with the place of the text; no message quotes a key or
- * a secret. Threads: one. Source: kops 1.8.1 upup/pkg/fi/{ca,secrets}.go. */
+ * a secret. Threads: one. Source: kops 1.8.1 upup/pkg/fi/{ca,secrets}.go.
+ * Tests: test_kops18_store.c. */
 #pragma once
 
 #include "nodeup/config/node.h"

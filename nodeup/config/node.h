@@ -2,7 +2,8 @@
  * Pure data: the folder of a dialect fills it, builders read it. The planner alone asks for the dialect, once.
  * Defaults are applied and documents are merged: what a builder sees is what the node gets.
  * Owner: the arena of the run. Errors: none. Threads: const after the dialect is done.
- * Source: kops 1.8.1 pkg/apis/nodeup, pkg/apis/kops. */
+ * Source: kops 1.8.1 pkg/apis/nodeup, pkg/apis/kops.
+ * Tests: test_kops18_store.c. */
 #pragma once
 
 #include "nodeup/config/settings.h"

@@ -5,7 +5,8 @@
  * Owner: the arena. Errors: none; findings are data, the caller weighs them. Threads: all.
  * Source: k8s.io/apiserver 24a394e and its tags 1.7.16 to 1.36.3: pkg/server/options/encryptionconfig,
  * pkg/apis/apiserver/validation, pkg/apis/audit/validation, pkg/audit/policy/reader.go, pkg/admission/config.go;
- * kubernetes 1.31 pkg/kubeapiserver/options/authentication.go. */
+ * kubernetes 1.31 pkg/kubeapiserver/options/authentication.go.
+ * Tests: test_parsed_files.c. */
 #pragma once
 
 #include "nodeup/base/accepts.h"

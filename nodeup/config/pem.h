@@ -2,7 +2,8 @@
  * The texts of the store go to the node as they stand, and no message has anything of them but what a block is called. Of a certificate that was issued
  * messages have the names.
  * Owner: nothing is kept. Errors: CONFIG, without the place, which the caller knows. Threads: all.
- * Source: kops 1.8.1 pkg/pki (which finds out what it cannot parse, and no more). */
+ * Source: kops 1.8.1 pkg/pki (which finds out what it cannot parse, and no more).
+ * Tests: test_pem.c. */
 #pragma once
 
 #include <errno.h>

@@ -1,6 +1,7 @@
 /* pem_block.h - the blocks of a PEM text, for those who read what is in them
  * Invariant: what was in a block is cleared.
- * Owner: the caller, of what autobio and autopem end. Errors: false. Threads: all. */
+ * Owner: the caller, of what autobio and autopem end. Errors: false. Threads: all.
+ * Tests: test_pem.c. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,6 +1,7 @@
 /* policy.h - what a command may do
  * The session fills one value from the command line. Everything that loads documents points to it.
- * Owner: the caller's storage. Errors: none. Threads: all functions. */
+ * Owner: the caller's storage. Errors: none. Threads: all functions.
+ * Tests: test_policy.c. */
 #pragma once
 
 #include <stdbool.h>

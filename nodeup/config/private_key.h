@@ -2,7 +2,8 @@
  * OpenSSL 3 looks through all its decoders for each key that it reads, which takes it longer than all else that is done with it. The
  * numbers of an RSA key are read here, and the key is made of them.
  * Owner: the caller, of what autokey ends. Errors: NULL. Threads: all.
- * Source: RFC 8017 A.1.2, RFC 5208, RFC 5915. */
+ * Source: RFC 8017 A.1.2, RFC 5208, RFC 5915.
+ * Tests: test_pem.c. */
 #pragma once
 
 #include <stdbool.h>

@@ -7,7 +7,8 @@
  * as far as OpenSSL's own generator does, and cleared.
  * Owner: the caller, who frees the key. Errors: NULL, where there is no randomness or no memory. Threads: all.
  * Source: FIPS 186-5 A.1.1 (size, exponent), A.1.3 (candidates, distance), B.3.1 and table B.1 (rounds for 2^-112: 5). As in
- * OpenSSL, candidates follow one another from a random place, for which Brandt and Damgard (CRYPTO '92) bound the error. */
+ * OpenSSL, candidates follow one another from a random place, for which Brandt and Damgard (CRYPTO '92) bound the error.
+ * Tests: test_rsa.c. */
 #pragma once
 
 #include <stdbool.h>

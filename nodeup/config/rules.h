@@ -2,7 +2,8 @@
  * One row a rule; a program's rows are in a table of its own (rules_kubelet.c), and dialects with the same keys share it. A
  * row asks for values as the program gets them: of several sections the last that has the key counts.
  * Owner: the arena; rows are constants. Errors: none; findings are data, see values.h. Threads: all functions.
- * Source: each row names its own. */
+ * Source: each row names its own.
+ * Tests: test_rules.c, test_rules_kubelet.c. */
 #pragma once
 
 #include "nodeup/base/accepts.h"

@@ -1,7 +1,8 @@
 /* settings.h - what the owner of a machine sets for nodeup, whatever cluster it joins
  * Files of /etc/nodeup/nodeup.d, baked into an image or written by user data; kube_env.yaml takes the
  * same keys. Lists add up in order; of a single value the first that is given stays.
- * Owner: the arena. Errors: CONFIG with file:line:column. Threads: none of its own. */
+ * Owner: the arena. Errors: CONFIG with file:line:column. Threads: none of its own.
+ * Tests: test_field_secrets.c. */
 #pragma once
 
 #include "nodeup/base/errs.h"

@@ -1,7 +1,8 @@
 /* storage_docker.h - where docker stores, and what kube-up keeps on a master's volume
  * kube-up's DOCKER_STORAGE and KUBE_AWS_STORAGE as a volume of the model, and the storage driver of docker.
  * Owner: the arena. Errors: CONFIG with the places that the dialect says. Threads: all functions.
- * Source: kube-up 1.2 to 1.5 format-disks.sh, mount-master-pd. */
+ * Source: kube-up 1.2 to 1.5 format-disks.sh, mount-master-pd.
+ * Tests: test_storage.c. */
 #pragma once
 
 #include "nodeup/config/dialect.h"

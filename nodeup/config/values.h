@@ -7,7 +7,8 @@
  * - where a run with the same documents ended well on this instance, it is a warning. A newer nodeup then knows of the
  *   program what is not so, and must not refuse a node that works.
  * Owner: the arena. Errors: CONFIG with file:line:column. Threads: all functions.
- * Source: each demand and rule names its own. */
+ * Source: each demand and rule names its own.
+ * Tests: test_values.c. */
 #pragma once
 
 #include "nodeup/base/accepts.h"

@@ -1,5 +1,6 @@
 /* version.h - the text of a version, of Kubernetes or another program
- * Owner: the arena. Errors: none; false is one. Threads: all functions. Source: semver.org. */
+ * Owner: the arena. Errors: none; false is one. Threads: all functions. Source: semver.org.
+ * Tests: test_vintage.c. */
 #pragma once
 
 #include "nodeup/config/node.h"

@@ -3,7 +3,8 @@
  * Where none does, keys that came and went tell a range of minors. Minors are compared in the tables of the .c
  * file alone.
  * Invariant: pure; no file, network or clock. Owner: the arena. Errors: CONFIG with file:line:column.
- * Threads: all functions. Source: kops pkg/apis/nodeup/config.go of each minor, pkg/model/resources/nodeup.go. */
+ * Threads: all functions. Source: kops pkg/apis/nodeup/config.go of each minor, pkg/model/resources/nodeup.go.
+ * Tests: test_vintage.c. */
 #pragma once
 
 #include "nodeup/base/err.h"

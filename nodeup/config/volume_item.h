@@ -2,7 +2,8 @@
  * What documents of any dialect say of a disk in the same way: device paths, options, and which services use the
  * mount point. A dialect fills in v step by step.
  * Invariant: pure. Owner: the arena. Errors: CONFIG with the place of the key. Threads: one.
- * Source: kops pkg/apis/kops VolumeMountSpec; mount(8). */
+ * Source: kops pkg/apis/kops VolumeMountSpec; mount(8).
+ * Tests: test_field_secrets.c. */
 #pragma once
 
 #include "nodeup/config/dialect.h"

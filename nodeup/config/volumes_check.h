@@ -1,7 +1,8 @@
 /* volumes_check.h - what must hold of a node's volumes together, whatever documents they came from
  * Paths are absolute, unique and not those of the system; an outer path stands before an inner one;
  * no disk is named twice.
- * Owner: the arena. Errors: CONFIG with the place of the volume. Threads: all functions. */
+ * Owner: the arena. Errors: CONFIG with the place of the volume. Threads: all functions.
+ * Tests: test_field_secrets.c. */
 #pragma once
 
 #include "nodeup/config/volume.h"

@@ -4,7 +4,8 @@
  * which of the two, never an error. Everything a node needs is read before anything is written.
  * Bodies: applied.c.
  * Owner: the arena. Errors: CONFIG, NET, SYSTEM with the location. Threads: one.
- * Source: kops upup/pkg/fi/nodeup/command.go. */
+ * Source: kops upup/pkg/fi/nodeup/command.go.
+ * Tests: documents/test_bootstrap.c. */
 #pragma once
 
 #include "nodeup/config/dialect.h"

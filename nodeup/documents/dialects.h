@@ -1,5 +1,6 @@
 /* dialects.h - the table of dialects: every format of documents that nodeup reads
- * Owner: static tables; results are the arena's. Errors: as the dialect. Threads: all functions. */
+ * Owner: static tables; results are the arena's. Errors: as the dialect. Threads: all functions.
+ * Tests: test_dialects.c. */
 #pragma once
 
 #include "nodeup/config/dialect.h"

@@ -1,7 +1,8 @@
 /* kept.h - the documents of the last runs that ended well, a set each, by the number of its run
  * A set is a copy of what store_save() wrote, so each is whole by itself. Documents that did not change are no new set; certificates that were
  * issued anew go to the newest one.
- * Owner: the arena. Errors: SYSTEM. Units: none. Threads: one. */
+ * Owner: the arena. Errors: SYSTEM. Units: none. Threads: one.
+ * Tests: test_kept.c. */
 #pragma once
 
 #include <stdint.h>

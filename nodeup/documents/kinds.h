@@ -1,7 +1,8 @@
 /* kinds.h - what else people hand to --conf, called by its name
  * Cluster specs, templates, other agents' documents, archives: one table of the signs by which each is known. None of them
  * is a sign of what a dialect reads.
- * Owner: the arena. Errors: CONFIG, one line. Threads: all functions. */
+ * Owner: the arena. Errors: CONFIG, one line. Threads: all functions.
+ * Tests: test_kinds.c. */
 #pragma once
 
 #include "nodeup/base/err.h"

@@ -3,7 +3,9 @@
  * step can be run again after the store was told to replay what is kept.
  * Bodies: adopt.c, applied.c, archive.c, checked.c, clock.c, controller.c, facts.c, fallback.c,
  * find.c, issue.c, keys.c, mend.c, model.c, read.c, vintage.c.
- * Owner: the arena. Errors: as bootstrap.h. Threads: one. */
+ * Owner: the arena. Errors: as bootstrap.h. Threads: one.
+ * Tests: test_kept.c, documents/test_bootstrap.c, test_checked.c, test_kept_keys.c,
+ * test_fallback.c, test_find.c, test_store_keys.c. */
 #pragma once
 
 #include "nodeup/config/pem.h"

@@ -1,5 +1,6 @@
 /* location.h - where a document is: s3://, https://, http://, file://, a path, or this instance's user data
- * Owner: borrowed from the text, or the arena. Errors: none. Threads: all functions. */
+ * Owner: borrowed from the text, or the arena. Errors: none. Threads: all functions.
+ * Tests: test_store.c. */
 #pragma once
 
 #include "nodeup/base/str.h"

@@ -3,7 +3,8 @@
  * Content-Transfer-Encoding did undone.
  * Owner: the arena. Errors: CONFIG, for more parts, or parts deeper in each other, than user data has; no
  * message shows the text, which may be a secret. Threads: all functions.
- * Source: RFC 2045, RFC 2046; Python's email.feedparser, by which cloud-init reads it. */
+ * Source: RFC 2045, RFC 2046; Python's email.feedparser, by which cloud-init reads it.
+ * Tests: test_user_data.c. */
 #pragma once
 
 #include "nodeup/base/str.h"

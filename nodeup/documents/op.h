@@ -4,7 +4,8 @@
  * Invariant: between its start and `answered`, an operation's answer belongs to the net thread.
  * Bodies: index.c, request.c, store.c, wave.c.
  * Owner: the caller of store_run; texts end up in the store's arena. Errors: as store.h.
- * Threads: one, and the net thread's callbacks. */
+ * Threads: one, and the net thread's callbacks.
+ * Tests: test_store_signing.c, test_store.c. */
 #pragma once
 
 #include <pthread.h>

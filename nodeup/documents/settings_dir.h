@@ -1,5 +1,6 @@
 /* settings_dir.h - the machine's own settings: /etc/nodeup/nodeup.d
- * Owner: the arena. Errors: CONFIG, SYSTEM. Threads: one. */
+ * Owner: the arena. Errors: CONFIG, SYSTEM. Threads: one.
+ * Tests: test_signature.py. */
 #pragma once
 
 #include "nodeup/config/settings.h"

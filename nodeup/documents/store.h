@@ -5,7 +5,8 @@
  * Bodies: saved.c.
  * Owner: store_new/store_free; texts are the arena's. Errors: NET (errnum ENOENT, EACCES...),
  * SYSTEM, CONFIG for an unknown scheme. Units: bytes. Threads: one.
- * Source: kops util/pkg/vfs (layout and listing). */
+ * Source: kops util/pkg/vfs (layout and listing).
+ * Tests: test_store.c, test_store_signing.c. */
 #pragma once
 
 #include "assets/digest.h"

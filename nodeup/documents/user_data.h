@@ -5,7 +5,8 @@
  * Invariant: pure; what is unpacked is at most USER_DATA_MAX bytes in all.
  * Owner: the arena. Errors: CONFIG, with the place; no message shows the text, which may be a secret.
  * Threads: all functions. Source: cloud-init cloudinit/user_data.py (what is unpacked, and which types),
- * cloudinit/handlers/__init__.py INCLUSION_TYPES_MAP (what a text begins with), cloudinit/handlers/shell_script.py. */
+ * cloudinit/handlers/__init__.py INCLUSION_TYPES_MAP (what a text begins with), cloudinit/handlers/shell_script.py.
+ * Tests: test_user_data.c. */
 #pragma once
 
 #include "nodeup/base/str.h"

@@ -1,6 +1,7 @@
 /* cgroup.h - what a container runtime stands on: cgroups, AppArmor, and its own version
  * Owner: the arena. Errors: none; what cannot be found out is left unknown. Threads: one.
- * Source: cgroups(7), dockerd(8), runc's and containerd's tests for AppArmor. */
+ * Source: cgroups(7), dockerd(8), runc's and containerd's tests for AppArmor.
+ * Tests: test_probe.c. */
 #pragma once
 
 #include "nodeup/config/facts.h"

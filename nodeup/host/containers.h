@@ -2,7 +2,8 @@
  * kubelet labels each with its pod, namespace and own name; docker has the last in the container's name in every
  * version: "/k8s_NAME..._POD_NAMESPACE_...". Only the runtime is asked, never kubelet.
  * Owner: the arena. Errors: SYSTEM, NET: the runtime does not answer, or a user who is not root asks. Threads: one.
- * Source: Kubernetes 1.2 to 1.10 pkg/kubelet/dockershim/naming.go and dockertools; ctr(8), containerd's filters. */
+ * Source: Kubernetes 1.2 to 1.10 pkg/kubelet/dockershim/naming.go and dockertools; ctr(8), containerd's filters.
+ * Tests: test_containers.c. */
 #pragma once
 
 #include "assets/http/http.h"

@@ -1,5 +1,6 @@
 /* disks.h - how many disks of the instance store this machine has, and how they become one
- * Owner: the arena. Errors: NET, SYSTEM. Threads: one. */
+ * Owner: the arena. Errors: NET, SYSTEM. Threads: one.
+ * Tests: test_probe_disks.c. */
 #pragma once
 
 #include "nodeup/aws/imds.h"

@@ -2,7 +2,8 @@
  * docker stops all that it runs, unless it was started with live-restore; containerd's containers go on. Which pods these are docker
  * says; while it does not answer, the logs that kubelet names by pods do, and the static pods.
  * Owner: the arena. Errors: none: what cannot be found out is left out. Threads: one.
- * Source: dockerd --live-restore; Kubernetes pkg/kubelet/kuberuntime/legacy.go, ContainerLogsDir. */
+ * Source: dockerd --live-restore; Kubernetes pkg/kubelet/kuberuntime/legacy.go, ContainerLogsDir.
+ * Tests: test_disruption.c. */
 #pragma once
 
 #include <stdbool.h>

@@ -2,7 +2,8 @@
  * Reads its unit and drop-ins in systemd's order, without our own: whether the command takes the
  * options of /etc/sysconfig/docker, and what it has to be when it does not.
  * Owner: the arena. Errors: none; what cannot be read is not there. Threads: one.
- * Source: systemd.unit(5), systemd.exec(5). */
+ * Source: systemd.unit(5), systemd.exec(5).
+ * Tests: test_probe_docker.c. */
 #pragma once
 
 #include "nodeup/config/facts.h"

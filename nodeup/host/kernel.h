@@ -1,6 +1,7 @@
 /* kernel.h - what the kernel that runs can load
  * Owner: none. Errors: none: lists that cannot be read have nothing. Threads: all functions.
- * Source: depmod(8), modules.builtin. */
+ * Source: depmod(8), modules.builtin.
+ * Tests: test_probe.c. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,7 +1,8 @@
 /* kubelet.h - what a kubelet that runs was given
  * Its flags go before the files of its drop-in directory, and these before its configuration.
  * Owner: the arena. Errors: none: what cannot be read gives nothing. Threads: all functions.
- * Source: kubernetes cmd/kubelet/app/server.go, mergeKubeletConfigurations; kubelet.config.k8s.io/v1beta1. */
+ * Source: kubernetes cmd/kubelet/app/server.go, mergeKubeletConfigurations; kubelet.config.k8s.io/v1beta1.
+ * Tests: test_liveness.c. */
 #pragma once
 
 #include <netinet/in.h>

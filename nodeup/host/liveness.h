@@ -4,7 +4,8 @@
  * with a frame.
  * Invariant: no call takes longer than the second. Nothing is changed by asking.
  * Owner: the arena. Errors: SYSTEM. Units: ns. Threads: all functions.
- * Source: kubelet --healthz-port; docker's /_ping; RFC 9113 section 3.4; RFC 5246 section 7.4.1.2. */
+ * Source: kubelet --healthz-port; docker's /_ping; RFC 9113 section 3.4; RFC 5246 section 7.4.1.2.
+ * Tests: test_liveness.c. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,7 +1,8 @@
 /* names.h - the name that this machine goes by, and the file that names others to it
  * Both are the admin's or the distribution's: what is odd is told, and left alone. kubelet and the pods have the host
  * name of when they began, so it is noted by the first run of a boot.
- * Owner: the arena. Errors: SYSTEM. Threads: one. Source: hostname(5), hosts(5). */
+ * Owner: the arena. Errors: SYSTEM. Threads: one. Source: hostname(5), hosts(5).
+ * Tests: test_names.c. */
 #pragma once
 
 #include "nodeup/base/err.h"

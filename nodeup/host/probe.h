@@ -1,7 +1,8 @@
 /* probe.h - find out what this host is
  * Reads os-release, uname, /proc/filesystems and, where a fact is still missing, IMDS; finds the
  * container runtime that is installed. Nothing is changed and nothing but IMDS is asked.
- * Owner: the arena. Errors: CONFIG (unknown distribution), NET (IMDS). Threads: one. */
+ * Owner: the arena. Errors: CONFIG (unknown distribution), NET (IMDS). Threads: one.
+ * Tests: test_probe.c. */
 #pragma once
 
 #include "nodeup/aws/imds.h"

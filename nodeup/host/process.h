@@ -1,7 +1,8 @@
 /* process.h - the flags that a process runs with
  * What documents, drop-ins and a person's edit have made of them, without asking which of these it was.
  * Owner: the arena. Errors: none: of a process that cannot be looked at no flag is known. Threads: all functions.
- * Source: proc(5), pflag. */
+ * Source: proc(5), pflag.
+ * Tests: test_disruption.c. */
 #pragma once
 
 #include <stdint.h>

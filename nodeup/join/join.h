@@ -5,7 +5,8 @@
  * Owner: join_new/join_free; answers are the arena's. Errors: NET (with the last server's), with errnum EALREADY where it is told that
  * the node is Ready (409) and EACCES where the proof is not believed; CONFIG for a request that is refused (400);
  * INTEGRITY for an answer that cannot be read. Units: nanoseconds. Threads: one.
- * Source: kops 1.37 pkg/kopscontrollerclient, upup/pkg/fi/nodeup/command.go. */
+ * Source: kops 1.37 pkg/kopscontrollerclient, upup/pkg/fi/nodeup/command.go.
+ * Tests: test_protocol.c, test_kops_join.py. */
 #pragma once
 
 #include "nodeup/aws/creds.h"

@@ -1,6 +1,7 @@
 /* keys.h - keys that are made while others are waited for
  * A key takes some hundredths of a second of one processor, and the first answer of kops-controller as long or longer.
- * Owner: join_keys_new/join_keys_free; texts are the arena's. Errors: SYSTEM. Threads: one; the keys are made on others. */
+ * Owner: join_keys_new/join_keys_free; texts are the arena's. Errors: SYSTEM. Threads: one; the keys are made on others.
+ * Tests: test_keys.c. */
 #pragma once
 
 #include <stddef.h>

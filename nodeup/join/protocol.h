@@ -2,7 +2,8 @@
  * The first request asks for the node's configuration, the second for its certificates. Neither has a certificate
  * request in it: keys go as they are, by name.
  * Invariant: pure. Owner: the arena. Errors: INTEGRITY for an answer that is none. Threads: all functions.
- * Source: kops pkg/apis/nodeup/bootstrap.go, v1alpha1. */
+ * Source: kops pkg/apis/nodeup/bootstrap.go, v1alpha1.
+ * Tests: test_protocol.c. */
 #pragma once
 
 #include "nodeup/base/str.h"

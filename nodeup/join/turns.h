@@ -2,7 +2,8 @@
  * One after the other without a pause, then a pause for all: any time up to a second, which doubles to 30. A server
  * that answered is asked again first. Thousands of nodes that begin together do not come back together.
  * Invariant: pure; neither a clock nor a source of chance is in it. Owner: the caller's storage. Errors: none.
- * Units: nanoseconds. Threads: one. Source: "Exponential Backoff And Jitter" (full jitter). */
+ * Units: nanoseconds. Threads: one. Source: "Exponential Backoff And Jitter" (full jitter).
+ * Tests: test_storm.c. */
 #pragma once
 
 #include <stddef.h>

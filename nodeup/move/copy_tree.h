@@ -3,7 +3,8 @@
  * removed; its place is taken in one step, and only from nothing or an empty directory.
  * Owner: none. Errors: SYSTEM, with the tool's last line or the first thing that differs; BUSY while a
  * tool of a killed attempt is still at work there.
- * Threads: all functions. Source: cp(1), rename(2). */
+ * Threads: all functions. Source: cp(1), rename(2).
+ * Tests: test_move.c. */
 #pragma once
 
 #include "nodeup/base/err.h"

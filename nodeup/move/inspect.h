@@ -6,7 +6,8 @@
  * machine, so that another machine's marks do not count here.
  * Owner: the arena. Errors: SYSTEM; REFUSED where content or a mount would be hidden; BUSY while a
  * program uses the directory. Threads: all functions. Source: kube-up's format-disks.sh, which left
- * symbolic links instead. */
+ * symbolic links instead.
+ * Tests: test_step_back.c. */
 #pragma once
 
 #include "nodeup/tasks/task.h"

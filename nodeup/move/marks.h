@@ -2,7 +2,8 @@
  * A mark says that the copy on the volume is complete. The root disk remembers that the content of a directory has been on a volume: where the volume is a fresh disk since, that
  * content is of long ago and is not moved again, but stays where it is. Both are named after the machine,
  * so that an image made of it moves what it brings along.
- * Owner: none. Errors: SYSTEM. Threads: all functions. */
+ * Owner: none. Errors: SYSTEM. Threads: all functions.
+ * Tests: test_marks.c. */
 #pragma once
 
 #include "nodeup/tasks/task.h"

@@ -1,3 +1,4 @@
+/* Tests: test_move.c. */
 #include "nodeup/move/inspect.h"
 
 #include <string.h>

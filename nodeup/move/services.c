@@ -1,3 +1,4 @@
+/* Tests: test_step_back.c. */
 #include "nodeup/move/inspect.h"
 
 #include <string.h>

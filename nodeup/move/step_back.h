@@ -3,7 +3,8 @@
  * directory. Only the bare directory has content that was not moved: a file on the
  * root disk tells the mount unit to step back, so that a node which worked goes on working. It is
  * written only where nothing is on the volume, and removed before a copy is begun.
- * Owner: none. Errors: SYSTEM. Threads: all functions. */
+ * Owner: none. Errors: SYSTEM. Threads: all functions.
+ * Tests: test_step_back.c. */
 #pragma once
 
 #include "nodeup/tasks/task.h"

@@ -1,6 +1,7 @@
 /* tree_stamp.h - tells whether a directory was written to since: the number of its files, of their
  * bytes, and the newest change of any
- * Owner: none. Errors: SYSTEM. Units: bytes, ns. Threads: all functions. */
+ * Owner: none. Errors: SYSTEM. Units: bytes, ns. Threads: all functions.
+ * Tests: test_step_back.c. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,7 +1,8 @@
 /* users.h - which process keeps a directory from being moved
  * Stopped services get some time to let go. A process that did not is remembered until the next boot, so
  * that services are stopped for it once, and not again while it is still there.
- * Owner: the arena. Errors: SYSTEM; BUSY when the patience is at its end. Threads: all functions. */
+ * Owner: the arena. Errors: SYSTEM; BUSY when the patience is at its end. Threads: all functions.
+ * Tests: test_step_back.c. */
 #pragma once
 
 #include "nodeup/tasks/task.h"

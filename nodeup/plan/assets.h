@@ -1,6 +1,7 @@
 /* assets.h - the assets of the documents, and what is installed of them
  * Tasks for assets are made when something needs them, one for the same bytes; so are those that unpack.
- * Owner: the arena of the plan. Errors: the plan's. Threads: one. */
+ * Owner: the arena of the plan. Errors: the plan's. Threads: one.
+ * Tests: test_plan.c. */
 #pragma once
 
 #include "nodeup/plan/plan.h"

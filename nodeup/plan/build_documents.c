@@ -1,3 +1,4 @@
+/* Tests: test_plan.c. */
 #include "nodeup/plan/builders.h"
 
 /* A document may name passwords, and only nodeup reads it: it comes back for root alone. */

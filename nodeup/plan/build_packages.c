@@ -1,3 +1,4 @@
+/* Tests: test_build_extras.c. */
 #include "nodeup/plan/builders.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Tests: test_build_volumes.c. */
 #include "nodeup/plan/builders.h"
 
 #include <string.h>

@@ -1,6 +1,7 @@
 /* deps.h - which task needs which: a table of kind x kind rules, and the edges it gives
  * Invariant: the graph has no cycle; a cycle is reported by the names on it.
- * Owner: edges live in the plan's arena. Errors: CONFIG. Source: kops' GetDependencies. */
+ * Owner: edges live in the plan's arena. Errors: CONFIG. Source: kops' GetDependencies.
+ * Tests: test_deps.c. */
 #pragma once
 
 #include "nodeup/plan/plan.h"

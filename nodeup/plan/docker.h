@@ -2,7 +2,8 @@
  * The docker that is there stays, with settings of the documents; where there is none, a package of the
  * documents' version is installed on the release that it was built for.
  * Owner: the arena of the plan. Errors: the plan's. Threads: one.
- * Source: kops 1.8.1 nodeup/pkg/model/docker.go. */
+ * Source: kops 1.8.1 nodeup/pkg/model/docker.go.
+ * Tests: test_build_docker.c. */
 #pragma once
 
 #include "nodeup/plan/host_checks.h"

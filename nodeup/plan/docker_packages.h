@@ -1,5 +1,6 @@
 /* docker_packages.h - the packages of docker that kops 1.8 and kube-up install, by release and version
- * Owner: static tables. Errors: none. Threads: all functions. Source: kops 1.8.1 nodeup/pkg/model/docker.go. */
+ * Owner: static tables. Errors: none. Threads: all functions. Source: kops 1.8.1 nodeup/pkg/model/docker.go.
+ * Tests: test_build_docker.c. */
 #pragma once
 
 #include <stddef.h>

@@ -1,6 +1,7 @@
 /* environment.h - variables that units and programs are started with, the cluster's proxy among them
  * Owner: the arena of the plan. Errors: none. Threads: one.
- * Source: kops 1.8.1 nodeup/pkg/model/protokube.go, pkg/model/bootstrapscript.go. */
+ * Source: kops 1.8.1 nodeup/pkg/model/protokube.go, pkg/model/bootstrapscript.go.
+ * Tests: test_plan.c. */
 #pragma once
 
 #include "nodeup/plan/plan.h"

@@ -1,6 +1,7 @@
 /* era.h - what the planner asks of an era: its builders, and the hosts that its nodes are made on
  * One struct an era, in its room; era.c has the table of them.
- * Owner: static tables. Errors: none. Threads: all functions. */
+ * Owner: static tables. Errors: none. Threads: all functions.
+ * Tests: test_plan.c. */
 #pragma once
 
 #include "nodeup/config/dialect.h"

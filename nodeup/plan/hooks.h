@@ -1,6 +1,7 @@
 /* hooks.h - units of the user's own, whatever runs their containers
  * Owner: the arena of the plan. Errors: the plan's. Threads: one.
- * Source: kops nodeup/pkg/model/hooks.go. */
+ * Source: kops nodeup/pkg/model/hooks.go.
+ * Tests: test_build_extras.c. */
 #pragma once
 
 #include "nodeup/plan/tasklist.h"

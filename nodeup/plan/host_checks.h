@@ -4,7 +4,8 @@
  * Owner: none. Errors: CONFIG. Threads: one.
  * Source: Kubernetes' changelogs (cgroup v2: 1.19; CRI v1: 1.20, alone in containerd 2.0), docker's
  * (API 1.44 at least since 29, API 1.23 since 1.11), containerd's (configuration 3: 2.0, 4: 2.3; the last Kubernetes
- * of 1.7: 1.35; flags of docker and insecure ports, which went with 1.24). */
+ * of 1.7: 1.35; flags of docker and insecure ports, which went with 1.24).
+ * Tests: test_host_checks.c. */
 #pragma once
 
 #include "nodeup/plan/plan.h"

@@ -1,6 +1,7 @@
 /* kubeconfig.h - key pairs of the store, and the login of a component at the API server by one
  * Owner: the arena of the plan. Errors: the plan's. Threads: one.
- * Source: kops 1.8.1 nodeup/pkg/model/{context,kubectl}.go. */
+ * Source: kops 1.8.1 nodeup/pkg/model/{context,kubectl}.go.
+ * Tests: test_kops_pki.py. */
 #pragma once
 
 #include "nodeup/plan/plan.h"

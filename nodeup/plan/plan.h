@@ -2,7 +2,8 @@
  * The builders of the era (era.h) append tasks through tasklist.h; the dependency rules then add the edges.
  * Planning reads no file and asks no server: same model, same facts, same plan. Tasks keep builder order.
  * Owner: the arena of the plan. Errors: CONFIG. Threads: one; const afterwards.
- * Source: kops upup/pkg/fi/nodeup/loader.go, nodeup/pkg/model. */
+ * Source: kops upup/pkg/fi/nodeup/loader.go, nodeup/pkg/model.
+ * Tests: test_plan.c, test_plan_many.c. */
 #pragma once
 
 #include "nodeup/base/map.h"

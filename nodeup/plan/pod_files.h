@@ -1,6 +1,7 @@
 /* pod_files.h - the files that flags of a static pod's program name
  * A program reads them in its container, so that each needs a mount there, and on this host somebody who writes it.
- * Owner: the arena of the plan. Errors: the plan's; a file that nobody writes is a warning. Threads: one. */
+ * Owner: the arena of the plan. Errors: the plan's; a file that nobody writes is a warning. Threads: one.
+ * Tests: test_kops_pods.c. */
 #pragma once
 
 #include "manifests/manifest.h"

@@ -1,7 +1,8 @@
 /* questions.h - what builders ask of the model, the facts and the container runtime together
  * Bodies: build_containeros.c.
  * Owner: the arena of the plan. Errors: none. Threads: one.
- * Source: kops 1.8.1 nodeup/pkg/model/context.go, nodeup/pkg/distros. */
+ * Source: kops 1.8.1 nodeup/pkg/model/context.go, nodeup/pkg/distros.
+ * Tests: test_plan.c. */
 #pragma once
 
 #include "nodeup/config/distro.h"

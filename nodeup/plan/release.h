@@ -4,7 +4,8 @@
  * Invariant: code asks the row, and never compares a name.
  * Owner: static tables. Errors: none. Threads: all functions.
  * Source: kops 1.8.1 nodeup/pkg/distros, nodeup/pkg/model/{logrotate,packages}.go, upup/models/nodeup; kops 1.37
- * util/pkg/distributions, nodeup/pkg/model/{packages,ntp,update_service}.go, nodeup/pkg/model/networking. */
+ * util/pkg/distributions, nodeup/pkg/model/{packages,ntp,update_service}.go, nodeup/pkg/model/networking.
+ * Tests: test_build_docker.c. */
 #pragma once
 
 #include "nodeup/plan/plan.h"

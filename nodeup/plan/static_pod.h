@@ -1,6 +1,7 @@
 /* static_pod.h - the pods of this node that kubelet starts from files
  * Owner: the arena of the plan. Errors: the plan's. Threads: one.
- * Source: kops 1.8.1 nodeup/pkg/model/kube_*.go. */
+ * Source: kops 1.8.1 nodeup/pkg/model/kube_*.go.
+ * Tests: test_kops_pods.c. */
 #pragma once
 
 #include "manifests/manifest.h"

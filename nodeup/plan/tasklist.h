@@ -1,7 +1,8 @@
 /* tasklist.h - what a builder appends to the plan
  * One path asked for twice is one task if the content is the same, and else an error. A builder checks no
  * result: the plan keeps all errors, and fails when all builders have run.
- * Owner: the arena of the plan. Errors: the plan's. Threads: one. */
+ * Owner: the arena of the plan. Errors: the plan's. Threads: one.
+ * Tests: test_plan.c. */
 #pragma once
 
 #include "nodeup/plan/plan.h"

@@ -2,7 +2,8 @@
  * requireSignatures holds for all that a run fetches as an asset, what nodeup itself knows of included.
  * The list's signature is checked here, before anything is made of it; an asset's when its bytes are
  * there (tasks/asset.c).
- * Owner: the plan's arena. Errors: CONFIG, INTEGRITY, with file:line:column. Threads: one. */
+ * Owner: the plan's arena. Errors: CONFIG, INTEGRITY, with file:line:column. Threads: one.
+ * Tests: test_trust.c. */
 #pragma once
 
 #include "nodeup/plan/plan.h"

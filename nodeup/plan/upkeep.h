@@ -1,7 +1,8 @@
 /* upkeep.h - what keeps a host in order, as nodes of several eras have it
  * Kernel settings, the firewall, updates and logs: the eras differ in their texts.
  * Owner: the arena of the plan. Errors: the plan's. Threads: one.
- * Source: kops 1.8.1 and 1.37 nodeup/pkg/model/{sysctls,firewall,update_service,logrotate}.go. */
+ * Source: kops 1.8.1 and 1.37 nodeup/pkg/model/{sysctls,firewall,update_service,logrotate}.go.
+ * Tests: test_build.c. */
 #pragma once
 
 #include "nodeup/plan/tasklist.h"

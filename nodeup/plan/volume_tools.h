@@ -1,7 +1,8 @@
 /* volume_tools.h - the packages that have the programs which make a volume's file system
  * Asked of the distribution only when the program is not there and the volume is not made yet.
  * Owner: the arena of the plan. Errors: none. Threads: one. Source: Debian, Ubuntu, RHEL: the packages
- * that have mkfs.xfs, mkfs.btrfs and mdadm. */
+ * that have mkfs.xfs, mkfs.btrfs and mdadm.
+ * Tests: test_build_volumes.c. */
 #pragma once
 
 #include "nodeup/plan/plan.h"

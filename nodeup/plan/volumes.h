@@ -1,5 +1,6 @@
 /* volumes.h - what other builders and the dependency rules ask about a plan's volumes
- * Owner: the arena of the plan. Errors: none. Threads: one. */
+ * Owner: the arena of the plan. Errors: none. Threads: one.
+ * Tests: test_build_volumes.c. */
 #pragma once
 
 #include "nodeup/plan/plan.h"

@@ -3,7 +3,8 @@
  * of the whole machine, or if both say the same words. A task that failed or was skipped for want of another one
  * is not a cause: it is held by it.
  * Invariant: the cause of the run's first failure comes first, and decides the exit status.
- * Owner: the caller's arena. Errors: none. Units: bytes. Threads: the scheduler's. Source: -. */
+ * Owner: the caller's arena. Errors: none. Units: bytes. Threads: the scheduler's. Source: -.
+ * Tests: test_causes.c. */
 #pragma once
 
 #include "nodeup/run/run.h"

@@ -1,7 +1,8 @@
 /* explain.h - what an error of each kind means, in the words of help and of the journal's catalog
  * The last line of a run ends in the exit status of its error; that number, or the kind's name, leads here.
  * Owner: static tables. Errors: none. Threads: all functions. Source: journalctl(1), the catalog's form in
- * systemd's CATALOG.md. */
+ * systemd's CATALOG.md.
+ * Tests: test_report.c. */
 #pragma once
 
 #include "nodeup/base/buf.h"

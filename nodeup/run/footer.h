@@ -1,6 +1,7 @@
 /* footer.h - lines that a terminal shows in place, below the log
  * Owner: the text is log.h's; a footer is a value. Errors: none. Units: columns, rows. Threads: all functions.
- * Source: terminals as ECMA-48; no-color.org. */
+ * Source: terminals as ECMA-48; no-color.org.
+ * Tests: test_report.c. */
 #pragma once
 
 #include "nodeup/base/buf.h"

@@ -1,7 +1,8 @@
 /* health.h - the status as a reader finds it: what the node is, and what became of the last run
  * status.json is the word of the process that wrote it. A reader must know more: whether that process
  * still lives, whether trying again can mend what failed, and what earlier runs said of the node (standing.h).
- * Owner: the arena. Errors: SYSTEM, CONFIG for a status that cannot be read. Units: ns. Threads: one. */
+ * Owner: the arena. Errors: SYSTEM, CONFIG for a status that cannot be read. Units: ns. Threads: one.
+ * Tests: test_health.c. */
 #pragma once
 
 #include <stdint.h>

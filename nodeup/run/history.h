@@ -3,7 +3,8 @@
  * without the tasks that were right.
  * Invariant: a file is whole or not there after a crash of nodeup. After a power cut the record of a run that
  * changed nothing may be empty: it is not worth a wait for the disk, and readers leave it out.
- * Owner: the arena. Errors: SYSTEM. Threads: one at a time; see ending_hold(). */
+ * Owner: the arena. Errors: SYSTEM. Threads: one at a time; see ending_hold().
+ * Tests: test_history.c. */
 #pragma once
 
 #include <stdint.h>

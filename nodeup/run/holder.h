@@ -1,6 +1,7 @@
 /* holder.h - what the run that holds the lock does, for a person who is refused
  * Reads status.json, which is the holder's if its pid is the one in the lock.
- * Owner: none. Errors: none; what is not known is not said. Units: as status.json has them. Threads: one. */
+ * Owner: none. Errors: none; what is not known is not said. Units: as status.json has them. Threads: one.
+ * Tests: test_lock.c. */
 #pragma once
 
 #include <stdbool.h>

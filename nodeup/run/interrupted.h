@@ -2,7 +2,8 @@
  * The status names its process in a way that no other process can take over: pid, start time and boot.
  * What was said last stays, with another state: the threads that know more may be anywhere by then.
  * Owner: the arenas given. Errors: SYSTEM. Threads: one at a time; see ending_hold().
- * Source: proc(5), field 22 of /proc/PID/stat. */
+ * Source: proc(5), field 22 of /proc/PID/stat.
+ * Tests: test_health.c. */
 #pragma once
 
 #include "nodeup/base/buf.h"

@@ -2,7 +2,8 @@
  * The API server and etcd, by the manifest that nodeup wrote: a flag names the port, else the livenessProbe does. In a pod with a
  * network of its own nothing is asked.
  * Owner: the arena. Errors: none. Units: none. Threads: all functions.
- * Source: kube-apiserver's --secure-port; etcd-manager's --client-urls; kube-up's etcd.manifest. */
+ * Source: kube-apiserver's --secure-port; etcd-manager's --client-urls; kube-up's etcd.manifest.
+ * Tests: test_listeners.c. */
 #pragma once
 
 #include <stdint.h>

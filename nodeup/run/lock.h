@@ -1,7 +1,8 @@
 /* lock.h - one apply at a time: flock on /run/nodeup/lock
  * The holder writes its pid and unit into the file, so that a second apply can name it.
  * Owner: the returned fd; closing it unlocks. Errors: BUSY with pid, unit and since when; SYSTEM.
- * Threads: one. Source: flock(2). */
+ * Threads: one. Source: flock(2).
+ * Tests: test_lock.c. */
 #pragma once
 
 #include <stdbool.h>

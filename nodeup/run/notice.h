@@ -3,7 +3,8 @@
  * Invariant: at most NOTICE_LINES lines. Each names what failed or is waited for, of what, and what to type next.
  * Errors quote names and never values, so that no secret comes here.
  * Owner: the caller's arena. Errors: none; a notice is not worth a failure. Units: ns. Threads: the scheduler's.
- * Source: pam_motd(8), which reads /run/motd.d from 1.3.1 on. */
+ * Source: pam_motd(8), which reads /run/motd.d from 1.3.1 on.
+ * Tests: test_notice.c. */
 #pragma once
 
 #include "nodeup/run/report.h"

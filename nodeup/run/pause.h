@@ -1,6 +1,7 @@
 /* pause.h - between two whole runs: longer each time, and over early when another run made the machine right
  * Owner: none. Errors: none; what cannot be watched is slept through. Units: ns. Threads: one.
- * Source: inotify(7). */
+ * Source: inotify(7).
+ * Tests: test_pause.c. */
 #pragma once
 
 #include <stdbool.h>

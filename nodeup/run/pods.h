@@ -2,7 +2,8 @@
  * kubelet starts them from files below its folder of manifests and tells nobody who is not its API server, so the
  * container runtime is asked. A pod is kubelet's "NAME-NODE" of the NAME in its file. Where a program is asked listeners.h says;
  * in the first ten minutes of its container it is starting.
- * Owner: the arena. Errors: none: what cannot be asked is said, and nothing is concluded from it. Units: ns. Threads: one. */
+ * Owner: the arena. Errors: none: what cannot be asked is said, and nothing is concluded from it. Units: ns. Threads: one.
+ * Tests: test_pods.c. */
 #pragma once
 
 #include "nodeup/run/health.h"

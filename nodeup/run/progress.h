@@ -2,7 +2,8 @@
  * On a terminal one line an asset, and one a task that waits, redrawn in place below the log; elsewhere (a console, a journal,
  * TERM=dumb) plain lines as waiting.h has them.
  * Owner: progress_new/progress_free; freeing clears the terminal. Errors: none. Units: bytes, monotonic
- * ns, columns. Threads: the scheduler's. Source: terminals as ECMA-48; no-color.org. */
+ * ns, columns. Threads: the scheduler's. Source: terminals as ECMA-48; no-color.org.
+ * Tests: test_progress.c. */
 #pragma once
 
 #include "nodeup/base/tree.h"

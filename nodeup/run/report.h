@@ -1,7 +1,8 @@
 /* report.h - what a run did, does and waits for: lines for people, status.json for programs
  * The only renderer of errors and outcomes. A secret never comes here: tasks keep content to
  * themselves and errors quote names, never values.
- * Owner: none. Errors: status_write only. Units: ns. Threads: the scheduler's. */
+ * Owner: none. Errors: status_write only. Units: ns. Threads: the scheduler's.
+ * Tests: test_report.c. */
 #pragma once
 
 #include "nodeup/base/tree.h"

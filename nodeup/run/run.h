@@ -3,7 +3,8 @@
  * worker. A failed task blocks what needs it while everything else goes on; the run fails with the
  * first cause when nothing can go on.
  * Owner: outcomes live in the caller's arena. Errors: the first failed task's. Units: ns, monotonic.
- * Threads: one. Source: samurai's build.c (blocked-count scheduling). */
+ * Threads: one. Source: samurai's build.c (blocked-count scheduling).
+ * Tests: test_run.c, test_run_gate.c. */
 #pragma once
 
 #include "nodeup/run/worker.h"

@@ -2,7 +2,8 @@
  * A run that ended well says what the node is. A later run carries that word in its status, as "node", until it has one of
  * its own. It says nothing of the node if it changed nothing, by hand, and saw no drift; nor if a signal ended it when all was done.
  * Any other run that did not end well makes a ready node degraded, with its error.
- * Owner: the arena. Errors: none. Units: none. Threads: one. */
+ * Owner: the arena. Errors: none. Units: none. Threads: one.
+ * Tests: test_health.c. */
 #pragma once
 
 #include <stdbool.h>

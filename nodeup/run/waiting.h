@@ -4,7 +4,8 @@
  * Invariant: what was said of a wait in the last minute is not said again, though other reasons came in
  * between. Reasons that differ only in amounts of time or bytes, or in the time of day, are the same.
  * Owner: waits_new/waits_free; freeing clears the terminal. Errors: none. Units: monotonic ns.
- * Threads: one at a time. Source: -. */
+ * Threads: one at a time. Source: -.
+ * Tests: test_waiting.c. */
 #pragma once
 
 #include "nodeup/base/wait.h"

@@ -1,7 +1,8 @@
 /* watch.h - sleep until a run has something else to say
  * A watch that is opened before the status is read misses no change of it.
  * Owner: the descriptor is the caller's. Errors: none; what cannot be watched is looked at once a second.
- * Units: ns. Threads: one. Source: inotify(7), pidfd_open(2). */
+ * Units: ns. Threads: one. Source: inotify(7), pidfd_open(2).
+ * Tests: test_watch.c. */
 #pragma once
 
 #include <stdint.h>

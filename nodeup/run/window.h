@@ -2,7 +2,8 @@
  * One common window after the last start: services keep their main process and are not restarted,
  * oneshots have succeeded, everything else is active. What must answer also has to do so (host/liveness.h).
  * Owner: none. Errors: SYSTEM naming the unit, with its result and last journal lines.
- * Units: ns. Threads: the scheduler's. Source: README.md, "Success is not active". */
+ * Units: ns. Threads: the scheduler's. Source: README.md, "Success is not active".
+ * Tests: test_window.c. */
 #pragma once
 
 #include "nodeup/run/run.h"

@@ -2,7 +2,8 @@
  * The caller pushes jobs and takes finished ones; a finished job makes worker_fd readable. While others wait for
  * a thread it does so together with them, but never later than a job begins that is not brief.
  * Owner: workers_new/workers_free (which joins); jobs are the caller's. Errors: SYSTEM.
- * Threads: push and take from the owner's thread only. */
+ * Threads: push and take from the owner's thread only.
+ * Tests: test_worker.c. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,3 +1,4 @@
+/* Tests: test_members.c. */
 #include "nodeup/tasks/kinds.h"
 
 #include "assets/cache/entry.h"

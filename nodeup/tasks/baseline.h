@@ -1,7 +1,8 @@
 /* baseline.h - what a change of documents changes, from the tasks of both alone
  * The walk of a plan then asks the tasks of the documents before, instead of the machine: what they say is
  * taken to be there, and nothing else. So the same walk and the same lines serve `plan` and `diff`.
- * Owner: the arena. Errors: none. Threads: one; const after baseline_set. */
+ * Owner: the arena. Errors: none. Threads: one; const after baseline_set.
+ * Tests: test_foreign.c. */
 #pragma once
 
 #include "nodeup/base/map.h"

@@ -2,7 +2,8 @@
  * kubelet ends at its start where a checkpoint is of another policy than it has, or gives other CPUs than the machine
  * has. Without one it begins anew.
  * Owner: none. Errors: SYSTEM. Threads: all functions.
- * Source: Kubernetes pkg/kubelet/cm/cpumanager (state_checkpoint.go, policy_static.go) and memorymanager. */
+ * Source: Kubernetes pkg/kubelet/cm/cpumanager (state_checkpoint.go, policy_static.go) and memorymanager.
+ * Tests: test_checkpoint.c. */
 #pragma once
 
 #include "nodeup/tasks/task.h"

@@ -2,7 +2,8 @@
  * Drop-ins of an admin or a package, wherever systemd looks for those of a service (a mount is never made anew for one), and what lies in a folder that the unit says
  * is for others. What systemd itself writes for `systemctl set-property` is in effect without a start, and does not count.
  * Owner: the arena. Errors: none; what cannot be read has no content. Threads: any.
- * Source: systemd.unit(5). */
+ * Source: systemd.unit(5).
+ * Tests: test_members.c. */
 #pragma once
 
 #include "nodeup/tasks/task.h"

@@ -2,7 +2,8 @@
  * Most of them use record locks, so the kernel knows which process has one; a name in ".pid" is a file that says
  * so itself. Asking takes no lock.
  * Owner: the caller closes what file_lock_take gives. Errors: SYSTEM. Threads: all functions.
- * Source: fcntl(2), lckpwdf(3), dpkg(1), apt(8). */
+ * Source: fcntl(2), lckpwdf(3), dpkg(1), apt(8).
+ * Tests: test_packages.c. */
 #pragma once
 
 #include <stdbool.h>

@@ -3,7 +3,8 @@
  * admin's own, so they are named and never touched. Directories of packages (/usr/lib, /lib) and of generators are
  * not looked at: their owners update them.
  * Owner: the arena. Errors: none: a directory that cannot be read has nothing in it. Threads: all.
- * Source: systemd.unit(5), on drop-ins; kubelet's --pod-manifest-path; ConfFiles of CNI's libcni. */
+ * Source: systemd.unit(5), on drop-ins; kubelet's --pod-manifest-path; ConfFiles of CNI's libcni.
+ * Tests: test_foreign.c. */
 #pragma once
 
 #include "nodeup/tasks/task.h"

@@ -1,3 +1,4 @@
+/* Tests: test_cases.py. */
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,6 +1,7 @@
 /* image_archive.h - what the archive of an image holds, read from the cache
  * Owner: texts are the arena's. Errors: CONFIG, when the archive is not what it was said to be; SYSTEM.
- * Threads: all functions. Source: docker save, OCI image layout 1.1, containerd images/archive. */
+ * Threads: all functions. Source: docker save, OCI image layout 1.1, containerd images/archive.
+ * Tests: test_members.c, test_image_ctr.c. */
 #pragma once
 
 #include "assets/cache/unpack.h"

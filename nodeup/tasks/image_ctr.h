@@ -1,7 +1,8 @@
 /* image_ctr.h - images of containerd, in the namespace that kubelet looks at, and whether it or docker answers
  * Through ctr, which comes with containerd: its own interface is gRPC.
  * Owner: the caller's storage. Errors: SYSTEM; -ENOENT where an image is not there.
- * Threads: all functions. Source: ctr(8), containerd pkg/cri. */
+ * Threads: all functions. Source: ctr(8), containerd pkg/cri.
+ * Tests: test_image_ctr.c. */
 #pragma once
 
 #include "nodeup/base/map.h"

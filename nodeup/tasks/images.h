@@ -1,7 +1,8 @@
 /* images.h - the images of containerd as all tasks of a run see them, and whose turn it is to load an archive
  * The runtime is asked once for all of them: to ask is to start a program, and there is a task for each image.
  * Owner: images_new/images_free, after the workers; answers are the caller's storage. Errors: SYSTEM; -ENOENT where an image is
- * not there. Threads: all functions. One of them asks, and the others wait for it. Source: -. */
+ * not there. Threads: all functions. One of them asks, and the others wait for it. Source: -.
+ * Tests: test_image_ctr.c. */
 #pragma once
 
 #include "nodeup/tasks/image_ctr.h"

@@ -1,3 +1,4 @@
+/* Tests: test_tasks.c. */
 #include "nodeup/tasks/kinds.h"
 
 #include <fcntl.h>

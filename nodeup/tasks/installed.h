@@ -1,5 +1,6 @@
 /* installed.h - what is known of an installed file without reading it
- * Owner: none. Errors: none. Threads: any. */
+ * Owner: none. Errors: none. Threads: any.
+ * Tests: test_tasks.c. */
 #pragma once
 
 #include "nodeup/tasks/task.h"

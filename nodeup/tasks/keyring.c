@@ -1,3 +1,4 @@
+/* Tests: test_keyring.c. */
 #include "nodeup/tasks/kinds.h"
 
 #include <string.h>

@@ -2,7 +2,8 @@
  * A kind is a file of this room, or of nodeup/move, with its operations. The plan gives each task those of its
  * kind; some tasks get others, which are named here, too.
  * Bodies: unit_off.c.
- * Owner: none, constants. Errors: none. Threads: all. */
+ * Owner: none, constants. Errors: none. Threads: all.
+ * Tests: test_deps.c, test_unit_start.c. */
 #pragma once
 
 #include "nodeup/tasks/task.h"

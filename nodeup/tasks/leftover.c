@@ -1,3 +1,4 @@
+/* Tests: test_leftover.c. */
 #include "nodeup/tasks/kinds.h"
 #include "nodeup/tasks/state.h"
 #include "units/enable.h"

@@ -1,3 +1,4 @@
+/* Tests: test_granted.c. */
 #include "nodeup/tasks/kinds.h"
 
 #include "nodeup/aws/autoscaling.h"

@@ -1,3 +1,4 @@
+/* Tests: test_program.c. */
 #include "nodeup/tasks/kinds.h"
 #include "nodeup/tasks/target.h"
 

@@ -5,7 +5,8 @@
  * What an archive has of each member is remembered, and is on record with the entry: a later run reads no archive.
  * Documents name a member by its last part ("bridge"), as kops does; which file is meant is in take.h.
  * Owner: members_new/members_free, after the fetcher and before the cache; a stage that was taken is the caller's.
- * Errors: INTEGRITY for an archive that is refused, SYSTEM. Threads: all functions. */
+ * Errors: INTEGRITY for an archive that is refused, SYSTEM. Threads: all functions.
+ * Tests: test_members.c. */
 #pragma once
 
 #include "nodeup/tasks/task.h"

@@ -1,3 +1,4 @@
+/* Tests: test_module.c. */
 #include "nodeup/tasks/kinds.h"
 
 #include "nodeup/base/dur.h"

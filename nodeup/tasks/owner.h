@@ -1,6 +1,7 @@
 /* owner.h - the ids of a file's owner, by the name that this root's passwd knows
  * Owner: none. Errors: SYSTEM; -ENOENT where there is no such user. Threads: all functions.
- * Source: passwd(5). */
+ * Source: passwd(5).
+ * Tests: test_foreign.c. */
 #pragma once
 
 #include "nodeup/tasks/task.h"

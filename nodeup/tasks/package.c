@@ -1,3 +1,4 @@
+/* Tests: test_packages.c. */
 
 #include <fcntl.h>
 #include <string.h>

@@ -1,7 +1,8 @@
 /* package_db.h - what the distribution's package manager has installed
  * dpkg's database is read as it stands, below any root; rpm's has many formats and is asked by rpm.
  * Owner: the arena. Errors: SYSTEM (no such manager, no answer). Threads: all functions.
- * Source: deb-control(5), dpkg-query(1), rpm(8). */
+ * Source: deb-control(5), dpkg-query(1), rpm(8).
+ * Tests: test_packages.c. */
 #pragma once
 
 #include "nodeup/tasks/task.h"

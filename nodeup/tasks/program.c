@@ -3,7 +3,8 @@
  * them. Only an install (`replace`) brings other bytes. A run of another program leaves the installed
  * one alone, and puts itself there when that is missing or damaged, as any nodeup is better than none.
  * Invariant: at each moment the program has bytes that the record names.
- * Owner: the arena. Errors: SYSTEM, INTEGRITY. Threads: all functions. */
+ * Owner: the arena. Errors: SYSTEM, INTEGRITY. Threads: all functions.
+ * Tests: test_program.c. */
 #include "nodeup/tasks/kinds.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+/* Tests: test_image_ctr.c. */
 #include "nodeup/tasks/kinds.h"
 
 #include "nodeup/tasks/image_ctr.h"

@@ -1,3 +1,4 @@
+/* Tests: test_unit_start.c. */
 #include "nodeup/tasks/kinds.h"
 
 #include <string.h>

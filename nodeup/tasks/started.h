@@ -6,7 +6,8 @@
  * written since. US is when that was, of `done` when the process started. /run is empty after a boot,
  * as are the processes.
  * Owner: values. Errors: SYSTEM. Units: us, monotonic, as systemd's. Threads: any; one writer a unit but
- * for doubts, which say the same. */
+ * for doubts, which say the same.
+ * Tests: test_unit_start.c, test_unit_checkpoint.c. */
 #pragma once
 
 #include "assets/digest.h"

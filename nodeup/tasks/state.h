@@ -7,7 +7,8 @@
  * What we wrote is told from what we found as it should be: only the former may be removed again.
  * Text, one line a record: digest, device, inode, size, mtime, ctime, mode, uid, gid, origin, path; before the digest
  * "!" if it is lost, or else "+" if we wrote it.
- * Owner: state_open/state_close. Errors: SYSTEM. Threads: all functions. */
+ * Owner: state_open/state_close. Errors: SYSTEM. Threads: all functions.
+ * Tests: test_tasks.c. */
 #pragma once
 
 #include "assets/digest.h"

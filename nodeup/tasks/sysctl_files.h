@@ -3,7 +3,8 @@
  * an empty one or a link to /dev/null in the place of what it hides. /etc/sysctl.conf is the last, as `sysctl --system` has it.
  * Of a key the last line counts; patterns do not, as they leave alone what a file names.
  * Owner: the arena. Errors: none; a file that cannot be read says nothing. Threads: all.
- * Source: sysctl.d(5), sysctl(8). */
+ * Source: sysctl.d(5), sysctl(8).
+ * Tests: test_tasks.c, test_sysctl.c. */
 #pragma once
 
 #include "nodeup/base/map.h"

@@ -1,6 +1,7 @@
 /* target.h - where a task writes a file or a link: the directory is there, and nothing is in the way
  * Invariant: what is in a directory in the way stays: it is set aside, see aside.h, and only an empty one is removed.
- * Owner: the caller has the descriptor or the stage. Errors: SYSTEM. Threads: any. */
+ * Owner: the caller has the descriptor or the stage. Errors: SYSTEM. Threads: any.
+ * Tests: test_tasks.c. */
 #pragma once
 
 #include "nodeup/tasks/task.h"

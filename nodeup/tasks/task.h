@@ -3,7 +3,7 @@
  * wish and changes nothing; apply makes it so, only after check said "differs". Both may be killed at any point: a re-run converges.
  * Owner: tasks live in the plan's arena and are const after planning; what changes during a run is in struct task_run.
  * Errors: by kind. Threads: kinds marked `on_main` run on the scheduler's (they use the bus), others on workers.
- * Source: kops upup/pkg/fi/nodeup/nodetasks. */
+ * Source: kops upup/pkg/fi/nodeup/nodetasks. Tests: test_tasks.c. */
 #pragma once
 
 #include "assets/cache/cache.h"

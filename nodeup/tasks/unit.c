@@ -1,3 +1,4 @@
+/* Tests: test_unit.c, test_unit_answers.c, test_unit_start.c, test_mount_start.c. */
 #include "nodeup/tasks/kinds.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Tests: test_user.c. */
 #include "nodeup/tasks/kinds.h"
 
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* volume.h - what the edge and other tasks ask about a volume
- * Owner: the arena. Errors: as disk_find and judge_disks. Threads: all functions. */
+ * Owner: the arena. Errors: as disk_find and judge_disks. Threads: all functions.
+ * Tests: test_volume.c, test_volume_ephemeral.c, test_volume_place.c. */
 #pragma once
 
 #include "nodeup/tasks/task.h"

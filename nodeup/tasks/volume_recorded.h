@@ -1,7 +1,8 @@
 /* volume_recorded.h - the UUID of a volume, as far as its record and its disks tell before anything is made
  * Asked once a run, before the plan: the mount unit and mkfs get the same. A record counts only on the
  * machine that wrote it; one that came in an image speaks of the disks of its builder.
- * Owner: the arena. Errors: none. Threads: all functions. */
+ * Owner: the arena. Errors: none. Threads: all functions.
+ * Tests: test_volume.c. */
 #pragma once
 
 #include "nodeup/tasks/task.h"

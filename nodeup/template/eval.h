@@ -1,6 +1,7 @@
 /* eval.h - what a parsed template says, with the values that are handed in
  * Recursion is as deep as the nodes are nested, which the parser bounds.
- * Owner: the arena. Errors: CONFIG with the place. */
+ * Owner: the arena. Errors: CONFIG with the place.
+ * Tests: test_refusals.c. */
 #pragma once
 
 #include "nodeup/base/buf.h"

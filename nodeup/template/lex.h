@@ -2,7 +2,8 @@
  * Outside of tags there is data, up to the next tag; inside there are tokens, up to the tag's end. The white
  * space that a '-' in a tag takes away is gone from the data, and comments are gone altogether.
  * Owner: the arena for strings with escapes; all else borrows the text. Errors: CONFIG with the place.
- * Source: Jinja 2.7.3, jinja2/lexer.py. */
+ * Source: Jinja 2.7.3, jinja2/lexer.py.
+ * Tests: test_template.c. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,6 +1,7 @@
 /* operate.h - operators, filters and methods
  * Every operand is defined. An operation that Python refuses is an error here, and so is a number that does not fit.
- * Owner: the arena. Errors: CONFIG, with the place that the caller names. Source: Python 2.7. */
+ * Owner: the arena. Errors: CONFIG, with the place that the caller names. Source: Python 2.7.
+ * Tests: test_template.c. */
 #pragma once
 
 #include "nodeup/template/value.h"

@@ -2,7 +2,8 @@
  * Whatever is not in the grammar (README.md) is an error here, whether or not it would be reached.
  * Names are numbered: a node that names a variable has its number. No node is nested deeper than the limit.
  * Owner: the arena; data and texts borrow the template. Errors: CONFIG with the place.
- * Source: Jinja 2.7.3, jinja2/parser.py and compiler.py. */
+ * Source: Jinja 2.7.3, jinja2/parser.py and compiler.py.
+ * Tests: test_template.c. */
 #pragma once
 
 #include "nodeup/template/template.h"

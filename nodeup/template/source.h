@@ -1,5 +1,6 @@
 /* source.h - a template's text, and errors that say where in it
- * Owner: the caller's text. Errors: CONFIG. Units: a place is an offset in bytes. */
+ * Owner: the caller's text. Errors: CONFIG. Units: a place is an offset in bytes.
+ * Tests: test_refusals.c. */
 #pragma once
 
 #include "nodeup/base/mem.h"

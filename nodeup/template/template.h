@@ -4,7 +4,8 @@
  * Rendering is pure: no file, no network, no command, no clock. The caller hands in pillar, grains and
  * Salt's own variables. The result is what Salt 2014.1 with Jinja 2.7 on Python 2 gives: True and None,
  * undefined values are errors wherever they are used, and the template's last newline stays.
- * Owner: the arena. Errors: CONFIG. Units: columns in characters. Source: Jinja 2.7.3, Salt 2014.1. */
+ * Owner: the arena. Errors: CONFIG. Units: columns in characters. Source: Jinja 2.7.3, Salt 2014.1.
+ * Tests: test_template.c. */
 #pragma once
 
 #include "nodeup/base/tree.h"

@@ -2,7 +2,8 @@
  * Texts are bytes with a length, in the arena or borrowed from template and context, and hold no NUL.
  * Lists never change. A dictionary is shared by all that name it, and .update() changes it.
  * Every function that takes a `struct work` pays for what it does and fails when the work is used up.
- * Owner: the arena. Errors: CONFIG, with the place that the caller names. */
+ * Owner: the arena. Errors: CONFIG, with the place that the caller names.
+ * Tests: test_refusals.c. */
 #pragma once
 
 #include <stdbool.h>

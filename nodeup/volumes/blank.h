@@ -4,7 +4,8 @@
  * 64 MiB are read as well, or in 1024 places of one above 64 GiB.  A blank disk costs some 60 MiB of reads
  * at most, 140 MiB if it persists.
  * Owner: the caller. Errors: -errno of a read; -ENODATA: the device ended before its size.
- * Units: bytes. Threads: all functions. Source: see disk_probe.h. */
+ * Units: bytes. Threads: all functions. Source: see disk_probe.h.
+ * Tests: test_disk_probe.c. */
 #pragma once
 
 #include "nodeup/volumes/disk.h"

@@ -1,6 +1,7 @@
 /* claim.h - what uses a disk already
  * Owner: the arena. Errors: none. Threads: all functions.
- * Source: proc(5) mountinfo, swaps; open(2) on O_EXCL of block devices. */
+ * Source: proc(5) mountinfo, swaps; open(2) on O_EXCL of block devices.
+ * Tests: test_disk.c. */
 #pragma once
 
 #include "nodeup/volumes/disk.h"

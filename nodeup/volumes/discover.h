@@ -2,7 +2,8 @@
  * By volume id, by the names EC2 knows a disk by, as instance store, by path; never by the order in
  * which the kernel found them. What is not here (yet) is -ENODEV, so that the caller can wait.
  * Owner: the arena. Errors: SYSTEM with ENODEV: absent; CONFIG: no disk can ever be meant; REFUSED:
- * two are. Threads: all functions. Source: EC2 user guide, "Device names", "block-device-mapping". */
+ * two are. Threads: all functions. Source: EC2 user guide, "Device names", "block-device-mapping".
+ * Tests: test_disk_copies.c, test_disk_probe.c. */
 #pragma once
 
 #include "nodeup/volumes/disk.h"

@@ -4,7 +4,8 @@
  * for writing.
  * Owner: the arena. Errors: SYSTEM. Units: bytes. Threads: all functions.
  * Source: the kernel's Documentation/ABI/stable/sysfs-block; EC2's guide on device names; NVMe base
- * specification, Identify; amazon-ec2-utils' ebsnvme-id. */
+ * specification, Identify; amazon-ec2-utils' ebsnvme-id.
+ * Tests: test_disk.c. */
 #pragma once
 
 #include <stdbool.h>

@@ -11,7 +11,8 @@
  * mkfs.ext4, mkfs.xfs and mdadm do not look for that. mkfs.btrfs over several disks is given names, whose
  * numbers are compared just before.
  * Owner: the arena. Errors: those of judge_disks and mkfs_run; BUSY when another process holds the lock.
- * Threads: all functions. Source: systemd's "Locking Block Device Access". */
+ * Threads: all functions. Source: systemd's "Locking Block Device Access".
+ * Tests: test_mkfs.c. */
 #pragma once
 
 #include "nodeup/volumes/judge.h"

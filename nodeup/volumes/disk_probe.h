@@ -4,7 +4,8 @@
  * copies of superblocks further in, are zeros; blank.h says what more for what outlives the instance.
  * UNREADABLE is everything else: a read error, a device shorter than it says. Probing never writes.
  * Owner: the arena. Errors: none, they are a state. Units: bytes. Threads: all functions.
- * Source: libblkid; superblock offsets of ext4, btrfs, md, LVM, ZFS, GPT, DRBD. */
+ * Source: libblkid; superblock offsets of ext4, btrfs, md, LVM, ZFS, GPT, DRBD.
+ * Tests: test_disk_probe.c. */
 #pragma once
 
 #include "nodeup/volumes/disk.h"

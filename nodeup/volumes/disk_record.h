@@ -2,7 +2,8 @@
  * Written durably before mkfs ("formatting", with the identity of each blank disk) and after it
  * ("done"), so that a run that was killed in between may go on where it began, and only there. Losing
  * it costs nothing while the disks say their UUID; a damaged one is none.
- * Owner: the arena. Errors: SYSTEM. Threads: all functions. */
+ * Owner: the arena. Errors: SYSTEM. Threads: all functions.
+ * Tests: test_disk_record.c. */
 #pragma once
 
 #include <stdbool.h>

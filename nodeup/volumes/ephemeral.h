@@ -5,7 +5,8 @@
  * no other line is about it; and no process, swap, loop device, array or other mount uses it. What cannot be read
  * or shown is data. A disk that is ours by its record is never judged here: of cloud-init only the line is taken back.
  * Owner: the arena. Errors: SYSTEM. Threads: all functions.
- * Source: EC2 user guide, "instance store"; kops' table of machine types, EphemeralDisks; cloud-init's cc_mounts; kube-up's format-disks.sh. */
+ * Source: EC2 user guide, "instance store"; kops' table of machine types, EphemeralDisks; cloud-init's cc_mounts; kube-up's format-disks.sh.
+ * Tests: test_volume_ephemeral.c. */
 #pragma once
 
 #include "nodeup/volumes/disk.h"

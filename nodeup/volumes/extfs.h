@@ -6,7 +6,8 @@
  * libext2fs reads more kinds. It is not used: it opens a device by its name, and not the one that is held open here,
  * and what it would spare is the smaller part: that the counts are those of mkfs is ours to say.
  * Owner: constants. Errors: -errno of a read, -ENODATA: the device ended before its size. Units: bytes.
- * Threads: all functions. Source: the kernel's Documentation/filesystems/ext4; mke2fs of e2fsprogs, initialize.c. */
+ * Threads: all functions. Source: the kernel's Documentation/filesystems/ext4; mke2fs of e2fsprogs, initialize.c.
+ * Tests: test_extfs.c. */
 #pragma once
 
 #include "nodeup/volumes/disk.h"

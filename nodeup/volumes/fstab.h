@@ -1,7 +1,8 @@
 /* fstab.h - the lines of /etc/fstab about a disk, and those that cloud-init wrote
  * cloud-init writes a line for the first disk of the instance store, whatever becomes of it later, and marks it by
  * the option comment=cloudconfig. Such lines alone are ever removed; all others stay byte for byte, also what another program writes meanwhile.
- * Owner: the arena. Errors: SYSTEM; BUSY while another program writes to it. Threads: all functions. Source: fstab(5); cloud-init's cc_mounts. */
+ * Owner: the arena. Errors: SYSTEM; BUSY while another program writes to it. Threads: all functions. Source: fstab(5); cloud-init's cc_mounts.
+ * Tests: test_handed_disks.py. */
 #pragma once
 
 #include "nodeup/volumes/disk.h"

@@ -6,7 +6,8 @@
  * If a record ties a device name to a disk, any other disk under that name is refused until the record
  * is removed.
  * Owner: the arena. Errors: REFUSED for data and for disks in use, SYSTEM for unreadable ones, CONFIG
- * for too small, read-only and too few ones. Threads: all functions. */
+ * for too small, read-only and too few ones. Threads: all functions.
+ * Tests: test_disk_record.c. */
 #pragma once
 
 #include "nodeup/volumes/disk.h"

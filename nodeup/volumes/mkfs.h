@@ -4,7 +4,8 @@
  * if they are in the table of mkfs_options.c: none that names another device or place on it.
  * Owner: the caller's. Errors: CONFIG for what cannot be asked for and for a tool that is not
  * installed; SYSTEM with the tool's last line. Units: bytes. Threads: all functions.
- * Source: mke2fs(8), mkfs.xfs(8), mkfs.btrfs(8), mkswap(8). */
+ * Source: mke2fs(8), mkfs.xfs(8), mkfs.btrfs(8), mkswap(8).
+ * Tests: test_mkfs.c. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,6 +1,7 @@
 /* mounts.h - what is mounted where, as one process sees it
  * Owner: the arena. Errors: SYSTEM: the table cannot be read. Threads: all functions.
- * Source: proc(5), mountinfo. */
+ * Source: proc(5), mountinfo.
+ * Tests: test_users.c. */
 #pragma once
 
 #include "nodeup/base/err.h"

@@ -2,7 +2,8 @@
  * Striped only (raid0): mirrors are made by btrfs, which need not copy whole disks first. The array
  * has the UUID of the volume, so that its members are known for ours whatever the array is called.
  * Owner: the arena. Errors: CONFIG where mdadm is not installed; SYSTEM with its last line.
- * Threads: all functions. Source: mdadm(8), md(4). */
+ * Threads: all functions. Source: mdadm(8), md(4).
+ * Tests: test_volume_raid.c. */
 #pragma once
 
 #include "nodeup/volumes/disk.h"

@@ -4,7 +4,8 @@
  * their file system knows them, so that a container that sees the directory under another name is
  * found as well. Sockets are not looked for: what they are bound to holds no data.
  * Owner: the arena. Errors: SYSTEM: a process cannot be inspected, so that the answer is unknown.
- * Threads: all functions. Source: proc(5); the kernel's overlayfs.txt on lowerdir and upperdir. */
+ * Threads: all functions. Source: proc(5); the kernel's overlayfs.txt on lowerdir and upperdir.
+ * Tests: test_users.c. */
 #pragma once
 
 #include "nodeup/base/err.h"

@@ -36,6 +36,13 @@ def read(path):
     return (ROOT / path).read_text(encoding="utf-8")
 
 
+def homes(header):
+    """Names of the files beside a header that have its bodies, as patterns: those that "Bodies: a.c, b_*.c." names, too."""
+    stem, comment = pathlib.PurePath(header).stem, read(header).split("*/")[0]
+    said = re.search(r"\* Bodies: ((?:[\w*]+\.c(?:,\s+(?:\*\s)?)?)+)\.", comment)
+    return [stem + ".c", stem + "_*.c"] + (re.findall(r"[\w*]+\.c", said[1]) if said else [])
+
+
 def bare(text, strings=True, line_comments=True):
     """C text without its comments and the inside of its strings, line by line as before."""
     def blank(match):

@@ -3,7 +3,8 @@
  * back has a span in each minor. Where the version of Kubernetes counts too, its span says so.
  * Builders and readers ask for a difference by its name; nothing else compares versions of kops.
  * Invariant: pure. Owner: constants. Errors: none. Threads: all.
- * Source: kops 1.29 to 1.37, nodeup/pkg/model, at each tag. */
+ * Source: kops 1.29 to 1.37, nodeup/pkg/model, at each tag.
+ * Tests: test_kops_changes.c. */
 #pragma once
 
 #include "nodeup/config/kops/kops.h"

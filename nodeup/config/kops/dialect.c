@@ -1,3 +1,4 @@
+/* Tests: test_kops_documents.py. */
 #include "nodeup/config/kops/model.h"
 
 #include "nodeup/config/accepts_apiserver.h"

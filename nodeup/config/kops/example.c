@@ -1,3 +1,4 @@
+/* Tests: test_validate.py. */
 #include "nodeup/config/kops/kops.h"
 
 /* A small cluster of Kubernetes 1.36.2, as kops renders it. The CA is nobody's: a cluster has its own, one for each name. */

@@ -4,7 +4,8 @@
  * stands in BootConfig.
  * Invariant: pure; no file, network or clock. Owner: the arena. Errors: CONFIG, all with file:line:column.
  * Bodies: boot.c, config.c, script.c.
- * Threads: all functions. Source: kops 1.37 pkg/apis/nodeup/config.go, pkg/apis/kops. */
+ * Threads: all functions. Source: kops 1.37 pkg/apis/nodeup/config.go, pkg/apis/kops.
+ * Tests: test_kops_boot.c, test_kops_config.c. */
 #pragma once
 
 #include "nodeup/config/dialect.h"

@@ -3,7 +3,8 @@
  * node has names alone.
  * Invariant: pure; config->cas has kubernetes-ca. Owner: the arena. Errors: CONFIG. Threads: const once it is made.
  * Bodies: model.c, extras.c, wants.c.
- * Source: kops 1.37 upup/pkg/fi/nodeup/command.go, nodeup/pkg/model/context.go. */
+ * Source: kops 1.37 upup/pkg/fi/nodeup/command.go, nodeup/pkg/model/context.go.
+ * Tests: test_kops_boot.c. */
 #pragma once
 
 #include "nodeup/config/kops/kops.h"

@@ -2,7 +2,8 @@
  * Invariant: pure. No message shows a key, nor a URL's user, password or query. The key that signs is the
  * one that KeypairIDs pins, never the primary one of the keyset.
  * Owner: the arena. Errors: CONFIG, with file:line:column. Threads: all functions.
- * Source: kops 1.37 upup/pkg/fi/vfs_keystorereader.go, pkg/apis/kops/v1alpha2/keyset.go, util/pkg/mirrors. */
+ * Source: kops 1.37 upup/pkg/fi/vfs_keystorereader.go, pkg/apis/kops/v1alpha2/keyset.go, util/pkg/mirrors.
+ * Tests: test_kops_readers.c. */
 #pragma once
 
 #include "nodeup/config/kops/kops.h"

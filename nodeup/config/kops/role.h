@@ -1,5 +1,6 @@
 /* role.h - the roles of instance groups of today's kops, as a table
- * Invariant: pure; the rows are constants. Errors: none. Threads: all functions. Source: kops 1.37 pkg/apis/kops. */
+ * Invariant: pure; the rows are constants. Errors: none. Threads: all functions. Source: kops 1.37 pkg/apis/kops.
+ * Tests: test_kops_config.c. */
 #pragma once
 
 #include <stdbool.h>

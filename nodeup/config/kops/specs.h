@@ -5,7 +5,8 @@
  * Bodies: fields.c.
  * What no document has is not here: kops fills oidc-* of the API server from APIServerConfig.Authentication.
  * Owner: the arena they were read into. Errors: none; data only. Threads: all.
- * Source: kops 1.37 pkg/apis/kops/componentconfig.go, nodeup/pkg/model/kubelet.go kubeletConfiguration. */
+ * Source: kops 1.37 pkg/apis/kops/componentconfig.go, nodeup/pkg/model/kubelet.go kubeletConfiguration.
+ * Tests: test_kops_config.c. */
 #pragma once
 
 #include "nodeup/base/field_list.h"

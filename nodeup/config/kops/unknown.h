@@ -1,7 +1,8 @@
 /* unknown.h - keys of documents that nodeup does not know
  * An unknown key is an error, as the node would be silently wrong; acceptKeys of the machine or of BootConfig lets one
  * through.
- * Owner: the arena. Errors: CONFIG with file:line:column. Threads: all functions. */
+ * Owner: the arena. Errors: CONFIG with file:line:column. Threads: all functions.
+ * Tests: test_kops_config.c. */
 #pragma once
 
 #include "nodeup/config/dialect.h"

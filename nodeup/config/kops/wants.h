@@ -1,7 +1,8 @@
 /* wants.h - what a node of today's kops is known by, and what it takes from the state store
  * One row a certificate: who signs it, for whom, under which names, and where the node has it.
  * Owner: static tables, the arena. Errors: none. Threads: all functions. Body: wants.c.
- * Source: kops 1.37 nodeup/pkg/model (IssueCert, GetBootstrapCert, FindKeyset), cmd/kops-controller/pkg/server issueCert. */
+ * Source: kops 1.37 nodeup/pkg/model (IssueCert, GetBootstrapCert, FindKeyset), cmd/kops-controller/pkg/server issueCert.
+ * Tests: test_kops_changes.c, test_kops_changes_written.c. */
 #pragma once
 
 #include "nodeup/config/kops/model.h"

@@ -1,3 +1,4 @@
+/* Tests: test_dialects.c, config/test_ranges.c. */
 #include "nodeup/config/kops18/kops18.h"
 
 #include "nodeup/config/accepts_apiserver.h"

@@ -1,3 +1,4 @@
+/* Tests: test_validate.py. */
 #include "nodeup/config/kops18/kops18.h"
 
 /* What a document needs and most clusters change. Anything else has a default of kops, or is left out. */

@@ -6,7 +6,8 @@
  * Bodies: store.c.
  * Owner: the arena. Errors: CONFIG, all with
  * file:line:column where the document has one. Source: kops 1.8.1 pkg/apis/nodeup/config.go,
- * pkg/apis/kops/{cluster,instancegroup,componentconfig}.go, nodeup/pkg/model/kubelet.go. */
+ * pkg/apis/kops/{cluster,instancegroup,componentconfig}.go, nodeup/pkg/model/kubelet.go.
+ * Tests: test_kops18.c, test_kops18_options.c, test_kops18_store.c. */
 #pragma once
 
 #include "nodeup/config/dialect.h"

@@ -3,7 +3,8 @@
  * same lists. `const char *` is Go's string and *string (NULL: absent), struct opt_* its pointers, a plain
  * int64_t its plain int.
  * Owner: the arena they were read into. Errors: none; data only.
- * Source: kops 1.8.1 pkg/apis/kops/componentconfig.go and dockerconfig.go. */
+ * Source: kops 1.8.1 pkg/apis/kops/componentconfig.go and dockerconfig.go.
+ * Tests: test_flags.py. */
 #pragma once
 
 #include "nodeup/base/field_list.h"

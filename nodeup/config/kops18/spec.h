@@ -3,7 +3,8 @@
  * tree, so that each key kops 1.8 knows has a row and a typo is told from a section of no use here.
  * Bodies: assets.c, defaults.c, extras.c, kops18.c, merge.c, network.c, version.c.
  * Owner: the arena. Errors: CONFIG with file:line:column.
- * Source: kops 1.8.1 pkg/apis/kops/v1alpha2/{cluster,instancegroup,networking}.go. */
+ * Source: kops 1.8.1 pkg/apis/kops/v1alpha2/{cluster,instancegroup,networking}.go.
+ * Tests: test_kops18.c, test_kops18_extras.c, test_field_secrets.c. */
 #pragma once
 
 #include "nodeup/config/kops18/kops18.h"

@@ -2,7 +2,8 @@
  * kops' volumeMounts with selectors beyond a path, and the two settings of kube-up; both become
  * volumes of the model. What cannot be meant is an error with its place before anything is touched.
  * Owner: the arena. Errors: CONFIG with file:line:column. Threads: one.
- * Source: kops pkg/apis/kops VolumeMountSpec; kube-up 1.2 to 1.5 format-disks.sh. */
+ * Source: kops pkg/apis/kops VolumeMountSpec; kube-up 1.2 to 1.5 format-disks.sh.
+ * Tests: test_storage.c. */
 #pragma once
 
 #include "nodeup/config/kops18/spec.h"

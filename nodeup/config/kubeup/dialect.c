@@ -1,3 +1,4 @@
+/* Tests: test_kubeup_documents.py. */
 #include "nodeup/config/kubeup/states.h"
 
 #include <string.h>

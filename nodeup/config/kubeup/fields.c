@@ -1,3 +1,4 @@
+/* Tests: test_specs.c, test_kubeup_documents.py. */
 #include "nodeup/config/accepts_apiserver.h"
 #include "nodeup/config/kubeup/kubeup.h"
 

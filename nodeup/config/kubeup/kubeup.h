@@ -5,7 +5,8 @@
  * Bodies: env.c, script.c, version.c.
  * Owner: the arena. Errors: CONFIG with file:line:column; no message shows a value that may be a secret.
  * Threads: all functions. Source: kubernetes v1.2.0 to v1.5.8 cluster/common.sh build-kube-env,
- * cluster/aws/util.sh, cluster/gce/configure-vm.sh. */
+ * cluster/aws/util.sh, cluster/gce/configure-vm.sh.
+ * Tests: test_kubeup_documents.py. */
 #pragma once
 
 #include "nodeup/config/dialect.h"

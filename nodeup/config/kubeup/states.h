@@ -4,7 +4,8 @@
  * Invariant: pure.
  * Bodies: auth.c, context.c, node.c, render.c.
  * Owner: the arena. Errors: CONFIG that names the file of the tarball, with line and column.
- * Threads: all functions. Source: kubernetes v1.2.0 to v1.5.8 cluster/saltbase. */
+ * Threads: all functions. Source: kubernetes v1.2.0 to v1.5.8 cluster/saltbase.
+ * Tests: test_render.c, test_kubeup_templates.py. */
 #pragma once
 
 #include "nodeup/config/kubeup/kubeup.h"

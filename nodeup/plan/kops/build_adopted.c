@@ -1,3 +1,4 @@
+/* Tests: test_kops_adoption.py. */
 #include "nodeup/plan/kops/builders.h"
 
 /* Their units are the vendor's here, where kops' own nodeup puts them: they are not written, and in an image not enabled. */

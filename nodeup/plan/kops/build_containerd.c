@@ -1,3 +1,4 @@
+/* Tests: test_kops_containerd.c. */
 #include "nodeup/plan/kops/containerd.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Tests: test_kops_control_plane.c. */
 #include "nodeup/plan/kops/pods.h"
 #include "nodeup/plan/pod_files.h"
 

@@ -1,3 +1,4 @@
+/* Tests: test_kops_user.c. */
 #include "nodeup/plan/hooks.h"
 #include "nodeup/plan/kops/kops.h"
 

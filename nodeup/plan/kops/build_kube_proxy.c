@@ -1,3 +1,4 @@
+/* Tests: test_kops_kubelet.py. */
 #include "nodeup/plan/kops/pods.h"
 
 static const char kubeconfig[] = "/var/lib/kube-proxy/kubeconfig";

@@ -1,3 +1,4 @@
+/* Tests: test_kops_kubelet.c. */
 #include "nodeup/plan/kops/kubelet_config.h"
 
 #include "nodeup/base/dur.h"

@@ -1,3 +1,4 @@
+/* Tests: test_kops_files.py. */
 #include "nodeup/plan/kops/kops.h"
 
 #include <strings.h>

@@ -1,3 +1,4 @@
+/* Tests: test_kops_pki.py. */
 #include "nodeup/config/kops/wants.h"
 #include "nodeup/plan/kops/kops.h"
 #include "nodeup/plan/kops/release.h"

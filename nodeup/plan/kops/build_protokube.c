@@ -1,3 +1,4 @@
+/* Tests: test_kops_upgrade.py. */
 #include "nodeup/plan/kops/kops.h"
 
 #include <string.h>

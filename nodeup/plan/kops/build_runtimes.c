@@ -1,3 +1,4 @@
+/* Tests: test_kops_runtimes.c. */
 #include "nodeup/plan/kops/containerd.h"
 
 #include "nodeup/plan/kops/toml.h"

@@ -1,3 +1,4 @@
+/* Tests: test_kops_host.c, test_kops_files.py. */
 #include "nodeup/plan/kops/kops.h"
 
 #include "nodeup/plan/kops/pods.h"

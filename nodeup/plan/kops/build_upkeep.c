@@ -1,3 +1,4 @@
+/* Tests: test_kops_host.c. */
 #include "nodeup/plan/upkeep.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Tests: test_kops_user.py. */
 #include "nodeup/plan/kops/containerd.h"
 
 /* The group waits for this instance on its way into the pool, and on its way into service: the hook that kops makes is

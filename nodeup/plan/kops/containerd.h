@@ -1,6 +1,7 @@
 /* containerd.h - what the files of containerd say
  * Owner: the arena of the plan. Errors: the plan's. Threads: one.
- * Source: kops 1.37 nodeup/pkg/model/containerd.go, nvidia.go, gvisor.go. */
+ * Source: kops 1.37 nodeup/pkg/model/containerd.go, nvidia.go, gvisor.go.
+ * Tests: test_kops_containerd.c. */
 #pragma once
 
 #include "nodeup/plan/kops/kops.h"

@@ -1,3 +1,4 @@
+/* Tests: test_kops_checks.c. */
 #include "nodeup/plan/era.h"
 
 #include "nodeup/plan/kops/builders.h"

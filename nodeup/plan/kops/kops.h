@@ -1,7 +1,8 @@
 /* kops.h - what the builders of this room ask of the model
  * Bodies: kops.c, max_pods.c.
  * Owner: the arena of the plan. Errors: the plan's. Threads: one.
- * Source: kops 1.37 nodeup/pkg/model/context.go. */
+ * Source: kops 1.37 nodeup/pkg/model/context.go.
+ * Tests: test_kops_changes_written.c. */
 #pragma once
 
 #include "nodeup/config/kops/changes.h"

@@ -1,6 +1,7 @@
 /* kubelet_config.h - the text of kubelet.conf, and what is a flag where it is not in that file
  * Owner: the arena of the plan. Errors: the plan's. Threads: one.
- * Source: kops 1.37 nodeup/pkg/model/kubelet.go. */
+ * Source: kops 1.37 nodeup/pkg/model/kubelet.go.
+ * Tests: test_kops_kubelet.c, test_kops_kubelet.py. */
 #pragma once
 
 #include "nodeup/plan/kops/kops.h"

@@ -1,7 +1,8 @@
 /* manifests.h - static pods of others, as they lie in the state store
  * Bodies: build_manifests.c.
  * Owner: the arena of the plan. Errors: the plan's. Threads: one.
- * Source: kops 1.37 nodeup/pkg/model/{manifests,channels}.go. */
+ * Source: kops 1.37 nodeup/pkg/model/{manifests,channels}.go.
+ * Tests: test_kops_pods.c. */
 #pragma once
 
 #include "nodeup/plan/kops/kops.h"

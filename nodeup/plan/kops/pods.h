@@ -2,7 +2,8 @@
  * One form a pod: what does not depend on the documents, in the order of the manifest. A rule says which setting of the
  * documents gives way to what is so on this node; nothing else takes the place of a setting.
  * Owner: the arena of the plan; forms and rules are constants. Errors: the plan's. Threads: one.
- * Source: kops 1.37 nodeup/pkg/model/kube_*.go, pkg/kubemanifest. */
+ * Source: kops 1.37 nodeup/pkg/model/kube_*.go, pkg/kubemanifest.
+ * Tests: test_kops_pods.c. */
 #pragma once
 
 #include "nodeup/plan/kops/kops.h"

@@ -1,5 +1,6 @@
 /* release.h - the release that a node of today's kops is made on
- * Owner: static tables. Errors: the plan's. Threads: all functions. */
+ * Owner: static tables. Errors: the plan's. Threads: all functions.
+ * Tests: test_kops_host.c. */
 #pragma once
 
 #include "nodeup/plan/release.h"

@@ -1,7 +1,8 @@
 /* toml.h - a TOML document made of a tree
  * Tables are maps, values are scalars: quoted ones are strings, plain ones integers and booleans. The text is what kops
  * writes for the same values, to the byte: values before tables, both sorted, two blanks for each level.
- * Owner: the arena. Errors: none. Threads: all functions. Source: kops 1.37 pkg/tomlwriter. */
+ * Owner: the arena. Errors: none. Threads: all functions. Source: kops 1.37 pkg/tomlwriter.
+ * Tests: test_kops_containerd.c. */
 #pragma once
 
 #include "nodeup/base/tree.h"

@@ -1,3 +1,4 @@
+/* Tests: test_build.c, test_cases.py. */
 #include "nodeup/plan/kops18/kops18.h"
 
 void build_cloud_config(struct plan *p)

@@ -1,3 +1,4 @@
+/* Tests: test_build_docker.c. */
 #include "nodeup/plan/kops18/kops18.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Tests: test_build.c, test_cases.py. */
 #include "nodeup/plan/kops18/kops18.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Tests: test_build.c. */
 #include "nodeup/plan/era.h"
 
 #include "nodeup/plan/docker.h"

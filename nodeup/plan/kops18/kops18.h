@@ -1,6 +1,7 @@
 /* kops18.h - what the builders of this room ask of the model
  * Owner: the arena of the plan. Errors: the plan's. Threads: one.
- * Source: kops 1.8.1 nodeup/pkg/model/context.go. */
+ * Source: kops 1.8.1 nodeup/pkg/model/context.go.
+ * Tests: test_build.c. */
 #pragma once
 
 #include "nodeup/config/kops18/kops18.h"

@@ -1,3 +1,4 @@
+/* Tests: test_kubeup.py. */
 #include "nodeup/plan/kubeup/builders.h"
 
 #include <string.h>

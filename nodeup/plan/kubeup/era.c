@@ -1,3 +1,4 @@
+/* Tests: test_kubeup.py. */
 #include "nodeup/plan/era.h"
 
 #include "nodeup/config/kubeup/kubeup.h"
