@@ -515,7 +515,7 @@ static int open_all(struct session *s, const struct session_req *req, struct err
 	r = io_open_root(s->policy.image_mode ? req->cli->root : "/", &s->root_fd, e);
 	if (r < 0)
 		return r;
-	if (policy_may_replay(&s->policy))
+	if (policy_is_of_node(&s->policy))
 		records_look(s->root_fd, mode == MODE_APPLY);
 	if (policy_has_machine(&s->policy))
 		r = settings_load(s->arena, s->root_fd, s->policy.strict, &s->remarks, &s->settings,

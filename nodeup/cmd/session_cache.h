@@ -21,5 +21,5 @@ uint64_t session_kept_bytes(const struct cli *cli);
 
 /* Have other processes leave alone what this run is about to use. */
 void session_note_use(struct session *s);
-/* Evicts entries that no document names, the oldest first, until max bytes are left. 0: 8 GiB; below 0: no limit. */
+/* Evicts entries that no document names, the least recently used first, until max bytes are left. 0: 8 GiB; below 0: no limit. */
 void session_trim_cache(struct session *s, int64_t max);

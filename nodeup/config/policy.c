@@ -5,7 +5,7 @@ bool policy_may_change(const struct policy *p)
 	return p->mode == MODE_APPLY || p->mode == MODE_INSTALL || p->mode == MODE_BAKE;
 }
 
-bool policy_may_replay(const struct policy *p)
+bool policy_is_of_node(const struct policy *p)
 {
 	return p->mode == MODE_LOOK || p->mode == MODE_CHECK || p->mode == MODE_APPLY;
 }

@@ -29,8 +29,8 @@ struct policy {
 
 /* Returns whether the command creates and starts things. */
 bool policy_may_change(const struct policy *p);
-/* Returns whether kept documents may stand in when the store cannot be reached. */
-bool policy_may_replay(const struct policy *p);
+/* Returns whether the command works on this machine's node: its records, kept documents and files count. */
+bool policy_is_of_node(const struct policy *p);
 /* Returns whether keys and facts of the node are wanted, beside its documents. */
 bool policy_makes_node(const struct policy *p);
 /* Returns whether this machine counts: documents that are compared are of any, but below a root. */

@@ -65,7 +65,7 @@ const char *loader_key(struct loader *l)
 		base = location_shown(l->arena, b->conf);
 	else if (is_local)
 		base = loader_kept_name(l, b->conf);
-	if (!policy_may_replay(l->policy) ||
+	if (!policy_is_of_node(l->policy) ||
 	    (l->policy->image_mode && (is_local || !b->documents.of_instance)) ||
 	    (is_local && l->is_imds_silent) || loader_instance(l, &ignored) < 0)
 		return NULL;
@@ -202,7 +202,7 @@ static bool is_recorded(struct loader *l, const char **ret_last)
 	autobuf struct buf identity = BUF_INIT(LOADER_RECORD_MAX);
 	struct err ignored;
 
-	return (policy_may_replay(l->policy) || l->policy->mode == MODE_VALIDATE) &&
+	return (policy_is_of_node(l->policy) || l->policy->mode == MODE_VALIDATE) &&
 	       loader_last_applied(l, ret_last, &ignored) >= 0 && *ret_last &&
 	       record_read(l->req->root_fd, OWN_IDENTITY, &identity) &&
 	       loader_instance(l, &ignored) >= 0 &&

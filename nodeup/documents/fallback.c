@@ -53,7 +53,7 @@ static int replay_documents(struct loader *l, struct err *e)
 
 	if (was_reached && !b->is_refused && !has_other)
 		return -EINVAL;
-	if (!policy_may_replay(l->policy) || b->set || loader_is_local(l))
+	if (!policy_is_of_node(l->policy) || b->set || loader_is_local(l))
 		return -EINVAL;
 	b->key = loader_key(l);
 	if (!b->key) {
@@ -121,7 +121,7 @@ int loader_choose_set(struct loader *l, struct err *e)
 	struct kept_sets sets;
 	int r;
 
-	if (!policy_may_replay(l->policy))
+	if (!policy_is_of_node(l->policy))
 		return err_fail(e, ERR_USAGE, 0, "%s: this command takes no kept documents",
 				location);
 	r = loader_know_instance(l, e);
@@ -155,7 +155,7 @@ static int serve_set(struct loader *l, struct err *e)
 	bool is_there;
 	int r;
 
-	if (!edited || b->set || !policy_may_replay(l->policy) ||
+	if (!edited || b->set || !policy_is_of_node(l->policy) ||
 	    loader_know_instance(l, &ignored) < 0)
 		return -EINVAL;
 	sets = kept_of(l->arena, l->req->root_fd, b->facts.instance_id);

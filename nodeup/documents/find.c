@@ -34,7 +34,7 @@ static const char *given_conf(struct loader *l)
 	const char *inside = location_in_folder(l->arena, conf), *last;
 	struct err ignored;
 
-	return path && policy_may_replay(l->policy) && access(path, F_OK) < 0 &&
+	return path && policy_is_of_node(l->policy) && access(path, F_OK) < 0 &&
 			       loader_last_applied(l, &last, &ignored) == 0 &&
 			       str_eq(last, loader_conf_name(l->arena, inside))
 		       ? inside

@@ -141,7 +141,7 @@ int loader_mend(struct loader *l, const char *location, struct err *e)
 	struct copy copy = { 0 };
 	int r = 0;
 
-	if (!policy_may_replay(l->policy) || l->policy->image_mode || b->set ||
+	if (!policy_is_of_node(l->policy) || l->policy->image_mode || b->set ||
 	    location_is_remote(location))
 		return 0;
 	name = loader_kept_name(l, location);

@@ -159,12 +159,13 @@ static void keep_guess(struct loader *l, const struct vintage *kept, struct vint
 	*v = *kept;
 }
 
-/* What lies on a node that a nodeup of ours has made tells no more than its record. */
+/* A node that a nodeup of ours has made tells no more than its record. Facts that were given are of another machine, whose
+ * files may be below a root. */
 static void guess(struct loader *l, bool is_ours, struct vintage *v)
 {
 	struct facts *f = is_ours ? NULL : &l->b->facts;
 
-	if (f && policy_has_machine(l->policy))
+	if (f && policy_is_of_node(l->policy) && (l->policy->image_mode || !l->req->facts_file))
 		probe_left(l->arena, l->req->root_fd, f);
 	vintage_guess(l->arena, l->b->documents.cluster, f, v);
 }

@@ -391,7 +391,8 @@ void probe_left(struct arena *a, int root_fd, struct facts *f)
 
 	if (!f->kubelet_flags.set)
 		probe_kubelet_flags(a, root_fd, f);
-	toml = f->containerd_config.set
+	/* a distribution's package brings a config.toml of its own */
+	toml = f->containerd_config.set || !f->kubelet_flags.set
 		       ? NULL
 		       : io_text(a, root_fd, "/etc/containerd/config.toml", FILE_MAX);
 	if (toml)

@@ -440,7 +440,7 @@ def test_a_setting_on_record_is_replaced(known):
 
 
 def test_what_kops_own_program_left_rules_versions_out(known):
-    """On a node that nodeup never ran on; --facts may say it, and the record of a first run does then."""
+    """Where no run of nodeup ended well; --facts may say it, and the record of a first run does then."""
     sysconfig, toml = known.root / "etc/sysconfig/kubelet", known.root / "etc/containerd/config.toml"
     for path in (sysconfig, toml):
         path.parent.mkdir(parents=True)
@@ -452,10 +452,14 @@ def test_what_kops_own_program_left_rules_versions_out(known):
     both, older, newer = (f"{text} by its keys{more}" for text, more in (
         ("1.36", " (1.35 and 1.36 are possible)"), ("1.35", " and what kops left here"), ("1.36", " and what kops left here")))
     assert says(known.run("plan")) == [both]
-    toml.write_text("version = 3\n")
-    assert says(known.run("plan")) == [newer]
-    toml.write_text("version = 2\n")
+    for version in (2, 3):
+        toml.write_text(f"version = {version}\n")
+        assert says(known.run("plan")) == [both], "a distribution's containerd brings such a file"
+    known.facts["containerdConfig"] = 2
+    known.write()
     assert says(known.run("plan")) == [older]
+    del known.facts["containerdConfig"]
+    known.write()
     toml.unlink()
     assert wrote("--cloud-provider=external") == [newer]
     known.facts["kubeletFlags"] = True
@@ -464,12 +468,16 @@ def test_what_kops_own_program_left_rules_versions_out(known):
     del known.facts["kubeletFlags"]
     known.write()
     assert wrote("--client-ca-file=/srv/kubernetes/ca.crt") == [older]
+    beside = known.conf.parent / "nodeupconfig.yaml"
+    beside.write_text(yaml.safe_dump(known.config))
+    assert f"kops {both}" in validate(known.conf, "--root", known.root).stdout, "of no node"
+    beside.unlink()
     done = known.run("plan", "-o", "json")
     assert json.loads(done.stdout)["kopsKnownBy"] == "its keys and what kops left here", done
     known.setting.write_text("kopsVersion: 1.36.2\n")
     assert says(known.run("plan")) == ["1.36.2 (by kopsVersion)"]
     known.setting.unlink()
-    assert known.apply().returncode == OK and known.record.read_text().endswith(" 1.35 1.35 - what kops left here\n"), known.record.read_text()
+    assert known.apply().returncode == OK and known.record.read_text().endswith(" 1.35 1.35.2 - what kops left here\n"), known.record.read_text()
     assert wrote("--cloud-provider=external") == [older] == says(at_boot(known, "plan"))
 
 

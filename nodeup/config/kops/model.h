@@ -19,7 +19,7 @@ struct kops_node {
 	struct strv names;        /* names and addresses of kubelet's server */
 	struct strv names_of_ec2; /* and what EC2 itself calls it, whatever its network does */
 	const char *address;      /* its first one; NULL: not known */
-	const struct kops_node *otherwise; /* the node by its other name; NULL: it has one */
+	const struct kops_node *otherwise; /* the node by its other name; NULL: it has no other */
 	const char *service_ip;            /* the API server's, the first of services; or NULL */
 };
 

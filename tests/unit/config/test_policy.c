@@ -27,7 +27,7 @@ static void each_mode_may_do_what_its_commands_promise(void **state)
 		const struct policy p = { .mode = i };
 
 		assert_int_equal(policy_may_change(&p), modes[i].changes);
-		assert_int_equal(policy_may_replay(&p), modes[i].replays);
+		assert_int_equal(policy_is_of_node(&p), modes[i].replays);
 		assert_int_equal(policy_makes_node(&p), modes[i].makes_node);
 		assert_int_equal(policy_has_machine(&p), modes[i].has_machine);
 	}
@@ -40,7 +40,7 @@ static void documents_are_compared_below_a_root(void **state)
 
 	(void)state;
 	assert_true(policy_has_machine(&p));
-	assert_false(policy_may_replay(&p));
+	assert_false(policy_is_of_node(&p));
 }
 
 int main(void)
