@@ -136,7 +136,7 @@ $(FAKES): build/%: $(O)/tests/%.o $$(addprefix $(O)/,$$(addsuffix .o,$$(basename
 
 # Everything a check needs. gcc builds what is released and what looks for races, clang what looks for errors of memory
 # and arithmetic: so each file is compiled, and each unit test run, by both. tests/run runs the suites and sums them up.
-check: ## all tests, with gcc, clang and the sanitizers
+check: ## a test of each kind of fault, with gcc, clang and the sanitizers
 	$(Q)tools/deps.sh packages
 	$(Q)tools/apt.sh install $(PACKAGE_NEEDS)
 	$(Q)! command -v qemu-system-x86_64 >/dev/null || tools/apt.sh install $(VM_NEEDS)
