@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include "nodeup/base/tree.h"
 
-/* Where kubelet finds its static pods. */
+/* Kubelet finds its static pods here. */
 #define POD_MANIFESTS "/etc/kubernetes/manifests"
 
 struct pod_mount {

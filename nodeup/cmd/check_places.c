@@ -204,7 +204,7 @@ static uint64_t length_of_file(struct checking *c, const struct task *t, uint64_
 				 .bytes;
 }
 
-/* Of a member of an archive that is here: what it had when it was installed before. */
+/* Returns the bytes that a member of an archive had when it was installed before. */
 static uint64_t length_of_member(const struct checking *c, const struct task *t)
 {
 	const struct task_install *in = &t->install;

@@ -4,7 +4,7 @@
 #include "nodeup/tasks/image_ctr.h"
 #include "nodeup/tasks/images.h"
 
-/* Pulls nothing again that is there, whatever its registry has by now under that name. */
+/* Takes an image that is there as right, whatever its registry has by now under that name. */
 static int pull_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
 		      struct err *e)
 {

@@ -177,7 +177,7 @@ bool state_is_lost(struct state *s, const char *path, const struct stat *st)
 	return look_up(s, path, &r) && r.lost && io_stamp_eq(&r.stamp, &now);
 }
 
-/* Whether the record says as much already: of the very file that was flushed when it was made. */
+/* Returns whether the record says as much already: of the very file that was flushed when it was made. */
 static bool says(const struct record *r, const struct record *new)
 {
 	return r && r->durable && !r->lost && digest_eq(&r->digest, &new->digest) &&

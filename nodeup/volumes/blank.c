@@ -130,7 +130,7 @@ static int check_spots(const struct disk_host *h, int fd, uint64_t size, uint64_
 	return r;
 }
 
-/* Where the second of n groups would begin: mkfs.xfs rounds up, or down where n is that of processors,
+/* Looks where the second of n groups would begin: mkfs.xfs rounds up, or down where n is that of processors,
  * to a block, which may be smaller than the largest. */
 static int check_xfs(const struct disk_host *h, int fd, uint64_t size, uint64_t *ret_at)
 {

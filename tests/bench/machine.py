@@ -88,7 +88,7 @@ class Machine:
         (settings / "bench.yaml").write_text("ignoreHostChecks: true\n")
         roots = pathlib.Path("/etc/ssl/certs/ca-certificates.crt")
         if roots.exists():
-            # what has none looks for them again with each request
+            # a machine has them; one that has none looks again with each request over TLS
             (self.root / roots.relative_to("/")).parent.mkdir(parents=True)
             shutil.copy(roots, self.root / roots.relative_to("/"))
         # an empty loop device is no disk, but no list of disks is an error

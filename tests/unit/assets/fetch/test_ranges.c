@@ -315,13 +315,14 @@ static void wait_starved(struct box *x)
 	const struct timespec nap = { .tv_nsec = 5 * 1000 * 1000 };
 	bool starves = false;
 
-	while (!starves) {
+	for (int i = 0; i < 6000 && !starves; i++) {
 		(void)nanosleep(&nap, NULL);
 		fetch_lock(x->f);
 		for (const struct fetch_job *j = x->f->jobs; j; j = j->next)
 			starves |= j->state == FETCH_STARVED;
 		fetch_unlock(x->f);
 	}
+	assert_true(starves);
 }
 
 /* One that waited for a connection, and is wanted no more, leaves the others theirs. */
