@@ -687,8 +687,9 @@ static void narrow_by_kubernetes(struct arena *a, const struct tree *t, struct v
 	(void)narrow(v, k.minor, newest);
 }
 
-/* What kops' own program left. A config.toml of the documents' own says nothing; of version 2 it may be of kops 1.36 too, where
- * containerd is older than 2.0. source: kops nodeup/pkg/model/{kubelet,containerd}.go of each tag */
+/* Narrows by the files that kops' own program left. A config.toml of the documents' own says nothing. One of version 2
+ * may be of kops 1.36 too, where containerd is older than 2.0. source: kops nodeup/pkg/model/{kubelet,containerd}.go of
+ * each tag */
 static void narrow_by_left(struct arena *a, const struct tree *t, const struct facts *f,
 			   struct vintage *v)
 {

@@ -33,7 +33,7 @@ static void each_mode_may_do_what_its_commands_promise(void **state)
 	}
 }
 
-/* What lies below a root is a machine to compare with. */
+/* Files below a root are a machine to compare with. */
 static void documents_are_compared_below_a_root(void **state)
 {
 	const struct policy p = { .mode = MODE_DIFF, .image_mode = true };

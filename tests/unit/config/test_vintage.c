@@ -302,7 +302,7 @@ static void the_newest_that_is_left_is_taken(void **state)
 	}
 }
 
-/* Of documents whose keys leave kops 1.35 and 1.36 open, but for the last ones. */
+/* The keys of these documents, but for the last ones, leave kops 1.35 and 1.36 open. */
 static void what_kops_left_rules_versions_out(void **state)
 {
 #define OPEN "KubernetesVersion: 1.34.1\nusesLegacyGossip: false\n"

@@ -38,7 +38,7 @@ static void test_worker(void **state)
 	assert_int_equal(fx->waits, 0);
 }
 
-/* What kubelet asks is asked once a boot, if it is answered; the id of the instance by each load. */
+/* Kubelet's question is asked once a boot, if it is answered; each load asks for the id of the instance. */
 static void test_version1_is_asked_once(void **state)
 {
 	static const char record[] = "/run/nodeup/imds-version-1";

@@ -1,4 +1,4 @@
-/* What stands in for documents that cannot be had, and what does not. */
+/* Documents that stand in for those that cannot be had, and those that do not. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -96,7 +96,7 @@ static void test_offline(void **state)
 	assert_int_equal(fx->b.node.keypairs.n, 3);
 }
 
-/* What this instance is called was asked in this boot, and is not asked again. The metadata service is no server of documents. */
+/* The id of this instance was asked in this boot, and is not asked again. The metadata service is no server of documents. */
 static void test_offline_in_the_same_boot(void **state)
 {
 	static const char boot_id[] = "/proc/sys/kernel/random/boot_id";
