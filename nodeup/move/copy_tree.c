@@ -1,4 +1,4 @@
-#include "nodeup/move/copy_tree.h"
+#include "nodeup/move/move.h"
 
 #include <fcntl.h>
 #include <sys/file.h>

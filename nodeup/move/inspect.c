@@ -1,11 +1,10 @@
-#include "nodeup/move/inspect.h"
+#include "nodeup/move/move.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
 #include <sys/statvfs.h>
 #include "nodeup/base/walk.h"
-#include "nodeup/move/marks.h"
 #include "nodeup/move/same_tree.h"
 #include "nodeup/volumes/mounts.h"
 

@@ -1,4 +1,4 @@
-#include "nodeup/move/marks.h"
+#include "nodeup/move/move.h"
 
 #include <string.h>
 #include "nodeup/base/paths.h"

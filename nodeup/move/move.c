@@ -1,12 +1,7 @@
-/* Tests: test_move.c. */
-#include "nodeup/move/inspect.h"
+#include "nodeup/move/move.h"
 
 #include <string.h>
 #include "nodeup/base/print.h"
-#include "nodeup/move/copy_tree.h"
-#include "nodeup/move/step_back.h"
-#include "nodeup/move/users.h"
-#include "nodeup/move/marks.h"
 #include "nodeup/tasks/baseline.h"
 #include "nodeup/tasks/kinds.h"
 #include "nodeup/volumes/mounts.h"

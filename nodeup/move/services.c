@@ -1,13 +1,10 @@
 /* Tests: test_step_back.c. */
-#include "nodeup/move/inspect.h"
+#include "nodeup/move/move.h"
 
 #include <string.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/paths.h"
 #include "nodeup/base/record.h"
-#include "nodeup/move/marks.h"
-#include "nodeup/move/step_back.h"
-#include "nodeup/move/users.h"
 #include "nodeup/tasks/baseline.h"
 #include "nodeup/tasks/kinds.h"
 

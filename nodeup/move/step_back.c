@@ -1,9 +1,7 @@
-#include "nodeup/move/step_back.h"
+#include "nodeup/move/move.h"
 
 #include "nodeup/base/paths.h"
 #include "nodeup/base/record.h"
-#include "nodeup/move/inspect.h"
-#include "nodeup/move/marks.h"
 #include "nodeup/volumes/mounts.h"
 
 bool step_back_is_on(const struct task_ctx *ctx, const struct task_move *m)

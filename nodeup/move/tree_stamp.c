@@ -1,4 +1,4 @@
-#include "nodeup/move/tree_stamp.h"
+#include "nodeup/move/move.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

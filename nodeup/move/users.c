@@ -1,9 +1,8 @@
-#include "nodeup/move/users.h"
+#include "nodeup/move/move.h"
 
 #include "nodeup/base/dur.h"
 #include "nodeup/base/paths.h"
 #include "nodeup/base/record.h"
-#include "nodeup/move/marks.h"
 #include "nodeup/volumes/users.h"
 
 /* how long a program that is being stopped may take to let go */

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "nodeup/move/inspect.h"
+#include "nodeup/move/move.h"
 #include "tests/unit/lib/fake_bus.h"
 #include "tests/unit/lib/scratch.h"
 

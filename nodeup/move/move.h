@@ -1,0 +1,89 @@
+/* move.h - what the files of this room ask of each other: is a move to do, its copy, its marks, who is in its way
+ * The content of a directory goes to a volume that will be mounted over it: services are stopped, a copy is made beside its
+ * place, proven, put there and marked; then the bind mount may show it. The old content stays where it is, below the mount.
+ * If the source changed after the copy, nodeup refuses to mount over it. A mark lies on the volume and says that the copy is
+ * complete: a fresh disk has none. The root disk remembers that the content of a directory has been on a volume: where the
+ * volume is a fresh disk since, that content is of long ago and is not moved again, but stays where it is. Both are named
+ * after the machine, so that an image made of it moves what it brings along.
+ * Owner: the arena. Errors: SYSTEM; REFUSED where content or a mount would be hidden; BUSY while a program uses the
+ * directory, or a tool of a killed attempt is still at work. Units: bytes, ns. Threads: all functions.
+ * Source: kube-up's format-disks.sh, which left symbolic links instead; cp(1), rename(2).
+ * Bodies: copy_tree.c, inspect.c, marks.c, step_back.c, tree_stamp.c, users.c.
+ * Tests: test_move.c, test_marks.c, test_step_back.c. */
+#pragma once
+
+#include "nodeup/tasks/task.h"
+
+enum { MOVE_TO_DO = 0, MOVE_DONE = 1 };
+
+/* Returns whether the mark is there. */
+bool move_has_mark(const struct task_ctx *ctx, const struct task_move *m);
+/* Returns whether nothing is left to be moved: MOVE_DONE or MOVE_TO_DO; an error when nothing may be mounted
+ * over the directory as it is, or when it is known already that moving it would come to nothing. */
+int move_inspect(const struct task_ctx *ctx, struct arena *a, const struct task_move *m,
+		 struct err *e) must_check;
+/* A run that was killed before it put its mark left exactly the copy: any other is refused. */
+int move_is_copied(const struct task_ctx *ctx, const struct task_move *m, struct err *e) must_check;
+/* Returns whether what is there was moved once, to a disk that is empty or another now. */
+bool move_is_of_long_ago(const struct task_ctx *ctx, const struct task_move *m);
+/* Returns whether a directory is there and has entries. */
+bool move_has_content(const struct task_ctx *ctx, const char *path);
+
+/* Make `aside`, a directory of nodeup's own, a proven and durable copy of `source`, which is on its own file system. What a
+ * killed attempt left there is removed. */
+int copy_tree(int root_fd, const char *source, const char *aside, struct err *e) must_check;
+/* Rename it to `target`, whose parents are made: in one step, and only onto nothing or an empty directory. */
+int copy_tree_place(int root_fd, const char *aside, const char *target, struct err *e) must_check;
+
+/* Tells whether a directory was written to since. */
+struct tree_stamp {
+	uint64_t files, bytes;
+	int64_t newest_ns; /* ctime: a copy may keep every other time */
+	/* the least that a copy takes of a disk; no part of the stamp */
+	uint64_t disk_bytes, inodes;
+};
+
+/* Look at all regular files and links of a directory below the root, on its own file system. A file that goes while
+ * it is looked at is not counted. */
+int tree_stamp_at(int root_fd, const char *path, struct tree_stamp *ret, struct err *e) must_check;
+bool tree_stamp_eq(const struct tree_stamp *a, const struct tree_stamp *b);
+/* "files 12 bytes 345 newest 1700000000000000000" */
+char *tree_stamp_text(struct arena *a, const struct tree_stamp *s);
+
+/* The directory of nodeup's own on a volume. */
+#define MOVE_MARK_NAME ".nodeup"
+
+/* "DIR/var-lib-docker": what a folder of ours has on record of the directory that is moved. */
+char *move_record(struct arena *a, const char *dir, const struct task_move *m);
+/* Returns our directory on the volume: "/mnt/disks/.nodeup". */
+char *move_mark_dir(struct arena *a, const struct task_move *m);
+/* "/mnt/disks/.nodeup/var-lib-docker@i-0abc": its being there says that the copy is complete. */
+char *move_mark(struct arena *a, const struct task_move *m);
+/* "/mnt/disks/.nodeup/var-lib-docker@i-0abc.copy", where it is made: a directory of nodeup's own. */
+char *move_staging(struct arena *a, const struct task_move *m);
+/* Returns whether what the source holds now is what was moved before, to the last file. */
+bool move_is_recorded(const struct task_ctx *ctx, const struct task_move *m,
+		      const struct tree_stamp *now);
+/* Returns whether the mark of a move is on the volume that nothing here remembers. */
+bool move_is_forgotten(const struct task_ctx *ctx, const struct task_move *m);
+/* Remember what the mark on the volume says. */
+int move_remember(const struct task_ctx *ctx, const struct task_move *m, struct err *e) must_check;
+
+/* A mount unit asserts the mark of a complete copy, and what requires it never starts on the bare directory. Where only that
+ * has content that was not moved, a file on the root disk tells the mount unit to step back, so that a node which worked goes
+ * on working. Returns whether the file is there. */
+bool step_back_is_on(const struct task_ctx *ctx, const struct task_move *m);
+/* Returns whether the source has what the volume, mounted, was to have and has not. */
+bool step_back_is_due(const struct task_ctx *ctx, const struct task_move *m);
+/* Write it, and remove it if it is there; both durably. */
+int step_back_put(const struct task_ctx *ctx, const struct task_move *m, struct err *e) must_check;
+int step_back_remove(const struct task_ctx *ctx, const struct task_move *m,
+		     struct err *e) must_check;
+
+/* Give stopped services some time to let go: 0 when no process uses the source, TASK_WAIT while one does. One that did not is
+ * remembered until the next boot, so that services are stopped for it once, and not again while it is still there. */
+int move_users_wait(const struct task_ctx *ctx, struct arena *a, const struct task_move *m,
+		    struct task_run *run, struct err *e) must_check;
+/* The same for the one only that did not let go before, services being as they are. */
+int move_users_wait_again(const struct task_ctx *ctx, struct arena *a, const struct task_move *m,
+			  struct task_run *run, struct err *e) must_check;
