@@ -1,12 +1,13 @@
-/* Tests: test_tasks.c. */
+/* Tests: test_sysctl.c, test_tasks.c. */
 #include "nodeup/tasks/kinds.h"
 
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
-#include "nodeup/tasks/sysctl_files.h"
+#include "nodeup/base/map.h"
+#include "nodeup/base/walk.h"
 
-enum { VALUE_MAX = 4096 };
+enum { VALUE_MAX = 4096, FILE_MAX = 1 << 20 };
 
 /* Without these pods have no network. */
 static const char *const network_keys[] = {
@@ -29,6 +30,93 @@ static const char *const kubelet_keys[] = {
 	"kernel.keys.root_maxbytes",
 	NULL,
 };
+
+/* In the order of sysctl.d(5): of files of one name the first counts. An empty one, or a link to /dev/null, hides the others. */
+static const char *const folders[] = {
+	"/etc/sysctl.d",     "/run/sysctl.d", "/usr/local/lib/sysctl.d",
+	"/usr/lib/sysctl.d", "/lib/sysctl.d",
+};
+
+/* The kernel keeps one value under both names. source: Linux Documentation/networking/ip-sysctl.rst */
+static const char forward[] = "/proc/sys/net/ipv4/ip_forward";
+static const char forward_of_all[] = "/proc/sys/net/ipv4/conf/all/forwarding";
+
+/* As `sysctl --system` has it. */
+static const char last[] = "/etc/sysctl.conf";
+
+struct sysctl_line {
+	const char *file;
+	size_t number;
+	const char *value;
+};
+
+/* In a key whose first separator is a dot, a slash stands for a dot in a name (net.ipv4.conf.eth0/100). A key whose first
+ * separator is a slash is a path. Of two names for one value the path is always the same. source: sysctl.d(5) */
+static char *sysctl_path(struct arena *a, const char *key)
+{
+	static const char root[] = "/proc/sys/";
+	char *path = arena_printf(a, "%s%s", root, key);
+	const bool has_dots = key[strcspn(key, "./")] == '.';
+
+	for (char *p = path + strlen(root); *p && has_dots; p++)
+		if (*p == '.' || *p == '/')
+			*p = *p == '.' ? '/' : '.';
+	return strcmp(path, forward_of_all) == 0 ? arena_str(a, forward) : path;
+}
+
+static void read_line(struct arena *a, const char *file, size_t number, const char *text,
+		      struct map *found)
+{
+	const char *eq = strchr(text, '='), *key;
+	struct sysctl_line *line;
+
+	if (!eq || strchr("#;", *text))
+		return;
+	key = str_trim(a, arena_strn(a, text, (size_t)(eq - text)));
+	/* that it may fail */
+	key += *key == '-';
+	if (!*key || strpbrk(key, "*?["))
+		return;
+	line = arena_new(a, struct sysctl_line);
+	*line = (struct sysctl_line){ file, number, str_trim(a, eq + 1) };
+	(void)map_put(a, found, sysctl_path(a, key), line);
+}
+
+static void read_file(struct arena *a, int root_fd, const char *file, struct map *found)
+{
+	const char *text = io_text(a, root_fd, file, FILE_MAX);
+	const struct strv lines = strv_split(a, text ? text : "", '\n');
+
+	for (size_t i = lines.n; i > 0; i--)
+		read_line(a, file, i, str_trim(a, lines.v[i - 1]), found);
+}
+
+/* Returns what files of others behind this one say, by sysctl_path(): struct sysctl_line. Of a key the last line counts.
+ * Patterns do not count, as they leave alone what a file names. */
+static struct map sysctl_behind(struct arena *a, int root_fd, const char *file)
+{
+	struct strmap paths = { 0 };
+	struct map found = { 0 };
+
+	for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
+		struct strv names = { 0 };
+		struct err ignored;
+
+		if (walk_names_at(a, root_fd, folders[i], &names, &ignored) < 0)
+			continue;
+		for (size_t k = 0; k < names.n; k++)
+			if (str_has_suffix(names.v[k], ".conf") && !strmap_get(&paths, names.v[k]))
+				strmap_set(a, &paths, names.v[k],
+					   arena_printf(a, "%s/%s", folders[i], names.v[k]));
+	}
+	strmap_sort(&paths);
+	/* from the end, as what is found first counts */
+	read_file(a, root_fd, last, &found);
+	for (size_t i = paths.n; i > 0; i--)
+		if (strcmp(paths.v[i - 1].key, str_basename(file)) > 0)
+			read_file(a, root_fd, paths.v[i - 1].value, &found);
+	return found;
+}
 
 static bool has_key(struct arena *a, const char *const *keys, const char *path)
 {
@@ -82,8 +170,8 @@ static int value_differs(struct task_ctx *ctx, const struct strmap_item *item, c
 	return !same_value(buf_str(&now), item->value);
 }
 
-/* One walk over the settings of a task. */
-struct walk {
+/* One pass over the settings of a task. */
+struct pass {
 	const struct task *t;
 	struct task_ctx *ctx;
 	struct arena *arena;
@@ -91,9 +179,9 @@ struct walk {
 	struct strv notes; /* what the admin should know */
 };
 
-static struct walk walk_new(const struct task *t, struct task_ctx *ctx, struct arena *a)
+static struct pass pass_new(const struct task *t, struct task_ctx *ctx, struct arena *a)
 {
-	return (struct walk){
+	return (struct pass){
 		.t = t,
 		.ctx = ctx,
 		.arena = a,
@@ -101,59 +189,59 @@ static struct walk walk_new(const struct task *t, struct task_ctx *ctx, struct a
 	};
 }
 
-static bool is_lacking(const struct walk *w, const char *path)
+static bool is_lacking(const struct pass *p, const char *path)
 {
 	struct err ignored;
 	struct stat st;
 
-	return !strpbrk(path, "*?[") && io_stat(w->ctx->root_fd, path, &st, &ignored) == -ENOENT;
+	return !strpbrk(path, "*?[") && io_stat(p->ctx->root_fd, path, &st, &ignored) == -ENOENT;
 }
 
-static bool is_needed(const struct walk *w, const char *path)
+static bool is_needed(const struct pass *p, const char *path)
 {
-	return has_key(w->arena, network_keys, path) ||
-	       (w->t->sysctl.keeps_defaults && has_key(w->arena, kubelet_keys, path));
+	return has_key(p->arena, network_keys, path) ||
+	       (p->t->sysctl.keeps_defaults && has_key(p->arena, kubelet_keys, path));
 }
 
 /* Returns whether another file has the last word on a setting, as an admin's does for whom kops' `sysctl --system` keeps the order. */
-static bool is_others(struct walk *w, const struct strmap_item *item, const char *path)
+static bool is_others(struct pass *p, const struct strmap_item *item, const char *path)
 {
-	const struct sysctl_line *line = map_get(&w->behind, path);
+	const struct sysctl_line *line = map_get(&p->behind, path);
 
 	if (!line || same_value(line->value, item->value))
 		return false;
-	if (is_needed(w, path)) {
-		strv_addf(w->arena, &w->notes, "%s:%zu would undo %s = %s", line->file,
+	if (is_needed(p, path)) {
+		strv_addf(p->arena, &p->notes, "%s:%zu would undo %s = %s", line->file,
 			  line->number, item->key, item->value);
 		return false;
 	}
-	strv_addf(w->arena, &w->notes, "%s is %s:%zu's, which comes later", item->key, line->file,
+	strv_addf(p->arena, &p->notes, "%s is %s:%zu's, which comes later", item->key, line->file,
 		  line->number);
 	return true;
 }
 
 /* Returns whether the kernel has another value that is ours to set: 0 or 1. */
-static int is_to_set(struct walk *w, const struct strmap_item *item, const char *path,
+static int is_to_set(struct pass *p, const struct strmap_item *item, const char *path,
 		     struct err *e)
 {
-	if (is_others(w, item, path))
+	if (is_others(p, item, path))
 		return 0;
-	if (strv_has(&w->t->sysctl.asked, item->key) && is_lacking(w, path))
-		strv_addf(w->arena, &w->notes,
+	if (strv_has(&p->t->sysctl.asked, item->key) && is_lacking(p, path))
+		strv_addf(p->arena, &p->notes,
 			  "the kernel has no %s, and systemd-sysctl fails on it", item->key);
-	return value_differs(w->ctx, item, path, e);
+	return value_differs(p->ctx, item, path, e);
 }
 
 /* Joins what there is room for; the rest is counted. */
-static const char *notes_text(const struct walk *w)
+static const char *notes_text(const struct pass *p)
 {
 	enum { ROOM = ERR_NOTE_MAX - sizeof("; and 1000 more") };
-	const char *text = w->notes.n ? w->notes.v[0] : "";
+	const char *text = p->notes.n ? p->notes.v[0] : "";
 
-	for (size_t i = 1; i < w->notes.n; i++) {
-		if (strlen(text) + strlen(w->notes.v[i]) > ROOM)
-			return arena_printf(w->arena, "%s; and %zu more", text, w->notes.n - i);
-		text = arena_printf(w->arena, "%s; %s", text, w->notes.v[i]);
+	for (size_t i = 1; i < p->notes.n; i++) {
+		if (strlen(text) + strlen(p->notes.v[i]) > ROOM)
+			return arena_printf(p->arena, "%s; and %zu more", text, p->notes.n - i);
+		text = arena_printf(p->arena, "%s; %s", text, p->notes.v[i]);
 	}
 	return text;
 }
@@ -163,39 +251,39 @@ static int sysctl_check(const struct task *t, struct task_ctx *ctx, struct task_
 {
 	autoarena struct arena *a = arena_new_empty();
 	const struct strmap_item *first = NULL;
-	struct walk w;
+	struct pass p;
 
 	if (ctx->image_mode)
 		return TASK_EQUAL;
-	w = walk_new(t, ctx, a);
+	p = pass_new(t, ctx, a);
 	for (size_t i = 0; i < t->sysctl.values.n; i++) {
 		const struct strmap_item *item = &t->sysctl.values.v[i];
-		int r = is_to_set(&w, item, sysctl_path(a, item->key), e);
+		int r = is_to_set(&p, item, sysctl_path(a, item->key), e);
 
 		if (r < 0)
 			return r;
 		if (r > 0 && !first)
 			first = item;
 	}
-	diff->left = w.notes.n > 0;
+	diff->left = p.notes.n > 0;
 	if (first)
 		return task_differs(diff, "%s is not '%s' in the kernel%s%s", first->key,
-				    first->value, w.notes.n ? "; " : "", notes_text(&w));
-	return w.notes.n ? task_left(diff, "%s", notes_text(&w)) : TASK_EQUAL;
+				    first->value, p.notes.n ? "; " : "", notes_text(&p));
+	return p.notes.n ? task_left(diff, "%s", notes_text(&p)) : TASK_EQUAL;
 }
 
 static int sysctl_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
 			struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
-	struct walk w = walk_new(t, ctx, a);
+	struct pass p = pass_new(t, ctx, a);
 
 	(void)run;
 	for (size_t i = 0; i < t->sysctl.values.n; i++) {
 		const struct strmap_item *item = &t->sysctl.values.v[i];
 		const char *path = sysctl_path(a, item->key);
 		autoclose int fd = -1;
-		int r = is_to_set(&w, item, path, e);
+		int r = is_to_set(&p, item, path, e);
 
 		if (r < 0)
 			return r;
