@@ -24,18 +24,18 @@ struct started started_get(int root_fd, const char *unit)
 	const struct started unknown = { .state = STARTED_UNKNOWN };
 	autofree char *path = xasprintf("%s/%s", started_dir, unit);
 	autobuf struct buf text = BUF_INIT(RECORD_MAX);
-	char word[16], hex[DIGEST_TEXT_MAX + 16], others[DIGEST_TEXT_MAX + 16];
+	char word[16], hex[DIGEST_TEXT_MAX + 16], foreign[DIGEST_TEXT_MAX + 16];
 	struct started s = unknown;
 	struct err ignored;
 	int fields;
 
 	if (!record_read(root_fd, path, &text))
 		return unknown;
-	fields = sscanf(buf_str(&text), "%15s %143s %" SCNu64 " %143s", word, hex, &s.us, others);
+	fields = sscanf(buf_str(&text), "%15s %143s %" SCNu64 " %143s", word, hex, &s.us, foreign);
 	if (fields < 3 || digest_parse(hex, strlen(hex), &s.inputs, &ignored) < 0)
 		return unknown;
-	s.has_others = fields == 4 &&
-		       digest_parse(others, strlen(others), &s.others, &ignored) == 0;
+	s.has_foreign = fields == 4 &&
+			digest_parse(foreign, strlen(foreign), &s.foreign, &ignored) == 0;
 	for (size_t i = STARTED_PENDING; i < ARRAY_LEN(words); i++)
 		if (strcmp(word, words[i]) == 0)
 			s.state = (enum started_state)i;
@@ -45,10 +45,10 @@ struct started started_get(int root_fd, const char *unit)
 int started_set(int root_fd, const char *unit, const struct started *s, struct err *e)
 {
 	autofree char *path = xasprintf("%s/%s", started_dir, unit);
-	char hex[DIGEST_TEXT_MAX], others[DIGEST_TEXT_MAX];
+	char hex[DIGEST_TEXT_MAX], foreign[DIGEST_TEXT_MAX];
 	autofree char *text = xasprintf("%s %s %" PRIu64 " %s\n", words[s->state],
 					digest_hex(&s->inputs, hex), s->us,
-					s->has_others ? digest_hex(&s->others, others) : "");
+					s->has_foreign ? digest_hex(&s->foreign, foreign) : "");
 
 	return record_write(root_fd, path, 0644, text, e);
 }

@@ -1,5 +1,5 @@
 /* started.h - with which inputs a unit was started: /run/nodeup/started/UNIT
- * `doubt DIGEST US OTHERS` is written before anything that it is started with gets other content, `pending`
+ * `doubt DIGEST US FOREIGN` is written before anything that it is started with gets other content, `pending`
  * before the job, `done` after it, so that a kill between writing a file and restarting its service heals
  * at the next run, whatever restarts the service meanwhile and whatever the files' times say. A process
  * younger than a pending or done record was started with the same inputs, not by us: nothing has been
@@ -21,8 +21,8 @@ struct started {
 	enum started_state state;
 	uint64_t us;
 	struct digest inputs;
-	bool has_others;      /* a record of before has none of these */
-	struct digest others; /* see extra_inputs.h */
+	bool has_foreign;      /* an older record has none of these */
+	struct digest foreign; /* of drop-ins and other files that no task writes */
 };
 
 /* Returns what the record says; UNKNOWN if there is none or it cannot be read. */

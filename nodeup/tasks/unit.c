@@ -5,16 +5,17 @@
 #include <unistd.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/log.h"
-#include "nodeup/host/liveness.h"
+#include "nodeup/base/walk.h"
 #include "nodeup/host/containers.h"
 #include "nodeup/host/disruption.h"
+#include "nodeup/host/liveness.h"
 #include "nodeup/tasks/checkpoint.h"
 #include "nodeup/tasks/effect.h"
 #include "nodeup/tasks/foreign.h"
-#include "nodeup/tasks/extra_inputs.h"
 #include "nodeup/tasks/started.h"
 #include "nodeup/tasks/unit_notes.h"
 #include "nodeup/tasks/volume.h"
+#include "units/dropins.h"
 #include "units/enable.h"
 
 /* systemd tells by signal, which any call on the bus may have taken in: asking the table is free */
@@ -24,7 +25,7 @@
 /* how often what is active and silent is asked */
 #define ASK_AGAIN_NS (5 * DUR_SEC)
 
-enum { ORDER_DEPTH = 3 };
+enum { ORDER_DEPTH = 3, FILE_MAX = 1 << 20 };
 
 /* Stages of an apply; 0: nothing is under way. */
 enum { STARTING = 1, STOPPING, LISTENING };
@@ -82,31 +83,63 @@ static uint64_t start_of(const struct bus_unit *u)
 	return u->start_us ? u->start_us : u->active_enter_us;
 }
 
-static void others_now(const struct task *t, const struct task_ctx *ctx, struct digest *ret)
+static void add_shared(const struct task *unit, int root_fd, struct arena *a, struct strv *paths)
 {
-	autoarena struct arena *a = arena_new_empty();
-	const struct strv paths = extra_inputs_paths(t, ctx->root_fd, a);
+	struct strv names = { 0 };
+	struct err ignored;
 
-	extra_inputs_digest(ctx->root_fd, &paths, ret);
+	if (!unit->unit.shared ||
+	    walk_names_at(a, root_fd, unit->unit.shared, &names, &ignored) < 0)
+		return;
+	for (size_t i = 0; i < names.n; i++)
+		if (str_has_suffix(names.v[i], unit->unit.shared_ending))
+			strv_addf(a, paths, "%s/%s", unit->unit.shared, names.v[i]);
 }
 
-/* The same of files that others write. */
-static int others_differ(const struct task *t, struct task_ctx *ctx, const struct bus_unit *u,
-			 const struct started *record, struct task_diff *diff)
+/* Returns the files that the unit is started with and no task writes: drop-ins of an admin or a package, and what lies in a
+ * folder that the unit says is for others. A mount is never made anew for a drop-in. What systemd itself writes for
+ * `systemctl set-property` is in effect without a start, and does not count. *ret: of these paths and their content. */
+static struct strv foreign_inputs(const struct task *unit, int root_fd, struct arena *a,
+				  struct digest *ret)
+{
+	autodigest struct digest_ctx *c = digest_new(DIGEST_SHA256);
+	struct strv all = { 0 }, paths = { 0 };
+
+	if (str_has_suffix(unit->name, ".service"))
+		all = unit_dropins(a, root_fd, unit->name);
+	add_shared(unit, root_fd, a, &all);
+	for (size_t i = 0; i < all.n; i++) {
+		autobuf struct buf text = BUF_INIT(FILE_MAX);
+		struct err ignored;
+
+		if (strv_has(&unit->unit.inputs, all.v[i]))
+			continue;
+		strv_add(a, &paths, all.v[i]);
+		digest_update(c, all.v[i], strlen(all.v[i]) + 1);
+		if (io_read(root_fd, all.v[i], &text, &ignored) >= 0)
+			digest_update(c, buf_str(&text), text.len);
+		digest_update(c, "", 1);
+	}
+	digest_final(c, ret);
+	return paths;
+}
+
+static int foreign_inputs_differ(const struct task *t, struct task_ctx *ctx,
+				 const struct bus_unit *u, const struct started *record,
+				 struct task_diff *diff)
 {
 	autoarena struct arena *a = arena_new_empty();
-	const struct strv paths = extra_inputs_paths(t, ctx->root_fd, a);
 	struct digest now;
+	const struct strv paths = foreign_inputs(t, ctx->root_fd, a, &now);
 
-	extra_inputs_digest(ctx->root_fd, &paths, &now);
-	if (record->has_others && digest_eq(&now, &record->others))
+	if (record->has_foreign && digest_eq(&now, &record->foreign))
 		return TASK_EQUAL;
 	for (size_t i = 0; i < paths.n; i++)
 		if (is_newer_than_process(ctx, paths.v[i], u))
 			return task_differs(diff, "%s is newer than the running process",
 					    paths.v[i]);
 	/* whoever started it again since then did so with what was left */
-	return record->has_others && start_of(u) <= record->us
+	return record->has_foreign && start_of(u) <= record->us
 		       ? task_differs(diff, "files of others that it was started with are gone")
 		       : TASK_EQUAL;
 }
@@ -137,7 +170,7 @@ static int inputs_differ(const struct task *t, struct task_ctx *ctx, const struc
 		if (is_newer_than_process(ctx, paths->v[i], u))
 			return task_differs(diff, "%s is newer than the running process",
 					    paths->v[i]);
-	return others_differ(t, ctx, u, &record, diff);
+	return foreign_inputs_differ(t, ctx, u, &record, diff);
 }
 
 /* Asks whether it is enabled only where that counts: the manager takes longer over it than over all else. */
@@ -473,15 +506,16 @@ static int restart_lost_socket(const struct task *t, struct task_ctx *ctx, struc
 static int enqueue(const struct task *t, struct task_ctx *ctx, const struct bus_unit *u,
 		   uint32_t *ret_job, struct err *e)
 {
+	autoarena struct arena *a = arena_new_empty();
 	struct started record = { .state = STARTED_PENDING,
 				  .us = (uint64_t)dur_now() / 1000,
-				  .has_others = true };
+				  .has_foreign = true };
 	const char *verb = verb_for(t, ctx, u);
 	int r = strcmp(verb, "start") == 0 ? may_start(t, ctx, e) : 0;
 
 	/* what is about to happen is on record before it happens */
 	inputs_digest(t, &record.inputs);
-	others_now(t, ctx, &record.others);
+	(void)foreign_inputs(t, ctx->root_fd, a, &record.foreign);
 	if (r == 0 && !t->unit.as_is)
 		r = started_set(ctx->root_fd, t->name, &record, e);
 	if (r < 0)
@@ -563,7 +597,7 @@ static int listen_to(const struct task *t, struct task_ctx *ctx, struct task_run
 static int job_done(const struct task *t, struct task_ctx *ctx, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
-	/* those of others are as they were when it was about to start */
+	/* foreign ones are as they were when it was about to start */
 	struct started record = started_get(ctx->root_fd, t->name);
 	struct bus_unit u;
 	int r = t->unit.as_is ? 0 : bus_get(ctx->bus, a, t->name, &u, e);

@@ -284,7 +284,7 @@ static void a_record_of_before_tells_nothing_of_others(void **state)
 	struct started s = started_get(w->root.fd, "x.service");
 
 	scratch_write(&w->root, "/etc/systemd/system/x.service.d/a.conf", "");
-	s.has_others = false;
+	s.has_foreign = false;
 	assert_int_equal(started_set(w->root.fd, "x.service", &s, &w->e), 0);
 	u->is.start_us = (uint64_t)dur_now() / 1000 + 1;
 	expect(w, "");
