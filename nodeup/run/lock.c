@@ -1,19 +1,75 @@
 #include "nodeup/run/lock.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/inotify.h>
 #include <time.h>
 #include <unistd.h>
+#include "nodeup/base/dur.h"
 #include "nodeup/base/io.h"
 #include "nodeup/base/paths.h"
-#include "nodeup/run/holder.h"
+#include "nodeup/run/health.h"
 
 static const char lock_path[] = OWN_LOCK;
 
-enum { HOLDER_MAX = 256 };
+enum { HOLDER_MAX = 256, UNIT_MAX = 256 };
+
+/* Returns what a run wrote last; NULL: nothing. */
+static const struct tree *read_status(struct arena *a, int root_fd)
+{
+	struct health told;
+	struct err ignored;
+
+	return health_read(a, root_fd, &told, &ignored) < 0 ? NULL : told.status;
+}
+
+static bool is_of(struct arena *a, const struct tree *status, int pid)
+{
+	return str_eq(tree_says(status, "pid"), arena_printf(a, "%d", pid));
+}
+
+static void note_wait(struct arena *a, const struct tree *status, struct err *e)
+{
+	const int64_t since = health_moment(status, "waitingSinceUnixMs"),
+		      next = health_moment(status, "nextTryUnixMs");
+	const char *waiting = tree_says(status, "waiting"),
+		   *last = tree_says(tree_get(status, "error"), "message");
+
+	if (*waiting)
+		err_note(e, "waits", "%s", waiting);
+	if (since >= 0)
+		err_note(e, "since", "%s, for %s", dur_clock(a, since),
+			 dur_human(a, dur_wall() - since));
+	if (next >= 0)
+		err_note(e, "until", "%s, its next try", dur_clock(a, next));
+	if (*last && !str_eq(last, waiting))
+		err_note(e, "error", "%s", last);
+}
+
+/* Adds notes of the holder that the lock's text names: what it waits for, since and until when, its last error, and what can be
+ * done. status.json is the holder's if its pid is the one in the lock. */
+static void describe_holder(int root_fd, const char *holder, struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	char unit[UNIT_MAX] = "none";
+	const struct tree *status;
+	int pid;
+
+	if (sscanf(holder, "pid %d, unit %255[^,]", &pid, unit) < 1)
+		return;
+	status = read_status(a, root_fd);
+	if (status && is_of(a, status, pid))
+		note_wait(a, status, e);
+	if (str_eq(unit, "none"))
+		err_note(e, "do", "wait until it ends, or end it: kill %d; what it did stays", pid);
+	else
+		err_note(e, "do",
+			 "wait until it ends, or end it: systemctl stop %s; what it did stays",
+			 unit);
+}
 
 static int held_elsewhere(int root_fd, int fd, struct err *e)
 {
@@ -24,7 +80,7 @@ static int held_elsewhere(int root_fd, int fd, struct err *e)
 		return err_fail(e, ERR_BUSY, EWOULDBLOCK, "another nodeup is at work");
 	(void)err_fail(e, ERR_BUSY, EWOULDBLOCK, "another nodeup is at work: %.*s",
 		       (int)strcspn(holder.data, "\n"), holder.data);
-	holder_describe(root_fd, buf_str(&holder), e);
+	describe_holder(root_fd, buf_str(&holder), e);
 	return err_code(e);
 }
 
@@ -90,4 +146,14 @@ int lock_watch(int root_fd)
 		return -1;
 	name = xasprintf("/proc/self/fd/%d", file);
 	return inotify_add_watch(fd, name, IN_CLOSE_WRITE) < 0 ? -1 : TAKE_FD(fd);
+}
+
+bool lock_succeeded(int root_fd)
+{
+	autoarena struct arena *a = arena_new_empty();
+	const struct tree *status = read_status(a, root_fd);
+	const char *state = tree_says(status, "state");
+
+	return (str_eq(state, "ready") || str_eq(state, "degraded")) &&
+	       !is_of(a, status, (int)getpid());
 }

@@ -4,7 +4,6 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 #include "nodeup/base/dur.h"
-#include "nodeup/run/holder.h"
 #include "nodeup/run/lock.h"
 
 #define PAUSE_MAX_NS (600 * DUR_SEC)
@@ -32,7 +31,7 @@ bool pause_sleep(int root_fd, int64_t pause_ns)
 	int64_t left;
 
 	/* the other may have been faster than the watch */
-	if (fd >= 0 && holder_succeeded(root_fd))
+	if (fd >= 0 && lock_succeeded(root_fd))
 		return true;
 	while ((left = end - dur_now()) > 0) {
 		struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -41,7 +40,7 @@ bool pause_sleep(int root_fd, int64_t pause_ns)
 		if (poll(&p, 1, (int)(left / DUR_MS) + 1) <= 0 || !p.revents)
 			continue;
 		drain(fd);
-		if (holder_succeeded(root_fd))
+		if (lock_succeeded(root_fd))
 			return true;
 	}
 	return false;
