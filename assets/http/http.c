@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "assets/http/curl.h"
-#include "assets/http/lookup.h"
 #include "assets/http/proxy.h"
 #include "assets/http/transfer.h"
 #include "assets/url.h"

@@ -28,3 +28,17 @@ struct proxies proxy_load(struct arena *a);
 /* The proxy, its URL "" for none. Link-local addresses (instance metadata) never have one; whether
  * `none` exempts the host is left to the caller. */
 const struct proxy *proxy_for(const struct proxies *p, const struct url *u);
+
+/* Where names lead that a proxy is asked for, as far as this machine can tell. It holds for a minute, also that nothing was
+ * found. Owner: the caller's storage. Units: monotonic ns. Threads: one. */
+struct lookup {
+	struct lookup_host *v;
+	size_t n;
+};
+
+/* Returns the link-local address that the URL's host leads to; "" none, NULL not known (any more). */
+const char *lookup_find(const struct lookup *l, const char *url, int64_t now_ns);
+/* Note that address, or "". */
+void lookup_note(struct lookup *l, const char *url, const char *address, int64_t now_ns);
+/* Release. */
+void lookup_done(struct lookup *l);
