@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "assets/cache/dir.h"
-#include "assets/cache/give.h"
 #include "nodeup/base/flush.h"
 #include "nodeup/base/walk.h"
 

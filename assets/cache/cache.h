@@ -2,10 +2,10 @@
  * An entry is visible under its name iff its bytes matched it: files are written to DIR/tmp/, hashed
  * on the way, fsync'ed, renamed. A record DIR/verified/<algo>-<hex> holds the entry's stamp and is
  * written after the fsync; an entry without a matching record is hashed again before it is used.
- * Bodies: entry.c, give.c, older.c, verify.c.
+ * Bodies: entry.c, gc.c, give.c, older.c, verify.c.
  * Owner: returned fds are the caller's. Errors: SYSTEM, INTEGRITY. Units: bytes.
  * Threads: all functions; processes may share it. Source: kops assetstore, apk cache.
- * Tests: test_cache.c, test_older.c, test_give.c. */
+ * Tests: test_cache.c, test_older.c, test_give.c, test_cache_max.py. */
 #pragma once
 
 #include "assets/asset.h"
@@ -87,6 +87,14 @@ bool cache_is_signed(const struct cache *c, const struct asset *as);
 /* Read the entry and check the signatures that the asset and its twins name, and note that all are
  * right. */
 int cache_check_signature(struct cache *c, const struct asset *as, struct err *e) must_check;
+
+/* Mark these as about to be used: no process trims them for an hour. The mtime of its record says when an entry was used last; it
+ * is renewed at most each half hour. */
+void cache_note_use(struct cache *c, const struct digest *used, size_t n);
+/* Renew what is kept, remove others, least recently used first, while all of it has more than max bytes on the disk. Returns how
+ * many entries went. Unfinished downloads are removed like entries unless a process writes them. Files in tmp/ count, and only
+ * their maker removes them. Threads: one. */
+size_t cache_trim(struct cache *c, const struct digest *keep, size_t n_keep, uint64_t max);
 
 /* A new entry being written. */
 struct cache_entry;

@@ -2,8 +2,9 @@
  * A reader takes no lock. A process that makes or removes a name in tmp/, or removes an entry, has a flock on
  * DIR for that moment. The maker of a temporary file has a flock on it as long as it lives. So what
  * another process can lock in tmp/ was left by a crash, and is removed.
+ * Bodies: give.c.
  * Owner: the caller's fds. Errors: SYSTEM. Threads: all functions; processes too.
- * Tests: test_cache.c. */
+ * Tests: test_cache.c, test_give.c. */
 #pragma once
 
 #include <pthread.h>
@@ -19,8 +20,8 @@ struct cache {
 	char *dir;         /* as the node sees it */
 	char *remark;      /* its fault when it was opened; NULL none */
 	bool names_wait;   /* atomic, for cache_settle: folders have names that were not flushed */
-	pthread_mutex_t lock;      /* of fates */
-	struct cache_fates *fates; /* give.h */
+	pthread_mutex_t lock; /* of fates */
+	struct cache_fates *fates;
 };
 
 /* "sha256/<hex>", and "<folder>/sha256-<hex>". */
@@ -64,3 +65,16 @@ bool cache_is_damage(int errnum);
 void cache_record(struct cache *c, const struct digest *d, const struct stat *st);
 /* Returns whether the entry with this stat is the one that was noted, and no other user can have written to it. */
 bool cache_is_recorded(const struct cache *c, const struct digest *d, const struct stat *st);
+
+/* The fate of an entry in this process, for cache_give_away: only what was not here before, and nobody else asks for, is given. */
+enum cache_fate {
+	CACHE_MADE = 1, /* it was not here before */
+	CACHE_KEPT      /* it was, or another process has asked for it */
+};
+
+/* Note what became of an entry; what is KEPT stays so. */
+void cache_note_fate(struct cache *c, const struct digest *d, enum cache_fate fate);
+/* Release what was noted. */
+void cache_fates_free(struct cache *c);
+/* Ask that the file which is open be not given away while it is; false: it is just given away. */
+bool cache_ask(int fd);

@@ -9,7 +9,6 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 #include "assets/cache/dir.h"
-#include "assets/cache/give.h"
 #include "assets/cache/map.h"
 #include "assets/cache/mismatch.h"
 #include "nodeup/base/print.h"

@@ -1,4 +1,4 @@
-#include "assets/cache/gc.h"
+#include "assets/cache/cache.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,4 +1,3 @@
-#include "assets/cache/give.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -5,7 +5,6 @@
 #include <unistd.h>
 #include "assets/cache/dir.h"
 #include "assets/cache/entry.h"
-#include "assets/cache/give.h"
 #include "nodeup/base/walk.h"
 
 enum { SIGNATURES_MAX = 64 * 1024, TRIES = 4 };

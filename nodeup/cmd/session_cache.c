@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/stat.h>
-#include "assets/cache/gc.h"
+#include "assets/cache/cache.h"
 #include "nodeup/base/log.h"
 #include "nodeup/base/paths.h"
 #include "nodeup/base/pool.h"
