@@ -1,4 +1,4 @@
-#include "nodeup/run/listeners.h"
+#include "nodeup/run/pods.h"
 
 #include <arpa/inet.h>
 #include <stdlib.h>

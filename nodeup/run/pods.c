@@ -7,7 +7,6 @@
 #include "nodeup/base/yaml.h"
 #include "nodeup/host/liveness.h"
 #include "nodeup/host/containers.h"
-#include "nodeup/run/listeners.h"
 
 #define START_NS (10 * 60 * DUR_SEC)
 

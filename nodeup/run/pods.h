@@ -1,9 +1,10 @@
 /* pods.h - whether the static pods that a run wrote have their containers, and whether the API server and etcd answer
  * kubelet starts them from files below its folder of manifests and tells nobody who is not its API server, so the
- * container runtime is asked. A pod is kubelet's "NAME-NODE" of the NAME in its file. Where a program is asked listeners.h says;
- * in the first ten minutes of its container it is starting.
+ * container runtime is asked. A pod is kubelet's "NAME-NODE" of the NAME in its file. It is asked where a flag or the
+ * livenessProbe of the manifest says; in the first ten minutes of its container it is starting.
  * Owner: the arena. Errors: none: what cannot be asked is said, and nothing is concluded from it. Units: ns. Threads: one.
- * Tests: test_pods.c. */
+ * Bodies: listeners.c.
+ * Tests: test_pods.c, test_listeners.c. */
 #pragma once
 
 #include "nodeup/run/health.h"
@@ -15,3 +16,20 @@ void pods_ask(struct arena *a, int root_fd, struct health *t);
 /* "PATH: ..." of each manifest among the tasks whose program runs and does not answer. */
 struct strv pods_silent(struct arena *a, const struct task_ctx *ctx, struct task *const *tasks,
 			size_t n);
+
+/* The port where a program that keeps a cluster's state is asked whether it answers. */
+struct listener {
+	const char *container;
+	const char *address; /* IPv4 */
+	uint16_t port;       /* 0: its manifest turns none on */
+};
+
+struct listeners {
+	struct listener *v;
+	size_t n;
+};
+
+/* Those of a pod: the API server's and etcd's, by the manifest that nodeup wrote. A flag names the port, else the livenessProbe
+ * does. In a pod with a network of its own nothing is asked.
+ * Source: kube-apiserver's --secure-port; etcd-manager's --client-urls; kube-up's etcd.manifest. */
+struct listeners listeners_of(struct arena *a, const struct tree *pod);

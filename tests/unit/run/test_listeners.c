@@ -6,7 +6,7 @@
 
 #include <string.h>
 #include "nodeup/base/yaml.h"
-#include "nodeup/run/listeners.h"
+#include "nodeup/run/pods.h"
 
 #define APISERVER(command, probe)                           \
 	"spec:\n"                                           \
