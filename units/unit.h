@@ -1,6 +1,7 @@
-/* unit.h - what stands in a systemd unit's text, quoted as systemd reads it back
- * Owner: the arena. Errors: none. Source: kops pkg/systemd/escaping.go; systemd.unit(5).
- * Tests: test_unit.c. */
+/* unit.h - what stands in a systemd unit's text, quoted as systemd reads it back, and in drop-ins, whoever wrote them
+ * Owner: the arena. Errors: none; what cannot be read is not there.
+ * Source: kops pkg/systemd/escaping.go; systemd.unit(5), systemd.exec(5).
+ * Tests: test_unit.c, test_foreign.c. */
 #pragma once
 
 #include "nodeup/base/str.h"
@@ -13,3 +14,9 @@ char *unit_quote_as_kops(struct arena *a, const char *word);
 char *unit_escape_path(struct arena *a, const char *path);
 /* Lines KEY="value" for an EnvironmentFile=, quoted as systemd reads it back. */
 char *unit_env_line(struct arena *a, const char *key, const char *value);
+
+/* Returns the paths of a service's drop-ins, wherever systemd looks for them, sorted in each folder. Those that it writes itself for
+ * `systemctl set-property` are left out: they are in effect without a start. */
+struct strv unit_dropins(struct arena *a, int root_fd, const char *unit);
+/* Returns what they say, and the environment files that they name: path = text. */
+struct strmap unit_dropin_texts(struct arena *a, int root_fd, const char *unit);

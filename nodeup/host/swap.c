@@ -5,7 +5,7 @@
 #include "nodeup/config/node.h"
 #include "nodeup/volumes/fstab.h"
 #include "nodeup/volumes/mounts.h"
-#include "units/dropins.h"
+#include "units/unit.h"
 
 enum { FILE_MAX = 1 << 20 };
 

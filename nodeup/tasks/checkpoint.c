@@ -9,7 +9,7 @@
 #include "nodeup/base/print.h"
 #include "nodeup/host/kubelet.h"
 #include "nodeup/host/process.h"
-#include "units/dropins.h"
+#include "units/unit.h"
 
 enum { FILE_MAX = 4 << 20, CPUS_MAX = 8192 };
 

@@ -15,8 +15,8 @@
 #include "nodeup/tasks/started.h"
 #include "nodeup/tasks/unit_notes.h"
 #include "nodeup/tasks/volume.h"
-#include "units/dropins.h"
 #include "units/enable.h"
+#include "units/unit.h"
 
 /* systemd tells by signal, which any call on the bus may have taken in: asking the table is free */
 #define JOB_POLL_NS (50 * DUR_MS)
