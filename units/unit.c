@@ -20,14 +20,10 @@ struct strv unit_dropins(struct arena *a, int root_fd, const char *unit)
 
 	for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
 		const char *folder = arena_printf(a, "%s/%s.d", folders[i], unit);
-		struct strv names = { 0 };
-		struct err ignored;
+		const struct strv names = walk_list(a, root_fd, folder, ".conf");
 
-		if (walk_names_at(a, root_fd, folder, &names, &ignored) < 0)
-			continue;
 		for (size_t k = 0; k < names.n; k++)
-			if (str_has_suffix(names.v[k], ".conf"))
-				strv_addf(a, &paths, "%s/%s", folder, names.v[k]);
+			strv_addf(a, &paths, "%s/%s", folder, names.v[k]);
 	}
 	return paths;
 }

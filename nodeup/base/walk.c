@@ -40,6 +40,19 @@ int walk_names_at(struct arena *a, int root_fd, const char *path, struct strv *r
 	return walk_names(a, fd, ret) < 0 ? err_sys(e, "read the directory '%s'", path) : 0;
 }
 
+struct strv walk_list(struct arena *a, int root_fd, const char *path, const char *suffix)
+{
+	struct strv all = { 0 }, found = { 0 };
+	struct err ignored;
+
+	if (walk_names_at(a, root_fd, path, &all, &ignored) < 0)
+		return found;
+	for (size_t i = 0; i < all.n; i++)
+		if (str_has_suffix(all.v[i], suffix))
+			strv_add(a, &found, all.v[i]);
+	return found;
+}
+
 static int failed(const struct walk *w, const struct walk_at *at, const char *what, struct err *e)
 {
 	if (w->live && errno == ENOENT)

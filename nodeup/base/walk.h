@@ -18,7 +18,10 @@ enum { WALK_DEPTH_MAX = 256 };
  * -errno, and errno: the rest is unknown. */
 int walk_names(struct arena *a, int dir_fd, struct strv *ret) must_check;
 
-/* The same of a directory below the root. -ENOENT: it is not there. */
+/* Returns those of a directory below the root that end so; none where it cannot be read. */
+struct strv walk_list(struct arena *a, int root_fd, const char *path, const char *suffix);
+
+/* All of a directory below the root. -ENOENT: it is not there. */
 int walk_names_at(struct arena *a, int root_fd, const char *path, struct strv *ret,
 		  struct err *e) must_check;
 

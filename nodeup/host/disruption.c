@@ -51,11 +51,8 @@ static bool ask_docker(struct arena *a, int root_fd, struct strv *ret)
 /* "POD_NAMESPACE_CONTAINER-ID.log" */
 static void read_logs(struct arena *a, int root_fd, struct strv *ret)
 {
-	struct strv names = { 0 };
-	struct err ignored;
+	const struct strv names = walk_list(a, root_fd, logs, "");
 
-	if (walk_names_at(a, root_fd, logs, &names, &ignored) < 0)
-		return;
 	for (size_t i = 0; i < names.n; i++)
 		if (strchr(names.v[i], '_'))
 			strv_add_once(a, ret, arena_strn(a, names.v[i], strcspn(names.v[i], "_")));
@@ -72,12 +69,9 @@ static bool has_log(const struct strv *pods, const char *name)
 
 static void read_manifests(struct arena *a, int root_fd, struct strv *ret)
 {
-	const struct strv logged = *ret;
-	struct strv names = { 0 };
+	const struct strv logged = *ret, names = walk_list(a, root_fd, POD_MANIFESTS, "");
 	struct err ignored;
 
-	if (walk_names_at(a, root_fd, POD_MANIFESTS, &names, &ignored) < 0)
-		return;
 	for (size_t i = 0; i < names.n; i++) {
 		const char *path = arena_printf(a, "%s/%s", POD_MANIFESTS, names.v[i]), *name;
 		const char *text = names.v[i][0] == '.' ? NULL

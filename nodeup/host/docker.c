@@ -85,18 +85,12 @@ static void take_unit(struct scan *s)
 static void list_dropins(struct scan *s, const char *folder, struct strmap *found)
 {
 	const char *path = arena_printf(s->arena, "%s/docker.service.d", folder);
-	struct strv names;
-	struct err ignored;
+	const struct strv names = walk_list(s->arena, s->root_fd, path, ".conf");
 
-	if (walk_names_at(s->arena, s->root_fd, path, &names, &ignored) < 0)
-		return;
-	for (size_t i = 0; i < names.n; i++) {
-		const char *name = names.v[i];
-
-		if (str_has_suffix(name, ".conf") && !strmap_get(found, name))
-			strmap_set(s->arena, found, name,
-				   arena_printf(s->arena, "%s/%s", path, name));
-	}
+	for (size_t i = 0; i < names.n; i++)
+		if (!strmap_get(found, names.v[i]))
+			strmap_set(s->arena, found, names.v[i],
+				   arena_printf(s->arena, "%s/%s", path, names.v[i]));
 }
 
 static void take_dropins(struct scan *s)

@@ -42,24 +42,17 @@ static void add_of_fstab(struct arena *a, int root_fd, struct strv *ret)
 /* Swap units that something at boot wants. */
 static void add_of_folder(struct arena *a, int root_fd, const char *folder, struct strv *ret)
 {
-	struct strv names = { 0 };
-	struct err ignored;
+	const char *path = arena_printf(a, "%s/%s", units, folder);
+	const struct strv names = walk_list(a, root_fd, path, ".swap");
 
-	if (walk_names_at(a, root_fd, arena_printf(a, "%s/%s", units, folder), &names, &ignored) <
-	    0)
-		return;
 	for (size_t i = 0; i < names.n; i++)
-		if (str_has_suffix(names.v[i], ".swap") && !strv_has(ret, names.v[i]))
-			strv_add(a, ret, names.v[i]);
+		strv_add_once(a, ret, names.v[i]);
 }
 
 static void add_of_units(struct arena *a, int root_fd, struct strv *ret)
 {
-	struct strv folders = { 0 };
-	struct err ignored;
+	const struct strv folders = walk_list(a, root_fd, units, "");
 
-	if (walk_names_at(a, root_fd, units, &folders, &ignored) < 0)
-		return;
 	for (size_t i = 0; i < folders.n; i++)
 		if (str_has_suffix(folders.v[i], ".wants") ||
 		    str_has_suffix(folders.v[i], ".requires"))

@@ -100,11 +100,8 @@ static int is_content(const struct task *t, struct task_ctx *ctx, const struct s
 static bool is_awaited(const struct task_ctx *ctx, const char *folder)
 {
 	autoarena struct arena *a = arena_new_empty();
-	struct strv names = { 0 };
-	struct err ignored;
 
-	return folder && walk_names_at(a, ctx->root_fd, folder, &names, &ignored) >= 0 &&
-	       names.n > 0;
+	return folder && walk_list(a, ctx->root_fd, folder, "").n > 0;
 }
 
 /* `st` was taken before. */

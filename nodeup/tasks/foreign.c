@@ -48,16 +48,13 @@ static bool is_read(int root_fd, const char *path)
 /* The files in a directory whose names are shown and end so, sorted, as full paths. */
 static struct strv files_in(struct arena *a, int root_fd, const char *dir, const char *suffix)
 {
-	struct strv found = { 0 }, names;
-	struct err ignored;
+	const struct strv names = walk_list(a, root_fd, dir, suffix);
+	struct strv found = { 0 };
 
-	if (walk_names_at(a, root_fd, dir, &names, &ignored) < 0)
-		return found;
 	for (size_t i = 0; i < names.n; i++) {
 		const char *path = arena_printf(a, "%s/%s", dir, names.v[i]);
 
-		if (names.v[i][0] != '.' && str_has_suffix(names.v[i], suffix) &&
-		    is_read(root_fd, path))
+		if (names.v[i][0] != '.' && is_read(root_fd, path))
 			strv_add(a, &found, path);
 	}
 	return found;

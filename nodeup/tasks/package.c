@@ -135,11 +135,8 @@ static void strike_installed(const char *text, bool provided, struct package_sta
 static bool has_entries(int root_fd, const char *path)
 {
 	autoarena struct arena *a = arena_new_empty();
-	struct strv names;
-	struct err ignored;
+	const struct strv names = walk_list(a, root_fd, path, "");
 
-	if (walk_names_at(a, root_fd, path, &names, &ignored) < 0)
-		return false;
 	for (size_t i = 0; i < names.n; i++)
 		if (names.v[i][0] != '.' && strcmp(names.v[i], "tmp.i") != 0)
 			return true;

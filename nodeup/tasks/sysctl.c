@@ -99,13 +99,10 @@ static struct map sysctl_behind(struct arena *a, int root_fd, const char *file)
 	struct map found = { 0 };
 
 	for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
-		struct strv names = { 0 };
-		struct err ignored;
+		const struct strv names = walk_list(a, root_fd, folders[i], ".conf");
 
-		if (walk_names_at(a, root_fd, folders[i], &names, &ignored) < 0)
-			continue;
 		for (size_t k = 0; k < names.n; k++)
-			if (str_has_suffix(names.v[k], ".conf") && !strmap_get(&paths, names.v[k]))
+			if (!strmap_get(&paths, names.v[k]))
 				strmap_set(a, &paths, names.v[k],
 					   arena_printf(a, "%s/%s", folders[i], names.v[k]));
 	}

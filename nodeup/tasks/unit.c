@@ -83,19 +83,6 @@ static uint64_t start_of(const struct bus_unit *u)
 	return u->start_us ? u->start_us : u->active_enter_us;
 }
 
-static void add_shared(const struct task *unit, int root_fd, struct arena *a, struct strv *paths)
-{
-	struct strv names = { 0 };
-	struct err ignored;
-
-	if (!unit->unit.shared ||
-	    walk_names_at(a, root_fd, unit->unit.shared, &names, &ignored) < 0)
-		return;
-	for (size_t i = 0; i < names.n; i++)
-		if (str_has_suffix(names.v[i], unit->unit.shared_ending))
-			strv_addf(a, paths, "%s/%s", unit->unit.shared, names.v[i]);
-}
-
 /* Returns the files that the unit is started with and no task writes: drop-ins of an admin or a package, and what lies in a
  * folder that the unit says is for others. A mount is never made anew for a drop-in. What systemd itself writes for
  * `systemctl set-property` is in effect without a start, and does not count. *ret: of these paths and their content. */
@@ -103,11 +90,14 @@ static struct strv foreign_inputs(const struct task *unit, int root_fd, struct a
 				  struct digest *ret)
 {
 	autodigest struct digest_ctx *c = digest_new(DIGEST_SHA256);
-	struct strv all = { 0 }, paths = { 0 };
+	struct strv all = { 0 }, names = { 0 }, paths = { 0 };
 
 	if (str_has_suffix(unit->name, ".service"))
 		all = unit_dropins(a, root_fd, unit->name);
-	add_shared(unit, root_fd, a, &all);
+	if (unit->unit.shared)
+		names = walk_list(a, root_fd, unit->unit.shared, unit->unit.shared_ending);
+	for (size_t i = 0; i < names.n; i++)
+		strv_addf(a, &all, "%s/%s", unit->unit.shared, names.v[i]);
 	for (size_t i = 0; i < all.n; i++) {
 		autobuf struct buf text = BUF_INIT(FILE_MAX);
 		struct err ignored;

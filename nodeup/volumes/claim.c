@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "nodeup/base/io.h"
+#include "nodeup/base/walk.h"
 #include "nodeup/volumes/mounts.h"
 
 /* The node at a path, links followed. */
@@ -33,13 +34,13 @@ bool claim_is_same_node(const struct disk_host *h, const char *x, const char *y)
 /* The nodes of all disks of the btrfs that the kernel knows a disk to be of, itself included. */
 static struct strv nodes_of(const struct disk_host *h, struct arena *a, const struct disk *d)
 {
-	const struct strv all = disk_entries(h, a, "/sys/fs/btrfs");
+	const struct strv all = walk_list(a, h->root_fd, "/sys/fs/btrfs", "");
 	struct strv nodes = { 0 };
 
 	strv_add(a, &nodes, d->node);
 	for (size_t i = 0; i < all.n; i++) {
-		const struct strv names =
-			disk_entries(h, a, arena_printf(a, "/sys/fs/btrfs/%s/devices", all.v[i]));
+		const struct strv names = walk_list(
+			a, h->root_fd, arena_printf(a, "/sys/fs/btrfs/%s/devices", all.v[i]), "");
 
 		for (size_t k = 0; strv_has(&names, d->name) && k < names.n; k++)
 			strv_addf(a, &nodes, "/dev/%s", names.v[k]);

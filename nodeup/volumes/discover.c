@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include "nodeup/base/io.h"
+#include "nodeup/base/walk.h"
 
 static const char by_id[] = "/dev/disk/by-id/nvme-Amazon_Elastic_Block_Store_vol";
 
@@ -146,11 +147,11 @@ static void add_late(const struct disk_host *h, struct arena *a, const char *fol
 		     bool (*is_store)(const struct disk_host *h, struct arena *a, const char *at),
 		     const char *child, struct strv *missing)
 {
-	const struct strv all = disk_entries(h, a, folder);
+	const struct strv all = walk_list(a, h->root_fd, folder, "");
 
 	for (size_t i = 0; i < all.n; i++) {
 		const char *at = arena_printf(a, "%s/%s", folder, all.v[i]);
-		const struct strv in = disk_entries(h, a, at);
+		const struct strv in = walk_list(a, h->root_fd, at, "");
 		bool has = false;
 
 		if (!is_store(h, a, at))

@@ -48,19 +48,10 @@ static uint64_t attr_number(const struct disk_host *h, struct arena *a, const ch
 	return strtoull(attr_text(h, a, disk, name), NULL, 10);
 }
 
-struct strv disk_entries(const struct disk_host *h, struct arena *a, const char *path)
-{
-	struct strv names;
-	struct err ignored;
-
-	return walk_names_at(a, h->root_fd, path, &names, &ignored) < 0 ? (struct strv){ 0 }
-									: names;
-}
-
 static void add_holders(const struct disk_host *h, struct arena *a, struct disk *d,
 			const char *path)
 {
-	const struct strv found = disk_entries(h, a, path);
+	const struct strv found = walk_list(a, h->root_fd, path, "");
 
 	strv_add_all(a, &d->holders, &found);
 }
@@ -68,7 +59,8 @@ static void add_holders(const struct disk_host *h, struct arena *a, struct disk 
 /* Partitions are directories of the disk's that have a number. */
 static void read_parts(const struct disk_host *h, struct arena *a, struct disk *d)
 {
-	const struct strv all = disk_entries(h, a, arena_printf(a, "/sys/block/%s", d->name));
+	const struct strv all =
+		walk_list(a, h->root_fd, arena_printf(a, "/sys/block/%s", d->name), "");
 
 	add_holders(h, a, d, arena_printf(a, "/sys/block/%s/holders", d->name));
 	for (size_t i = 0; i < all.n; i++) {
@@ -188,7 +180,7 @@ static bool read_disk(const struct disk_host *h, struct arena *a, const char *na
 
 int disk_list(const struct disk_host *h, struct arena *a, struct disks *ret, struct err *e)
 {
-	const struct strv names = disk_entries(h, a, "/sys/block");
+	const struct strv names = walk_list(a, h->root_fd, "/sys/block", "");
 	struct disks found = { 0 };
 
 	if (names.n == 0)

@@ -72,5 +72,3 @@ bool disk_name_eq(const char *a, const char *b);
 bool disk_may_be_ec2s(const struct disk *d);
 /* One line of a file of /sys or /proc, trimmed; NULL if there is none. */
 char *disk_attr(const struct disk_host *h, struct arena *a, const char *path);
-/* Names in a directory, sorted; none if there is no such directory. */
-struct strv disk_entries(const struct disk_host *h, struct arena *a, const char *path);
