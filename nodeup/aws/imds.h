@@ -3,7 +3,7 @@
  * 404 or 405. Never through a proxy, redirects refused. AWS_EC2_METADATA_SERVICE_ENDPOINT overrides
  * the address, ..._ENDPOINT_MODE=IPv6 takes the other one; so does a machine with no way to IPv4's.
  * Owner: imds_new/imds_free; answers are the arena's. Errors: NET; ENOENT for a path that is not
- * there. Threads: one. Source: EC2 user guide, "Retrieve instance metadata".
+ * there. Threads: one. Source: EC2 user guide, "Retrieve instance metadata", "block-device-mapping".
  * Tests: test_imds.c, test_imds_disks.c. */
 #pragma once
 
@@ -28,3 +28,9 @@ void imds_ask_ahead(struct imds *m, const char *const *paths, size_t n);
 /* This instance's user data, byte by byte, with a NUL beyond. ENOENT: it has none. No retries. */
 int imds_user_data(struct imds *m, struct arena *a, const char **ret, size_t *ret_n,
 		   struct err *e) must_check;
+/* "m3.medium", asked now: an instance that was stopped may have another; NULL: it tells none. */
+int imds_instance_type(struct imds *m, struct arena *a, const char **ret, struct err *e) must_check;
+/* The disks that EC2 mapped to this instance: "ephemeral0" = "sdb", "root" = "/dev/xvda"; empty where nothing is mapped. Only those
+ * of Xen and of launch time: an NVMe instance store is not in it, nor is a volume that was attached later. */
+int imds_block_devices(struct imds *m, struct arena *a, struct strmap *ret,
+		       struct err *e) must_check;

@@ -1,6 +1,6 @@
 #include "nodeup/cmd/session_disks.h"
 
-#include "nodeup/aws/imds_disks.h"
+#include "nodeup/aws/imds.h"
 #include "nodeup/cmd/session_ebs.h"
 #include "nodeup/tasks/volume_recorded.h"
 

@@ -1,7 +1,7 @@
 #include "nodeup/host/disks.h"
 
 #include <sys/stat.h>
-#include "nodeup/aws/imds_disks.h"
+#include "nodeup/aws/imds.h"
 #include "nodeup/base/io.h"
 #include "nodeup/base/program.h"
 #include "nodeup/config/distro.h"

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "nodeup/aws/imds_disks.h"
+#include "nodeup/aws/imds.h"
 #include "tests/unit/lib/cloud.h"
 
 static int setup(void **state)
