@@ -2,7 +2,6 @@
 
 #include "nodeup/aws/imds.h"
 #include "nodeup/cmd/session_ebs.h"
-#include "nodeup/tasks/volume_recorded.h"
 
 /* Only an instance store may be promised by IMDS and known by nothing else. */
 static bool wants_store(const struct node_volumes *volumes)

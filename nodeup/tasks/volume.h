@@ -29,3 +29,9 @@ int volume_disks(const struct node_volume *want, struct task_ctx *ctx, struct ar
 int volume_mount_is_free(const struct task *unit, struct task_ctx *ctx, struct err *e) must_check;
 /* Describe what a volume is now and what would be done, a line for each disk, for plan. Reads only. */
 void volume_describe(const struct task *t, struct task_ctx *ctx, struct arena *a, struct strv *ret);
+/* Returns, before anything is made, for disks that a document names by path, what the record says, whatever has the name now, else
+ * what they carry, else one of their own if they are volumes of EBS. Of a volume by its id that persists: what it carries, else
+ * what the record says. NULL: nothing is known, it will be volume_uuid() of this machine or of the volume's id. Asked once a run:
+ * the mount unit and mkfs get the same. A record counts only on the machine that wrote it. Reads only. */
+const char *volume_recorded_uuid(const struct node_volume *want, struct task_ctx *ctx,
+				 struct arena *a);

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "nodeup/tasks/volume.h"
-#include "nodeup/tasks/volume_recorded.h"
 #include "nodeup/tasks/volume_uuid.h"
 #include "tests/unit/lib/disk_box.h"
 
