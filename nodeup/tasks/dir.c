@@ -6,7 +6,7 @@
 #include <unistd.h>
 #include "nodeup/base/walk.h"
 #include "nodeup/tasks/baseline.h"
-#include "nodeup/tasks/owner.h"
+#include "nodeup/tasks/target.h"
 
 /* A search for what may not be in a directory. */
 struct search {
@@ -69,7 +69,7 @@ static int dir_check(const struct task *t, struct task_ctx *ctx, struct task_dif
 	struct stat st;
 	uid_t uid;
 	gid_t gid;
-	int r = owner_find(ctx, t->dir.owner, &uid, &gid, e);
+	int r = target_owner(ctx, t->dir.owner, &uid, &gid, e);
 
 	if (r == -ENOENT)
 		return TASK_EQUAL;
@@ -111,7 +111,7 @@ static int dir_apply(const struct task *t, struct task_ctx *ctx, struct task_run
 	autoclose int fd = -1;
 	uid_t uid;
 	gid_t gid;
-	int r = owner_find(ctx, t->dir.owner, &uid, &gid, e);
+	int r = target_owner(ctx, t->dir.owner, &uid, &gid, e);
 
 	(void)run;
 	if (r < 0)

@@ -6,7 +6,6 @@
 #include "nodeup/base/print.h"
 #include "nodeup/base/walk.h"
 #include "nodeup/tasks/baseline.h"
-#include "nodeup/tasks/owner.h"
 #include "nodeup/tasks/target.h"
 #include "nodeup/tasks/state.h"
 
@@ -171,7 +170,7 @@ static int file_check(const struct task *t, struct task_ctx *ctx, struct task_di
 
 	if (f->unwanted)
 		return unwanted_check(t, ctx, diff, e);
-	r = f->owner ? owner_find(ctx, f->owner, &attr.uid, &attr.gid, e) : 0;
+	r = f->owner ? target_owner(ctx, f->owner, &attr.uid, &attr.gid, e) : 0;
 	/* there is no such user, or its home is elsewhere */
 	if (r == -ENOENT || is_left_to_its_owner(t, ctx))
 		return TASK_EQUAL;
@@ -216,7 +215,7 @@ static int write_file(const struct task *t, struct task_ctx *ctx, struct task_ru
 	autostage struct io_stage stage = IO_STAGE_INIT;
 	struct io_attr attr = f->attr;
 	struct digest content;
-	int r = f->owner ? owner_find(ctx, f->owner, &attr.uid, &attr.gid, e) : 0;
+	int r = f->owner ? target_owner(ctx, f->owner, &attr.uid, &attr.gid, e) : 0;
 
 	if (r >= 0)
 		r = f->owner ? stage_for_owner(t, ctx, &stage, e)

@@ -1,7 +1,8 @@
-/* target.h - where a task writes a file or a link: the directory is there, and nothing is in the way
+/* target.h - where a task writes a file or a link, and whose it is: the directory is there, and nothing is in the way
  * Invariant: what is in a directory in the way stays: it is set aside, see aside.h, and only an empty one is removed.
- * Owner: the caller has the descriptor or the stage. Errors: SYSTEM. Threads: any.
- * Tests: test_tasks.c. */
+ * Bodies: user.c.
+ * Owner: the caller has the descriptor or the stage. Errors: SYSTEM. Threads: any. Source: passwd(5).
+ * Tests: test_tasks.c, test_user.c, test_foreign.c. */
 #pragma once
 
 #include "nodeup/tasks/task.h"
@@ -11,4 +12,7 @@ int target_open(struct task_ctx *ctx, const char *path, int *ret_dir, const char
 		struct err *e) must_check;
 /* Stage a file in that directory. */
 int target_stage(struct task_ctx *ctx, const char *path, struct io_stage *s,
+		 struct err *e) must_check;
+/* The ids of a file's owner, by the name that this root's passwd knows; NULL is root. -ENOENT: there is no such user. */
+int target_owner(struct task_ctx *ctx, const char *name, uid_t *ret_uid, gid_t *ret_gid,
 		 struct err *e) must_check;

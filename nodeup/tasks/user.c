@@ -1,4 +1,3 @@
-/* Tests: test_user.c. */
 #include "nodeup/tasks/kinds.h"
 
 #include <stdlib.h>
@@ -6,6 +5,7 @@
 #include <unistd.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/tasks/file_lock.h"
+#include "nodeup/tasks/target.h"
 
 static const char lock_path[] = "/etc/.pwd.lock";
 static const char passwd_path[] = "/etc/passwd";
@@ -15,7 +15,7 @@ static const char shadow_path[] = "/etc/shadow";
 #define LOCK_POLL_NS (200 * DUR_MS)
 
 /* Ids as useradd gives them to a person; source: login.defs(5), UID_MIN and UID_MAX. */
-enum { ID_MIN = 1000, ID_MAX = 60000, DB_MAX = 16 << 20, ID_FIELD = 2 };
+enum { ID_MIN = 1000, ID_MAX = 60000, DB_MAX = 16 << 20, ID_FIELD = 2, FIELDS = 7 };
 
 /* One of the files, by lines of fields. */
 struct db {
@@ -72,6 +72,29 @@ static long id_of(struct arena *a, const char *line)
 	const struct strv fields = strv_split(a, line, ':');
 
 	return fields.n > ID_FIELD ? strtol(fields.v[ID_FIELD], NULL, 10) : -1;
+}
+
+int target_owner(struct task_ctx *ctx, const char *name, uid_t *ret_uid, gid_t *ret_gid,
+		 struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct db passwd = { 0 };
+	struct strv fields = { 0 };
+	int r;
+
+	*ret_uid = *ret_gid = 0;
+	if (!name)
+		return 0;
+	r = db_read(ctx, a, passwd_path, &passwd, e);
+	if (r < 0)
+		return r;
+	if (db_line(&passwd, name))
+		fields = strv_split(a, db_line(&passwd, name), ':');
+	if (fields.n != FIELDS)
+		return err_fail(e, ERR_SYSTEM, ENOENT, "there is no user '%s'", name);
+	*ret_uid = (uid_t)strtoul(fields.v[ID_FIELD], NULL, 10);
+	*ret_gid = (gid_t)strtoul(fields.v[ID_FIELD + 1], NULL, 10);
+	return 0;
 }
 
 static bool has_id(struct arena *a, const struct db *db, long id)
@@ -133,7 +156,7 @@ static const char *field_differs(struct arena *a, const struct task_user *u, con
 {
 	const struct strv fields = strv_split(a, line, ':');
 
-	if (fields.n != 7)
+	if (fields.n != FIELDS)
 		return arena_printf(a, "its line has %zu fields", fields.n);
 	if (u->uid && strtoul(fields.v[ID_FIELD], NULL, 10) != u->uid)
 		return arena_printf(a, "its id is %s, want %u", fields.v[ID_FIELD], u->uid);
@@ -214,7 +237,7 @@ static int change(const struct task_user *u, struct task_ctx *ctx, struct arena 
 	struct strv fields = strv_split(a, line, ':');
 	struct db *db = &f->passwd, others = *db;
 
-	if (fields.n != 7)
+	if (fields.n != FIELDS)
 		return err_fail(e, ERR_SYSTEM, EINVAL, "'%s': the line of '%s' has %zu fields",
 				passwd_path, u->name, fields.n);
 	if (u->uid)
