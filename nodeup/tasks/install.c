@@ -1,7 +1,6 @@
 /* Tests: test_tasks.c. */
 #include "nodeup/tasks/kinds.h"
 
-#include <fcntl.h>
 #include <linux/fs.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -174,37 +173,6 @@ static int install_check(const struct task *t, struct task_ctx *ctx, struct task
 	return TASK_DIFFERS;
 }
 
-/* A copy in the kernel. */
-static int copy_bytes(int from, int to, const char *path, struct err *e)
-{
-	struct stat st;
-	off_t done = 0;
-
-	if (fstat(from, &st) < 0)
-		return err_sys(e, "look at the source of '%s'", path);
-	while (done < st.st_size) {
-		char chunk[65536];
-		ssize_t n = copy_file_range(from, &done, to, NULL, (size_t)(st.st_size - done), 0);
-		int r;
-
-		if (n > 0)
-			continue;
-		if (n < 0 && io_is_full(errno))
-			return io_write_failed(to, path, (uint64_t)(st.st_size - done), e);
-		/* across filesystems of old kernels: by hand */
-		n = pread(from, chunk, sizeof(chunk), done);
-		if (n <= 0)
-			return err_sys(e, "read the source of '%s'", path);
-		r = io_write_fd(to, path, chunk, (size_t)n, e);
-		if (r < 0) {
-			errno = e->errnum;
-			return io_write_failed(to, path, (uint64_t)(st.st_size - done), e);
-		}
-		done += n;
-	}
-	return 0;
-}
-
 /* Compares what check could not. The file may have changed since: then it is as any that differs. */
 static int compare_late(const struct task *t, struct task_ctx *ctx, const struct source *source,
 			struct task_run *run, struct err *e)
@@ -247,7 +215,7 @@ static int stage_asset(const struct task *t, struct task_ctx *ctx, struct io_sta
 			return 0;
 		r = cache_open(ctx->cache, d, &fd, e);
 	}
-	return r < 0 ? r : copy_bytes(fd, stage->fd, t->name, e);
+	return r < 0 ? r : target_copy(fd, stage->fd, t->name, e);
 }
 
 static int stage_source(const struct task *t, struct task_ctx *ctx, struct task_run *run,

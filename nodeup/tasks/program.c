@@ -28,7 +28,7 @@ static const char selinux_config[] = "/etc/selinux/config";
 /* what file_contexts has for programs in a folder `bin`, also below /opt: services may execute it */
 static const char program_label[] = "system_u:object_r:bin_t:s0";
 
-enum { RECORD_MAX = 4096, PROGRAMS_MAX = 2, VERSION_MAX = 64, COPY_CHUNK = 64 << 10 };
+enum { RECORD_MAX = 4096, PROGRAMS_MAX = 2, VERSION_MAX = 64 };
 
 struct program {
 	struct digest digest;
@@ -242,22 +242,6 @@ static int open_source(const struct task *t, struct task_ctx *ctx, const struct 
 	return *ret_fd < 0 ? err_sys(e, "open '%s'", own_program) : 0;
 }
 
-static int copy_bytes(int from, const struct io_stage *stage, const char *path, struct err *e)
-{
-	char chunk[COPY_CHUNK];
-	off_t done = 0;
-	ssize_t n;
-	int r = 0;
-
-	while (r == 0 && (n = pread(from, chunk, sizeof(chunk), done)) != 0) {
-		if (n < 0)
-			return err_sys(e, "read the source of '%s'", path);
-		r = io_write_fd(stage->fd, path, chunk, (size_t)n, e);
-		done += n;
-	}
-	return r;
-}
-
 /* Without its label a service may not execute it on an enforcing host. Where there is no SELinux
  * nothing is set, and a kernel that takes none has no use for it. */
 static void set_label(struct task_ctx *ctx, int fd)
@@ -279,7 +263,7 @@ static int publish(const struct task *t, struct task_ctx *ctx, int source,
 	int r = target_stage(ctx, path, &stage, e);
 
 	if (r == 0)
-		r = copy_bytes(source, &stage, path, e);
+		r = target_copy(source, stage.fd, path, e);
 	if (r == 0)
 		r = digest_of_fd(DIGEST_SHA256, stage.fd, path, &got, e);
 	if (r < 0)

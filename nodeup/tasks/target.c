@@ -65,3 +65,33 @@ int target_stage(struct task_ctx *ctx, const char *path, struct io_stage *s, str
 
 	return r < 0 ? r : io_stage_open_in(dir, path, s, e);
 }
+
+int target_copy(int from, int to, const char *path, struct err *e)
+{
+	struct stat st;
+	off_t done = 0;
+
+	if (fstat(from, &st) < 0)
+		return err_sys(e, "look at the source of '%s'", path);
+	while (done < st.st_size) {
+		char chunk[65536];
+		ssize_t n = copy_file_range(from, &done, to, NULL, (size_t)(st.st_size - done), 0);
+		int r;
+
+		if (n > 0)
+			continue;
+		if (n < 0 && io_is_full(errno))
+			return io_write_failed(to, path, (uint64_t)(st.st_size - done), e);
+		/* across filesystems of old kernels: by hand */
+		n = pread(from, chunk, sizeof(chunk), done);
+		if (n <= 0)
+			return err_sys(e, "read the source of '%s'", path);
+		r = io_write_fd(to, path, chunk, (size_t)n, e);
+		if (r < 0) {
+			errno = e->errnum;
+			return io_write_failed(to, path, (uint64_t)(st.st_size - done), e);
+		}
+		done += n;
+	}
+	return 0;
+}

@@ -13,6 +13,8 @@ int target_open(struct task_ctx *ctx, const char *path, int *ret_dir, const char
 /* Stage a file in that directory. */
 int target_stage(struct task_ctx *ctx, const char *path, struct io_stage *s,
 		 struct err *e) must_check;
+/* Copy all bytes of a file into that stage, in the kernel if it can; `path` is for messages. */
+int target_copy(int from, int to, const char *path, struct err *e) must_check;
 /* The ids of a file's owner, by the name that this root's passwd knows; NULL is root. -ENOENT: there is no such user. */
 int target_owner(struct task_ctx *ctx, const char *name, uid_t *ret_uid, gid_t *ret_gid,
 		 struct err *e) must_check;
