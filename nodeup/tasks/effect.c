@@ -3,6 +3,7 @@
 #include <string.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/proc.h"
+#include "nodeup/volumes/mounts.h"
 
 /* the lock of another iptables is waited for */
 #define PATIENCE_NS (5 * DUR_SEC)
@@ -42,35 +43,17 @@ static int check_rules(const struct task_unit *u, struct task_diff *diff)
 	return TASK_EQUAL;
 }
 
-static bool is_mounted(const char *mountinfo, const char *path)
-{
-	autofree char *field = xasprintf(" %s ", path);
-
-	/* the mount point stands behind four fields; the root of a bind mount before it may be the same */
-	for (const char *line = mountinfo; line && *line;) {
-		const char *at = line;
-
-		for (int i = 0; i < 4; i++)
-			at += strcspn(at, " \n") + (i < 3);
-		if (str_has_prefix(at, field))
-			return true;
-		line = strchr(line, '\n');
-		line = line ? line + 1 : NULL;
-	}
-	return false;
-}
-
 static int check_mounts(const struct task_unit *u, const struct task_ctx *ctx,
 			struct task_diff *diff)
 {
-	autobuf struct buf mountinfo = BUF_INIT(TEXT_MAX);
+	autoarena struct arena *a = arena_new_empty();
+	struct mounts all;
 	struct err ignored;
 
-	if (u->mounted.n == 0 ||
-	    io_read(ctx->root_fd, "/proc/self/mountinfo", &mountinfo, &ignored) < 0)
+	if (u->mounted.n == 0 || mounts_read(ctx->root_fd, a, "self", &all, &ignored) < 0)
 		return TASK_EQUAL;
 	for (size_t i = 0; i < u->mounted.n; i++)
-		if (!is_mounted(buf_str(&mountinfo), u->mounted.v[i]))
+		if (!mounts_at(&all, u->mounted.v[i]))
 			return task_differs(diff, "nothing is mounted at %s any more",
 					    u->mounted.v[i]);
 	return TASK_EQUAL;
