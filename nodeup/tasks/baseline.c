@@ -4,7 +4,7 @@ const struct task *baseline_of(const struct task *t, const struct task_ctx *ctx)
 {
 	autoarena struct arena *a = arena_new_empty();
 
-	return ctx->baseline ? map_get(&ctx->baseline->tasks, task_title(a, t)) : NULL;
+	return ctx->baseline ? map_get(ctx->baseline, task_title(a, t)) : NULL;
 }
 
 int baseline_once(const struct task *t, const struct task *was, struct task_ctx *ctx,
@@ -22,8 +22,8 @@ int baseline_of_user(const char *user, struct task_diff *diff)
 }
 
 /* The check of every task of a diff. */
-static int compare_with_before(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
-			       struct err *e)
+static int check_baseline(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
+			  struct err *e)
 {
 	const struct task *was = baseline_of(t, ctx);
 
@@ -61,14 +61,14 @@ struct strv baseline_left(struct arena *a, struct task *const *was, size_t n_was
 void baseline_set(struct arena *a, struct task *const *was, size_t n_was, struct task **tasks,
 		  size_t n, struct task_ctx *ctx)
 {
-	struct task_baseline *baseline = arena_new(a, struct task_baseline);
+	struct map *baseline = arena_new(a, struct map);
 
-	baseline->tasks = map_by_title(a, was, n_was);
+	*baseline = map_by_title(a, was, n_was);
 	for (size_t i = 0; i < n; i++) {
 		struct task_ops *ops = arena_new(a, struct task_ops);
 
 		*ops = *tasks[i]->ops;
-		ops->check = compare_with_before;
+		ops->check = check_baseline;
 		tasks[i]->ops = ops;
 	}
 	ctx->baseline = baseline;

@@ -8,10 +8,6 @@
 #include "nodeup/base/map.h"
 #include "nodeup/tasks/task.h"
 
-struct task_baseline {
-	struct map tasks; /* by title */
-};
-
 /* Have all checks of `tasks` compare with `was` instead of the machine. Without a compare of its own, a task is equal if there was
  * one, else missing. */
 void baseline_set(struct arena *a, struct task *const *was, size_t n_was, struct task **tasks,

@@ -61,7 +61,7 @@ struct task {
 struct images;
 struct members;
 struct state;
-struct task_baseline;
+struct map;
 struct volume_guard;
 
 struct task_ctx { /* what tasks work with: the seams that tests replace */
@@ -86,8 +86,8 @@ struct task_ctx { /* what tasks work with: the seams that tests replace */
 	const struct disk_host *disks;      /* NULL: no disk is looked at (image mode) */
 	const struct node_volumes *volumes; /* all that are wanted of them; NULL: not known */
 	const struct volume_guard *guard;   /* of volumes of EBS; NULL: EC2 is not asked */
-	const char *machine; /* whose file systems are ours: the instance id; NULL unknown */
-	const struct task_baseline *baseline; /* of diff, which asks no machine; else NULL */
+	const char *machine;        /* whose file systems are ours: the instance id; NULL unknown */
+	const struct map *baseline; /* of diff: tasks of before, by title; else NULL */
 	const char *own_unit; /* "kops-configuration.service" when we run inside it, or NULL */
 	/* by task index: applied in this run, or in a plan's walk: would be */
 	const bool *changed;
