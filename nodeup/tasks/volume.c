@@ -1,9 +1,7 @@
 #include "nodeup/tasks/volume.h"
 
-#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/program.h"
 #include "nodeup/base/walk.h"
@@ -367,28 +365,15 @@ static int check_disks_are_own(const struct node_volume *want, struct task_ctx *
 	return 0;
 }
 
-/* The number of a block device, links followed; "" if it is none. */
-static const char *number_of(struct task_ctx *ctx, struct arena *a, const char *path)
-{
-	autoclose int fd = -1;
-	struct err ignored;
-	struct stat st;
-
-	if (*path != '/' || io_open(ctx->root_fd, path, O_PATH, &fd, &ignored) < 0 ||
-	    fstat(fd, &st) < 0 || !S_ISBLK(st.st_mode))
-		return "";
-	return arena_printf(a, "%u:%u", major(st.st_rdev), minor(st.st_rdev));
-}
-
 /* By number, or for a file system that has one of its own by the disk it was mounted from; an array
  * is told by its holders. */
 static bool is_on(struct task_ctx *ctx, struct arena *a, const struct mount *m,
 		  const struct disks *disks)
 {
-	const char *source = number_of(ctx, a, m->source);
+	const char *source = disk_dev_at(ctx->root_fd, a, m->source);
 
 	for (size_t i = 0; i < disks->n; i++)
-		if (strcmp(m->dev, disks->v[i].dev) == 0 || strcmp(source, disks->v[i].dev) == 0 ||
+		if (strcmp(m->dev, disks->v[i].dev) == 0 || str_eq(source, disks->v[i].dev) ||
 		    strv_has(&disks->v[i].holders, str_basename(m->source)))
 			return true;
 	return false;

@@ -1,10 +1,8 @@
 #include "nodeup/volumes/discover.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include "nodeup/base/io.h"
 #include "nodeup/base/walk.h"
 
@@ -44,19 +42,6 @@ static const struct disk *by_name(const struct disks *all, const char *path)
 	return NULL;
 }
 
-/* The number of the device at path, links followed; NULL if it is not a block device. */
-static char *dev_at(const struct disk_host *h, struct arena *a, const char *path)
-{
-	autoclose int fd = -1;
-	struct err ignored;
-	struct stat st;
-
-	if (io_open(h->root_fd, path, O_PATH, &fd, &ignored) < 0 || fstat(fd, &st) < 0 ||
-	    !S_ISBLK(st.st_mode))
-		return NULL;
-	return arena_printf(a, "%u:%u", major(st.st_rdev), minor(st.st_rdev));
-}
-
 static int no_partition(const struct disk_host *h, struct arena *a, const char *path,
 			const char *dev, struct err *e)
 {
@@ -94,7 +79,7 @@ static int absent(struct err *e, const char *path)
 static int find_path(const struct disk_host *h, struct arena *a, const struct disks *all,
 		     const char *path, struct disk *ret, struct err *e)
 {
-	const char *dev = dev_at(h, a, path);
+	const char *dev = disk_dev_at(h->root_fd, a, path);
 	const struct disk *d = NULL;
 	int r = no_partition(h, a, path, dev, e);
 

@@ -56,6 +56,18 @@ static void add_holders(const struct disk_host *h, struct arena *a, struct disk 
 	strv_add_all(a, &d->holders, &found);
 }
 
+char *disk_dev_at(int root_fd, struct arena *a, const char *path)
+{
+	autoclose int fd = -1;
+	struct err ignored;
+	struct stat st;
+
+	if (*path != '/' || io_open(root_fd, path, O_PATH, &fd, &ignored) < 0 ||
+	    fstat(fd, &st) < 0 || !S_ISBLK(st.st_mode))
+		return NULL;
+	return arena_printf(a, "%u:%u", major(st.st_rdev), minor(st.st_rdev));
+}
+
 /* Partitions are directories of the disk's that have a number. */
 static void read_parts(const struct disk_host *h, struct arena *a, struct disk *d)
 {

@@ -72,3 +72,5 @@ bool disk_name_eq(const char *a, const char *b);
 bool disk_may_be_ec2s(const struct disk *d);
 /* One line of a file of /sys or /proc, trimmed; NULL if there is none. */
 char *disk_attr(const struct disk_host *h, struct arena *a, const char *path);
+/* "259:3", the number of the block device at a path, links followed; NULL: there is none. */
+char *disk_dev_at(int root_fd, struct arena *a, const char *path);
