@@ -321,10 +321,10 @@ static int say_difference(const struct task *t, struct arena *a, const struct di
 		break;
 	}
 	return task_differs(diff, "%s (%s) %s: %s%s", text, disk_describe(a, &disks->v[0]),
-			    j->again        ? "was being formatted by us"
-			    : j->handed.n   ? "is as EC2 made it, and empty"
-			    : disks->n == 1 ? "is blank"
-					    : "are blank",
+			    j->again         ? "was being formatted by us"
+			    : j->ephemeral.n ? "is as EC2 made it, and empty"
+			    : disks->n == 1  ? "is blank"
+					     : "are blank",
 			    j->raid ? "mdadm, " : "", mkfs_kind(t->volume.want->filesystem)->tool);
 }
 

@@ -368,13 +368,13 @@ static int hold_all(const struct disk_host *h, struct arena *a, const struct vol
 /* Look at them once more while the kernel lets nobody mount them: what is new now stays it. Then they lose what
  * makes them mountable, and are disks that we began on. *ret_begun: something was written to one, or may have been. */
 static int prove_and_erase(const struct disk_host *h, struct arena *a, const struct volume_req *req,
-			   struct disks *disks, const struct disks *handed, bool *ret_begun,
+			   struct disks *disks, const struct disks *ephemeral, bool *ret_begun,
 			   struct err *e)
 {
 	__attribute__((cleanup(locks_done))) struct locks held = { 0 };
 	struct judged now;
 	struct err ignored;
-	int r = hold_all(h, a, req, handed, &held, e);
+	int r = hold_all(h, a, req, ephemeral, &held, e);
 
 	if (r == 0)
 		r = look_again(h, a, disks, disks, e);
@@ -382,18 +382,18 @@ static int prove_and_erase(const struct disk_host *h, struct arena *a, const str
 		r = judge_disks(h, a, req, disks, &now, e);
 	if (r < 0)
 		return r;
-	if (now.verdict != VERDICT_FORMAT || !are_same_disks(&now.handed, handed))
+	if (now.verdict != VERDICT_FORMAT || !are_same_disks(&now.ephemeral, ephemeral))
 		return err_fail(e, ERR_REFUSED, 0,
 				"disk %s for %s: another program wrote to it just now; nothing was "
 				"written",
-				handed->v[0].name, req->name);
+				ephemeral->v[0].name, req->name);
 	*ret_begun = now.again;
 	r = disk_format_record(h, a, req, disks, req->mkfs.uuid, false, e);
-	for (size_t i = 0; i < handed->n && r == 0; i++)
-		r = ephemeral_forget(h, a, &handed->v[i], e);
-	for (size_t i = 0; i < handed->n && r == 0; i++) {
+	for (size_t i = 0; i < ephemeral->n && r == 0; i++)
+		r = ephemeral_forget(h, a, &ephemeral->v[i], e);
+	for (size_t i = 0; i < ephemeral->n && r == 0; i++) {
 		*ret_begun = true;
-		r = ephemeral_erase(held.fds[i], &handed->v[i], e);
+		r = ephemeral_erase(held.fds[i], &ephemeral->v[i], e);
 	}
 	/* the record excuses whatever is there later: of what was not begun there is none */
 	if (r < 0 && !*ret_begun)
@@ -402,16 +402,16 @@ static int prove_and_erase(const struct disk_host *h, struct arena *a, const str
 }
 
 /* Disks that are as EC2 made them; *now is what they are after that. */
-static int take_handed(const struct disk_host *h, struct arena *a, const struct volume_req *req,
-		       struct disks *disks, struct judged *now, struct err *e)
+static int take_ephemeral(const struct disk_host *h, struct arena *a, const struct volume_req *req,
+			  struct disks *disks, struct judged *now, struct err *e)
 {
-	const struct disks handed = now->handed;
+	const struct disks ephemeral = now->ephemeral;
 	struct all_unmounted was = { 0 };
 	bool begun = false;
-	int r = unmount_all(h, a, req, &handed, &was, e);
+	int r = unmount_all(h, a, req, &ephemeral, &was, e);
 
 	if (r == 0)
-		r = prove_and_erase(h, a, req, disks, &handed, &begun, e);
+		r = prove_and_erase(h, a, req, disks, &ephemeral, &begun, e);
 	if (r < 0 && !begun)
 		mount_all(h, a, &was, e);
 	if (r < 0)
@@ -443,8 +443,8 @@ static int format_locked(const struct disk_host *h, struct arena *a, const struc
 		r = look_again(h, a, disks, disks, e);
 	if (r == 0)
 		r = judge_disks(h, a, req, disks, &now, e);
-	if (r == 0 && now.handed.n)
-		r = take_handed(h, a, req, disks, &now, e);
+	if (r == 0 && now.ephemeral.n)
+		r = take_ephemeral(h, a, req, disks, &now, e);
 	if (r < 0 || now.verdict == VERDICT_ADOPT)
 		return r;
 	/* one of them will do: the next run waits for all */

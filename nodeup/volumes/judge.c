@@ -149,7 +149,7 @@ static int may_format(const struct disk_host *h, struct arena *a, const struct v
 }
 
 /* Returns whether a disk is as EC2 made it. What is to outlive the instance is not put on its store that way. */
-static struct ephemeral look_at_handed(const struct look *l, size_t i, const struct probe *p)
+static struct ephemeral look_at_ephemeral(const struct look *l, size_t i, const struct probe *p)
 {
 	struct ephemeral ret;
 
@@ -167,21 +167,21 @@ static int judge_format(const struct look *l, const struct probe *probes, struct
 		const struct probe *p = &probes[i];
 		const bool unfinished = p->state == PROBE_DATA && may_be_unfinished(l->req, p) &&
 					is_begun(l, i);
-		struct ephemeral handed = { 0 };
+		struct ephemeral ephemeral = { 0 };
 		int r;
 
 		if (p->state == PROBE_UNREADABLE)
 			return refuse_unreadable(e, l->a, l->req, d, p);
 		if (p->state != PROBE_BLANK && !unfinished)
-			handed = look_at_handed(l, i, p);
-		if (p->state != PROBE_BLANK && !unfinished && !handed.is_new)
-			return refuse_data(l, d, p, handed.why, e);
-		r = may_format(l->h, l->a, l->req, d, handed.is_mounted, e);
+			ephemeral = look_at_ephemeral(l, i, p);
+		if (p->state != PROBE_BLANK && !unfinished && !ephemeral.is_new)
+			return refuse_data(l, d, p, ephemeral.why, e);
+		r = may_format(l->h, l->a, l->req, d, ephemeral.is_mounted, e);
 		if (r < 0)
 			return r;
-		ret->again |= unfinished || handed.is_cut;
-		if (handed.is_new)
-			arena_push(l->a, ret->handed.v, ret->handed.n, *d);
+		ret->again |= unfinished || ephemeral.is_cut;
+		if (ephemeral.is_new)
+			arena_push(l->a, ret->ephemeral.v, ret->ephemeral.n, *d);
 	}
 	return mkfs_check(&l->req->mkfs, l->members->n, e);
 }

@@ -33,13 +33,13 @@ enum verdict {
 
 struct judged {
 	enum verdict verdict;
-	bool raid;           /* FORMAT: make an array of the disks first */
-	struct disks on;     /* what carries the file system, or is to: the disks, or their array */
-	struct disks handed; /* FORMAT: those that are as EC2 made them, and blank by that alone */
-	bool is_cloud_inits; /* OURS: cloud-init has a line of fstab for it, which is to go */
-	bool again;          /* FORMAT: over what our interrupted mkfs left */
-	bool recorded;       /* OURS: and its record says so */
-	const char *uuid;    /* what the disks carry, or will */
+	bool raid;       /* FORMAT: make an array of the disks first */
+	struct disks on; /* what carries the file system, or is to: the disks, or their array */
+	struct disks ephemeral; /* FORMAT: as EC2 made them, and blank by that alone */
+	bool is_cloud_inits;    /* OURS: cloud-init has a line of fstab for it, which is to go */
+	bool again;             /* FORMAT: over what our interrupted mkfs left */
+	bool recorded;          /* OURS: and its record says so */
+	const char *uuid;       /* what the disks carry, or will */
 };
 
 /* The refusal of a disk that is in use. */

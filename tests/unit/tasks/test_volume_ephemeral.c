@@ -34,7 +34,7 @@ static void make(struct world *w, const char *name, const char *kind, const char
 }
 
 /* As the oldest instances come: xvdb is ephemeral0, with a file system, and cloud-init has written its line. */
-static void plug_handed(struct world *w)
+static void plug_ephemeral(struct world *w)
 {
 	disk_box_add(&w->box, &(struct box_disk){ .name = "xvdb", .size = 64 * MIB });
 	strmap_set(w->box.arena, &w->box.host.mapping, "ami", "sda1");
@@ -56,7 +56,7 @@ static void what_ec2_made_is_blank(void **state)
 {
 	struct world *w = *state;
 
-	plug_handed(w);
+	plug_ephemeral(w);
 	assert_int_equal(check(w), TASK_DIFFERS);
 	assert_string_equal(
 		w->diff.why,
@@ -315,7 +315,7 @@ static void near_misses_are_data(void **state)
 
 		volume_world_new(&new);
 		w = new;
-		plug_handed(w);
+		plug_ephemeral(w);
 		assert_int_equal(check(w), TASK_DIFFERS);
 		near_misses[i].change(w, near_misses[i].arg);
 		lines = fstab(w);
@@ -338,7 +338,7 @@ static void holders_and_partitions_are_in_use(void **state)
 {
 	struct world *w = *state;
 
-	plug_handed(w);
+	plug_ephemeral(w);
 	scratch_write(&w->box.root, "/sys/block/xvdb/holders/md0/x", "");
 	assert_left_alone(w, "xvdb", ERR_REFUSED, "not blank");
 	assert_string_equal(strrchr(note(w, "ruled out"), ':'), ": in use by md0");
@@ -349,7 +349,7 @@ static void the_hint(void **state)
 {
 	struct world *w = *state;
 
-	plug_handed(w);
+	plug_ephemeral(w);
 	make(w, "xvdb", "ext3", "-L x");
 	assert_left_alone(w, "xvdb", ERR_REFUSED, "not blank");
 	assert_string_equal(note(w, "next"), "if nothing on it is yours: umount /mnt, remove its "
@@ -365,7 +365,7 @@ static void a_lun_of_that_name_is_left_alone(void **state)
 	struct world *w = *state;
 	struct timespec made;
 
-	plug_handed(w);
+	plug_ephemeral(w);
 	disk_box_add(&w->box,
 		     &(struct box_disk){ .name = "sdb", .model = "LIO-ORG lun", .size = 64 * MIB });
 	made = touched(w, "sdb");
@@ -395,7 +395,7 @@ static void what_was_not_begun_has_no_record(void **state)
 	struct world *w = *state;
 	struct disk_record rec;
 
-	plug_handed(w);
+	plug_ephemeral(w);
 	apply_without_fstab(w);
 	assert_false(disk_record_get(w->box.root.fd, w->box.arena, "/data", &rec));
 	disk_box_poke(&w->box, "xvdb", 0, "somebody's", 10);
@@ -459,7 +459,7 @@ static void another_disk_of_that_number_is_left(void **state)
 
 			volume_world_new(&new);
 			w = new;
-			plug_handed(w);
+			plug_ephemeral(w);
 			change_at.w = w;
 			change_at.reads = change_at.when = 0;
 			change_at.attr = attrs[i][0];
@@ -482,7 +482,7 @@ static void killed_anywhere_it_goes_on(void **state)
 {
 	struct world *w = *state;
 
-	plug_handed(w);
+	plug_ephemeral(w);
 	begin(w, MACHINE, false);
 	assert_int_equal(check(w), TASK_DIFFERS);
 	/* but it is looked at as closely as before */
@@ -512,7 +512,7 @@ static void killed_anywhere_it_goes_on_after_a_boot(void **state)
 			make(w, name, "ext4", "");
 			scratch_write(&w->box.root, SELF, ROOT_MOUNT);
 		} else {
-			plug_handed(w);
+			plug_ephemeral(w);
 		}
 		if (unnumbered)
 			write_file(w, arena_printf(w->box.arena, "/sys/block/%s/diskseq", name),
@@ -556,7 +556,7 @@ static void what_else_lacks_a_superblock_is_data(void **state)
 
 		volume_world_new(&new);
 		w = new;
-		plug_handed(w);
+		plug_ephemeral(w);
 		make(w, "xvdb", "ext4", rows[i].args);
 		if (rows[i].machine)
 			begin(w, rows[i].machine, rows[i].done);
@@ -578,7 +578,7 @@ static void what_was_begun_keeps_its_record(void **state)
 	const char *path = arena_str(w->box.arena, getenv("PATH"));
 	struct disk_record rec;
 
-	plug_handed(w);
+	plug_ephemeral(w);
 	begin(w, MACHINE, false);
 	take(w, "xvdb");
 	boot_again(w);
