@@ -240,7 +240,7 @@ void fetch_job_failed(struct fetch_job *j, size_t mirror, const struct err *e, i
 	if (e->kind != ERR_INTEGRITY)
 		return;
 	m->dropped = true;
-	m->known = e->errnum == FETCH_MISMATCH;
+	m->unchanged = e->errnum == FETCH_MISMATCH;
 	if (got)
 		m->got = *got;
 }
@@ -362,11 +362,11 @@ static void note_liars(const struct fetch_job *j, struct err *e)
 static void say_known(const struct fetch_job *j, size_t liars, struct err *e)
 {
 	char mark[ERR_NOTE_MAX];
-	size_t known = 0, n = strlen(e->msg);
+	size_t unchanged = 0, n = strlen(e->msg);
 
 	for (size_t i = 0; i < j->nmirrors; i++)
-		known += j->mirrors[i].known;
-	if (known < liars)
+		unchanged += j->mirrors[i].unchanged;
+	if (unchanged < liars)
 		return;
 	e->lasts |= liars == j->nmirrors;
 	(void)print_to(e->msg + n, sizeof(e->msg) - n, "; the mirror%s the same wrong file%s, %s",
@@ -442,7 +442,7 @@ void fetch_job_free(struct fetch_job *j)
 		free(j->mirrors[i].url);
 	free(j->mirrors);
 	free(j->errs);
-	free(j->wrongs);
+	free(j->mismatches);
 	cleanup_closep(&j->asks);
 	arena_free(j->archive_arena);
 	free(j->refused);

@@ -72,7 +72,7 @@ struct fetch_mirror {
 	char last_error[ERR_NOTE_MAX]; /* "" none */
 	struct err_note got; /* the digest of wrong bytes that it sent, as cache_commit notes it */
 	bool dropped;        /* sent wrong bytes in this run */
-	bool known;          /* ... or in a former one, and has them still */
+	bool unchanged;      /* ... or in a former one, and has them still */
 	bool endless;        /* sent more than the disk has room for in this run */
 	bool tried, failed;  /* in this round */
 	bool whole_only;     /* its answers to ranges are of no use */
@@ -135,7 +135,7 @@ struct fetch_job {
 
 	/* the net thread's, but for the entry, see `errand` */
 	struct cache_entry *entry;
-	struct cache_mismatches *wrongs; /* of former runs; NULL none */
+	struct cache_mismatches *mismatches; /* of former runs; NULL none */
 	struct fetch_part *parts;
 	struct extract *unpack; /* a worker's */
 	int64_t unpacker_ns;    /* atomic: since when it waits for that; 0 it does not */

@@ -7,13 +7,13 @@
 
 static const struct cache_mismatch *row_of(const struct fetch_job *j, size_t mirror)
 {
-	return cache_mismatches_find(j->wrongs, j->mirrors[mirror].url);
+	return cache_mismatches_find(j->mismatches, j->mirrors[mirror].url);
 }
 
 void fetch_mismatch_load(struct fetch_job *j)
 {
-	free(j->wrongs);
-	j->wrongs = cache_mismatches_load(j->fetcher->cache, &j->digest);
+	free(j->mismatches);
+	j->mismatches = cache_mismatches_load(j->fetcher->cache, &j->digest);
 }
 
 /* Returns whether one mirror of this run sent all bytes. */
