@@ -94,11 +94,6 @@ static char *swap_of(const struct disk_host *h, struct arena *a, const struct di
 	return NULL;
 }
 
-int claim_open(const struct disk_host *h, const struct disk *d, int *ret_fd, struct err *e)
-{
-	return disk_open(h, d, O_RDONLY | O_EXCL | O_NONBLOCK, ret_fd, e);
-}
-
 char *claim_of(const struct disk_host *h, struct arena *a, const struct disk *d)
 {
 	char *who = claim_elsewhere(h, a, d, NULL);
@@ -116,7 +111,7 @@ char *claim_now(const struct disk_host *h, struct arena *a, const struct disk *d
 	autoclose int fd = -1;
 	struct err ignored;
 
-	if (!who && claim_open(h, d, &fd, &ignored) == -EBUSY)
+	if (!who && disk_open(h, d, O_RDONLY | O_EXCL | O_NONBLOCK, &fd, &ignored) == -EBUSY)
 		who = arena_str(a, CLAIM_UNNAMED);
 	return who;
 }

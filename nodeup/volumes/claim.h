@@ -22,6 +22,3 @@ char *claim_elsewhere(const struct disk_host *h, struct arena *a, const struct d
 /* As claim_of, and "in use by the kernel" where no table names the user. To find out, the disk is opened
  * with O_EXCL for a moment, in which a mount or mkfs by another program fails. */
 char *claim_now(const struct disk_host *h, struct arena *a, const struct disk *d);
-/* Open it for reading as its one user: mount, mkfs, md and the like fail meanwhile. 0, or -EBUSY. */
-int claim_open(const struct disk_host *h, const struct disk *d, int *ret_fd,
-	       struct err *e) must_check;

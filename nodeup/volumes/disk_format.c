@@ -23,17 +23,29 @@ static void locks_done(struct locks *l)
 		(void)close(l->fds[i]);
 }
 
+/* Opens each disk; where that fails, l->n says at which. */
+static int open_disks(const struct disk_host *h, const struct disks *disks, int flags,
+		      struct locks *l, struct err *e)
+{
+	int r = 0;
+
+	if (disks->n > DISKS_MAX)
+		return err_config(e, "%zu disks are too many for one volume", disks->n);
+	while (l->n < disks->n && r == 0) {
+		r = disk_open(h, &disks->v[l->n], flags | O_NONBLOCK, &l->fds[l->n], e);
+		l->n += r == 0;
+	}
+	return r;
+}
+
 static int lock_disks(const struct disk_host *h, const struct disks *disks, struct locks *l,
 		      struct err *e)
 {
-	if (disks->n > DISKS_MAX)
-		return err_config(e, "%zu disks are too many for one volume", disks->n);
-	for (size_t i = 0; i < disks->n; i++) {
-		int r = disk_open(h, &disks->v[i], O_RDONLY | O_NONBLOCK, &l->fds[i], e);
+	int r = open_disks(h, disks, O_RDONLY, l, e);
 
-		if (r < 0)
-			return r;
-		l->n++;
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < disks->n; i++) {
 		if (flock(l->fds[i], LOCK_EX | LOCK_NB) == 0)
 			continue;
 		if (errno == EWOULDBLOCK)
@@ -83,14 +95,13 @@ static void tell_udev(const struct disk_host *h, struct arena *a, const struct d
 static int open_all(const struct disk_host *h, struct arena *a, const struct disks *on,
 		    bool by_name, struct locks *open, struct strv *ret_nodes, struct err *e)
 {
-	for (size_t i = 0; i < on->n; i++) {
-		int r = disk_open(h, &on->v[i], O_RDONLY | O_NONBLOCK, &open->fds[i], e);
-		char *node;
+	int r = open_disks(h, on, O_RDONLY, open, e);
 
-		if (r < 0)
-			return r;
-		open->n++;
-		node = arena_printf(a, "/proc/%d/fd/%d", (int)getpid(), open->fds[i]);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < on->n; i++) {
+		char *node = arena_printf(a, "/proc/%d/fd/%d", (int)getpid(), open->fds[i]);
+
 		if (by_name)
 			r = disk_host_path(h, a, &on->v[i], &node, e);
 		if (r < 0)
@@ -145,12 +156,8 @@ static int judge_held(const struct disk_host *h, struct arena *a, const struct v
 	const struct disks *on = &before->on;
 	struct judged now;
 	struct disks same;
-	int r = 0;
+	int r = open_disks(h, on, O_RDONLY | O_EXCL, &held, e);
 
-	for (size_t i = 0; i < on->n && r == 0; i++) {
-		r = claim_open(h, &on->v[i], &held.fds[i], e);
-		held.n += r == 0;
-	}
 	if (r == -EBUSY)
 		return err_fail(e, ERR_BUSY, EBUSY, "disk %s for %s: another program has taken it",
 				on->v[0].name, req->name);
@@ -353,16 +360,9 @@ static void mount_all(const struct disk_host *h, struct arena *a, const struct a
 static int hold_all(const struct disk_host *h, struct arena *a, const struct volume_req *req,
 		    const struct disks *on, struct locks *held, struct err *e)
 {
-	for (size_t i = 0; i < on->n; i++) {
-		int r = disk_open(h, &on->v[i], O_RDWR | O_EXCL | O_NONBLOCK, &held->fds[i], e);
+	int r = open_disks(h, on, O_RDWR | O_EXCL, held, e);
 
-		if (r == -EBUSY)
-			return judge_refuse_used(e, a, req, &on->v[i], CLAIM_UNNAMED);
-		if (r < 0)
-			return r;
-		held->n++;
-	}
-	return 0;
+	return r == -EBUSY ? judge_refuse_used(e, a, req, &on->v[held->n], CLAIM_UNNAMED) : r;
 }
 
 /* Look at them once more while the kernel lets nobody mount them: what is new now stays it. Then they lose what
