@@ -318,3 +318,12 @@ bool cache_is_recorded(const struct cache *c, const struct digest *d, const stru
 
 	return cache_is_closed(st) && says(c, cache_side_name("verified", d, name), text, n);
 }
+
+void cache_drop(struct cache *c, const struct digest *d)
+{
+	autoclose int lock = cache_lock(c, true);
+	char name[CACHE_NAME_MAX];
+
+	(void)unlinkat(c->dir_fd, cache_side_name("verified", d, name), 0);
+	(void)unlinkat(c->dir_fd, cache_entry_name(d, name), 0);
+}

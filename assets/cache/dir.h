@@ -78,3 +78,5 @@ void cache_note_fate(struct cache *c, const struct digest *d, enum cache_fate fa
 void cache_fates_free(struct cache *c);
 /* Ask that the file which is open be not given away while it is; false: it is just given away. */
 bool cache_ask(int fd);
+/* The entry goes, with its record. */
+void cache_drop(struct cache *c, const struct digest *d);

@@ -477,15 +477,6 @@ int cache_copy_in(struct cache *c, const struct digest *d, int fd, const char *n
 	return r;
 }
 
-void cache_entry_drop(struct cache *c, const struct digest *d)
-{
-	autoclose int lock = cache_lock(c, true);
-	char name[CACHE_NAME_MAX];
-
-	(void)unlinkat(c->dir_fd, cache_side_name("verified", d, name), 0);
-	(void)unlinkat(c->dir_fd, cache_entry_name(d, name), 0);
-}
-
 void cache_abort(struct cache_entry *en)
 {
 	if (en)

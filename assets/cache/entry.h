@@ -39,8 +39,6 @@ struct cache_writer {
 /* Make an entry of what can be read from a file (`name` is for messages); hashed on the way, so what differs never becomes one (INTEGRITY). */
 int cache_copy_in(struct cache *c, const struct digest *d, int fd, const char *name,
 		  struct err *e) must_check;
-/* The entry goes, with its record. */
-void cache_entry_drop(struct cache *c, const struct digest *d);
 /* Begin an entry with what is left of it from before. While another process writes it: -EBUSY, and `other` names
  * it; with `other` NULL an entry beside it, which is not kept. */
 int cache_resume(struct cache *c, const struct digest *d, struct cache_writer *other,

@@ -1,3 +1,4 @@
+#include "assets/cache/dir.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -5,7 +6,6 @@
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
-#include "assets/cache/dir.h"
 #include "nodeup/base/print.h"
 #include "nodeup/base/str.h"
 
@@ -157,11 +157,7 @@ bool cache_give_away(struct cache *c, const struct digest *d, struct io_stage *s
 void cache_let_go(struct cache *c, const struct digest *d)
 {
 	autoclose int fd = open_locked(c, d);
-	autoclose int lock = fd >= 0 ? cache_lock(c, true) : -1;
-	char name[CACHE_NAME_MAX];
 
-	if (fd < 0)
-		return;
-	(void)unlinkat(c->dir_fd, cache_side_name("verified", d, name), 0);
-	(void)unlinkat(c->dir_fd, cache_entry_name(d, name), 0);
+	if (fd >= 0)
+		cache_drop(c, d);
 }

@@ -24,7 +24,7 @@ static void part_entry(struct cache *c, const struct digest *d)
 
 	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_nlink > 1 &&
 	    cache_copy_in(c, d, fd, name, &ignored) < 0)
-		cache_entry_drop(c, d);
+		cache_drop(c, d);
 	(void)unlinkat(c->dir_fd, cache_side_name(lent, d, name), 0);
 }
 

@@ -95,7 +95,7 @@ static void a_note_alone_goes(void **state)
 	const struct digest d = hello();
 	const char *installed = lend(b, &d);
 
-	cache_entry_drop(b->cache, &d);
+	cache_drop(b->cache, &d);
 	adopt(b);
 	must_be_alone(b, installed);
 	assert_false(cache_has(b->cache, &d));
