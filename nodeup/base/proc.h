@@ -36,3 +36,8 @@ struct proc_req {
 
 /* Run to the end; out (may be NULL) gets stdout and stderr. Exit status other than 0 is an error. */
 int proc_run(const struct proc_req *req, struct buf *out, struct err *e) must_check;
+
+/* Returns whether proc_run() would find a program of that name in PATH. */
+bool program_in_path(const char *name);
+/* Returns whether one of that name is in a usual folder of the machine below root_fd, whatever PATH is here. */
+bool program_is_there(int root_fd, const char *name);

@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 #include "nodeup/aws/imds.h"
 #include "nodeup/base/io.h"
-#include "nodeup/base/program.h"
+#include "nodeup/base/proc.h"
 #include "nodeup/config/distro.h"
 #include "nodeup/host/kernel.h"
 #include "nodeup/volumes/discover.h"

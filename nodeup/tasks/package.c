@@ -5,7 +5,6 @@
 #include <unistd.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/proc.h"
-#include "nodeup/base/program.h"
 #include "nodeup/base/walk.h"
 #include "nodeup/tasks/baseline.h"
 #include "nodeup/tasks/file_lock.h"

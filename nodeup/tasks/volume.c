@@ -3,7 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "nodeup/base/dur.h"
-#include "nodeup/base/program.h"
+#include "nodeup/base/proc.h"
 #include "nodeup/base/walk.h"
 #include "nodeup/host/kernel.h"
 #include "nodeup/tasks/kinds.h"
