@@ -146,8 +146,10 @@ static bool is_ours(const struct tree *old, const struct tree *own)
 
 int interrupted_note(int root_fd, const char *signal, const char *waiting, struct err *e)
 {
-	static const char *const stale[] = { "state", "waiting", "waitingSinceUnixMs",
-					     "nextTryUnixMs", "nextRunUnixMs" };
+	static const char *const stale[] = {
+		"state",         "signal",        "waiting", "waitingSinceUnixMs",
+		"nextTryUnixMs", "nextRunUnixMs", NULL
+	};
 	autoarena struct arena *a = arena_new_empty();
 	autobuf struct buf old = BUF_INIT(STATUS_MAX), text = BUF_INIT(STATUS_MAX);
 	struct tree *own = tree_map(a), *t = tree_map(a), *before;
@@ -167,11 +169,8 @@ int interrupted_note(int root_fd, const char *signal, const char *waiting, struc
 		tree_set_text(a, t, "waiting", waiting);
 	for (size_t i = 0; i < before->n; i++) {
 		const struct tree_item *item = &before->items[i];
-		bool keep = !str_eq(item->key, "signal");
 
-		for (size_t k = 0; k < ARRAY_LEN(stale); k++)
-			keep = keep && !str_eq(item->key, stale[k]);
-		if (keep)
+		if (!str_is_one_of(item->key, stale))
 			(void)tree_set(a, t, item->key, item->value);
 	}
 	r = json_render(t, true, &text, e);

@@ -27,14 +27,6 @@ const char *standing_maker(struct arena *a, const struct tree *run)
 	return arena_printf(a, "%s, process %s", standing_by(a, run), tree_says(run, "pid"));
 }
 
-static bool is_in_state(const struct tree *task, const char *const *states)
-{
-	for (; *states; states++)
-		if (str_eq(tree_says(task, "state"), *states))
-			return true;
-	return false;
-}
-
 /* No task is left to do, and none failed: what a signal ended was the watch on what was started. */
 static bool is_done(const struct tree *status)
 {
@@ -44,7 +36,7 @@ static bool is_done(const struct tree *status)
 	if (!tasks || tasks->kind != TREE_SEQ)
 		return false;
 	for (size_t i = 0; i < tasks->n; i++)
-		if (!is_in_state(tasks->items[i].value, done))
+		if (!str_is_one_of(tree_says(tasks->items[i].value, "state"), done))
 			return false;
 	return true;
 }
@@ -94,12 +86,10 @@ static const char *hurt_of(struct arena *a, const struct tree *status)
 static void copy(struct arena *a, struct tree *to, const struct tree *from, const char *const *but)
 {
 	for (size_t i = 0; i < from->n; i++) {
-		const char *const *name = but;
+		const struct tree_item *item = &from->items[i];
 
-		while (*name && !str_eq(*name, from->items[i].key))
-			name++;
-		if (!*name && !tree_get(to, from->items[i].key))
-			(void)tree_set(a, to, from->items[i].key, from->items[i].value);
+		if (!str_is_one_of(item->key, but) && !tree_get(to, item->key))
+			(void)tree_set(a, to, item->key, item->value);
 	}
 }
 

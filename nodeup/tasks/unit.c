@@ -373,9 +373,8 @@ static bool is_ordered_after(struct bus *b, struct arena *a, const char *unit, c
 
 	if (depth == 0 || bus_get(b, a, unit, &u, &ignored) < 0)
 		return false;
-	for (size_t i = 0; u.after && u.after[i]; i++)
-		if (strcmp(u.after[i], other) == 0)
-			return true;
+	if (u.after && str_is_one_of(other, u.after))
+		return true;
 	for (size_t i = 0; u.after && u.after[i]; i++)
 		if (str_has_suffix(u.after[i], ".target") &&
 		    is_ordered_after(b, a, u.after[i], other, depth - 1))
