@@ -119,19 +119,14 @@ def test_the_lists_tell_versions_apart(listed, name, first, last):
     assert [minor for minor in range(22, 40) if name in upstream.names(listed, minor)] == list(range(first, last + 1))
 
 
-# Rows of flags that no list has in a version of theirs: kops writes them all the same, or a rule refuses the key. The lists of 1.31 and
-# later leave out what is deprecated.
+# Rows of flags that no list has in a version of theirs: it came later, and kops writes it all the same, or a rule refuses the key. The
+# lists of 1.31 and later leave out what is deprecated.
 NOT_LISTED = {
     "kube-apiserver": {
         "admission-control": range(31, 38), "apiserver-count": range(31, 38), "authentication-config": range(24, 29),
-        "storage-initialization-timeout": range(24, 31), **dict.fromkeys((
-            "audit-dynamic-configuration", "authorization-rbac-super-user", "basic-auth-file", "etcd-quorum-read",
-            "experimental-encryption-provider-config"), range(24, 38))},
+        "storage-initialization-timeout": range(24, 31)},
     "kube-controller-manager": {
-        "concurrent-horizontal-pod-autoscaler-syncs": range(24, 26), "concurrent-job-syncs": range(24, 28),
-        "experimental-cluster-signing-duration": range(25, 38), "horizontal-pod-autoscaler-downscale-delay": range(31, 38),
-        "horizontal-pod-autoscaler-upscale-delay": range(31, 38), "horizontal-pod-autoscaler-use-rest-clients": range(24, 38),
-        "pod-eviction-timeout": range(27, 38)},
+        "concurrent-horizontal-pod-autoscaler-syncs": range(24, 26), "concurrent-job-syncs": range(24, 28)},
     "kube-scheduler": {}, "kube-proxy": {},
     "kubelet": {"housekeeping-interval": range(37, 38), **dict.fromkeys((
         "allow-privileged", "enable-cadvisor-json-endpoints", "enable-custom-metrics", "experimental-allowed-unsafe-sysctls",

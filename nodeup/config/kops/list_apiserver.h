@@ -1,6 +1,6 @@
 /* list_apiserver.h - the keys of kube-apiserver; see specs.h
  * Owner: constants. Errors: none. Threads: all.
- * Source: kops 1.37 pkg/apis/kops/componentconfig.go. */
+ * Source: kops 1.37 pkg/apis/kops/componentconfig.go; of `until` Kubernetes' own option files and changelogs. */
 #pragma once
 
 /* clang-format off */
@@ -42,7 +42,7 @@
 	X(const char *, etcd_ca_file, "etcdCAFile", FLAG("etcd-cafile"), .file = FIELD_FILE) \
 	X(const char *, etcd_cert_file, "etcdCertFile", FLAG("etcd-certfile"), .file = FIELD_FILE) \
 	X(const char *, etcd_key_file, "etcdKeyFile", FLAG("etcd-keyfile"), .file = FIELD_FILE) \
-	X(const char *, basic_auth_file, "basicAuthFile", FLAG("basic-auth-file"), .file = FIELD_FILE) \
+	X(const char *, basic_auth_file, "basicAuthFile", FLAG("basic-auth-file"), .until = 18, .file = FIELD_FILE) \
 	X(const char *, client_ca_file, "clientCAFile", FLAG("client-ca-file"), .file = FIELD_FILE) \
 	X(const char *, tls_cert_file, "tlsCertFile", FLAG("tls-cert-file"), .file = FIELD_FILE) \
 	X(const char *, tls_private_key_file, "tlsPrivateKeyFile", FLAG("tls-private-key-file"), .file = FIELD_FILE) \
@@ -104,11 +104,11 @@
 	X(struct opt_dur, authorization_webhook_cache_unauthorized_ttl, "authorizationWebhookCacheUnauthorizedTTL", \
 	  FLAG("authorization-webhook-cache-unauthorized-ttl")) \
 	X(const char *, authorization_rbac_super_user, "authorizationRBACSuperUser", \
-	  FLAG("authorization-rbac-super-user")) \
+	  FLAG("authorization-rbac-super-user"), .until = 10) \
 	X(const char *, encryption_provider_config, "encryptionProviderConfig", \
 	  FLAG("encryption-provider-config"), .file = FIELD_FILE) \
 	X(const char *, experimental_encryption_provider_config, "experimentalEncryptionProviderConfig", \
-	  FLAG("experimental-encryption-provider-config"), .file = FIELD_FILE) \
+	  FLAG("experimental-encryption-provider-config"), .until = 23, .file = FIELD_FILE) \
 	X(struct strv, requestheader_username_headers, "requestheaderUsernameHeaders", \
 	  FLAG("requestheader-username-headers"), .accepts = &accepts_request_header) \
 	X(struct strv, requestheader_group_headers, "requestheaderGroupHeaders", \
@@ -127,7 +127,7 @@
 	  FLAG("max-mutating-requests-inflight"), .flag_empty = "0", .accepts = &accepts_not_negative) \
 	X(struct opt_int, http2_max_streams_per_connection, "http2MaxStreamsPerConnection", \
 	  FLAG("http2-max-streams-per-connection")) \
-	X(struct opt_bool, etcd_quorum_read, "etcdQuorumRead", FLAG("etcd-quorum-read")) \
+	X(struct opt_bool, etcd_quorum_read, "etcdQuorumRead", FLAG("etcd-quorum-read"), .until = 12) \
 	X(struct opt_dur, request_timeout, "requestTimeout", FLAG("request-timeout"), .accepts = &accepts_no_negative_period) \
 	X(struct opt_dur, storage_initialization_timeout, "storageInitializationTimeout", \
 	  FLAG("storage-initialization-timeout"), .accepts = &accepts_no_negative_period) \
@@ -148,7 +148,7 @@
 	KOPS_POD_RESOURCES(X) \
 	X(struct opt_dur, event_ttl, "eventTTL", FLAG("event-ttl")) \
 	X(struct opt_bool, audit_dynamic_configuration, "auditDynamicConfiguration", \
-	  FLAG("audit-dynamic-configuration")) \
+	  FLAG("audit-dynamic-configuration"), .until = 18) \
 	X(struct opt_bool, enable_profiling, "enableProfiling", FLAG("profiling")) \
 	X(struct opt_bool, enable_contention_profiling, "enableContentionProfiling", \
 	  FLAG("contention-profiling")) \

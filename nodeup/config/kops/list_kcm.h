@@ -1,6 +1,6 @@
 /* list_kcm.h - the keys of kube-controller-manager, and how one of several is elected; see specs.h
  * Owner: constants. Errors: none. Threads: all.
- * Source: kops 1.37 pkg/apis/kops/componentconfig.go. */
+ * Source: kops 1.37 pkg/apis/kops/componentconfig.go; of `until` Kubernetes' own option files and changelogs. */
 #pragma once
 
 /* clang-format off */
@@ -31,17 +31,17 @@
 	X(struct opt_dur, node_monitor_grace_period, "nodeMonitorGracePeriod", \
 	  FLAG("node-monitor-grace-period")) \
 	X(struct opt_dur, pod_eviction_timeout, "podEvictionTimeout", \
-	  FLAG("pod-eviction-timeout")) \
+	  FLAG("pod-eviction-timeout"), .until = 26) \
 	X(struct opt_bool, use_service_account_credentials, "useServiceAccountCredentials", \
 	  FLAG("use-service-account-credentials")) \
 	X(struct opt_dur, horizontal_pod_autoscaler_sync_period, "horizontalPodAutoscalerSyncPeriod", \
 	  FLAG("horizontal-pod-autoscaler-sync-period")) \
 	X(struct opt_dur, horizontal_pod_autoscaler_downscale_delay, "horizontalPodAutoscalerDownscaleDelay", \
-	  FLAG("horizontal-pod-autoscaler-downscale-delay")) \
+	  FLAG("horizontal-pod-autoscaler-downscale-delay"), .until = 30) \
 	X(struct opt_dur, horizontal_pod_autoscaler_downscale_stabilization, "horizontalPodAutoscalerDownscaleStabilization", \
 	  FLAG("horizontal-pod-autoscaler-downscale-stabilization")) \
 	X(struct opt_dur, horizontal_pod_autoscaler_upscale_delay, "horizontalPodAutoscalerUpscaleDelay", \
-	  FLAG("horizontal-pod-autoscaler-upscale-delay")) \
+	  FLAG("horizontal-pod-autoscaler-upscale-delay"), .until = 30) \
 	X(struct opt_dur, horizontal_pod_autoscaler_initial_readiness_delay, "horizontalPodAutoscalerInitialReadinessDelay", \
 	  FLAG("horizontal-pod-autoscaler-initial-readiness-delay")) \
 	X(struct opt_dur, horizontal_pod_autoscaler_cpu_initialization_period, "horizontalPodAutoscalerCpuInitializationPeriod", \
@@ -49,9 +49,9 @@
 	X(const char *, horizontal_pod_autoscaler_tolerance, "horizontalPodAutoscalerTolerance", \
 	  FLAG("horizontal-pod-autoscaler-tolerance"), .format = &format_quantity) \
 	X(struct opt_bool, horizontal_pod_autoscaler_use_rest_clients, "horizontalPodAutoscalerUseRestClients", \
-	  FLAG("horizontal-pod-autoscaler-use-rest-clients")) \
+	  FLAG("horizontal-pod-autoscaler-use-rest-clients"), .until = 21) \
 	X(struct opt_dur, experimental_cluster_signing_duration, "experimentalClusterSigningDuration", \
-	  FLAG("experimental-cluster-signing-duration")) \
+	  FLAG("experimental-cluster-signing-duration"), .until = 24) \
 	X(struct opt_dur, cluster_signing_duration, "ClusterSigningDuration", \
 	  FLAG("cluster-signing-duration")) \
 	X(struct strmap, feature_gates, "featureGates", FLAG("feature-gates"), .format = &format_switch, .accepts = &accepts_gates) \

@@ -86,6 +86,13 @@ static const char *gone_of_apiserver(const struct plan *p)
 		       : NULL;
 }
 
+static const char *gone_of_kcm(const struct plan *p)
+{
+	const struct kops_config *c = kops_of(p)->config;
+
+	return c->has_control_plane ? gone_of(p, &kops_kcm_schema, &c->kcm) : NULL;
+}
+
 /* clang-format off */
 const struct host_check kops_host_checks[] = {
 	{ has_cgroup_v1, "this host has cgroup v1, which kubelet refuses from Kubernetes 1.35 on",
@@ -102,6 +109,8 @@ const struct host_check kops_host_checks[] = {
 	  "NodeupConfig without the key in KubeletConfig", .got = gone_of_kubelet },
 	{ NULL, "kube-apiserver of this Kubernetes does not know a flag that the documents ask for",
 	  "NodeupConfig without the key in KubeAPIServer", .got = gone_of_apiserver },
+	{ NULL, "kube-controller-manager of this Kubernetes does not know a flag that the documents ask for",
+	  "NodeupConfig without the key in KubeControllerManager", .got = gone_of_kcm },
 	{ NULL, NULL, NULL },
 };
 /* clang-format on */
