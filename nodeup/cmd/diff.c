@@ -4,13 +4,15 @@
 #include "nodeup/documents/location.h"
 #include "nodeup/tasks/baseline.h"
 
-static int open_documents(struct cli *cli, const char *conf, struct session *s, struct err *e)
+static int open_documents(struct cli *cli, const char *conf, const struct plan *before,
+			  struct session *s, struct err *e)
 {
 	const struct session_req req = {
 		.cli = cli,
 		.conf = conf,
 		.mode = MODE_DIFF,
 		.patience_ns = SESSION_LOOK_NS,
+		.before = before,
 	};
 	int r = session_open(s, &req, e);
 
@@ -41,9 +43,9 @@ int cmd_diff(struct cli *cli, struct err *e)
 			e, ERR_USAGE, 0,
 			"diff wants the documents before and those after: nodeup diff OLD NEW");
 	if (r == 0)
-		r = open_documents(cli, cli->args.v[0], &old, e);
+		r = open_documents(cli, cli->args.v[0], NULL, &old, e);
 	if (r == 0)
-		r = open_documents(cli, cli->args.v[1], &new, e);
+		r = open_documents(cli, cli->args.v[1], &old.plan, &new, e);
 	if (r == 0)
 		r = show_difference(cli, &old, &new, e);
 	session_close(&new);

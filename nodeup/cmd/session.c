@@ -160,6 +160,7 @@ static struct plan_req *request_plan(struct session *s, const struct session_req
 		.n_lost = s->boot.n_lost,
 		.verify = s->policy.verify,
 		.only = only_builder(req->mode),
+		.before = req->before,
 	};
 	/* a node has a container runtime, whatever the machine has that compares documents, and a distribution */
 	if (!policy_has_machine(&s->policy)) {

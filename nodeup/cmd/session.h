@@ -57,8 +57,9 @@ struct session {
 struct session_req {
 	const struct cli *cli;
 	enum mode mode;
-	const char *conf;    /* NULL: the command line's */
-	int64_t patience_ns; /* for documents that cannot be read */
+	const char *conf;          /* NULL: the command line's */
+	int64_t patience_ns;       /* for documents that cannot be read */
+	const struct plan *before; /* of a diff: that of the documents before; or NULL */
 	wait_fn *on_wait;
 	wait_fn *on_volume_wait; /* for what EC2 says of volumes */
 	int64_t deadline_ns;     /* of waiting for it; 0: none */

@@ -35,6 +35,7 @@ struct plan_req {
 	/* tells whether such a path is there, if no task is for it; NULL: it is */
 	bool (*has_file)(void *arg, const char *path);
 	void *has_file_arg;
+	const struct plan *before; /* of a diff: its files are there; or NULL */
 	bool no_keys; /* of the documents alone: key pairs and secrets that they need are empty */
 	const char *only;             /* one builder by name; NULL: all of the node's role */
 	const struct node_lost *lost; /* documents to put back */

@@ -42,6 +42,21 @@ static struct map map_by_title(struct arena *a, struct task *const *tasks, size_
 	return m;
 }
 
+/* Returns whether a task takes it away: a file, or a unit with its file. */
+static bool is_removed(const struct task *was, struct task *const *tasks, size_t n)
+{
+	const char *path = task_path(was);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct task_file *f = &tasks[i]->file;
+
+		if (tasks[i]->kind == TASK_FILE && f->unwanted &&
+		    (str_eq(f->unit, was->name) || str_eq(tasks[i]->name, path)))
+			return true;
+	}
+	return false;
+}
+
 struct strv baseline_left(struct arena *a, struct task *const *was, size_t n_was,
 			  struct task *const *tasks, size_t n)
 {
@@ -52,7 +67,7 @@ struct strv baseline_left(struct arena *a, struct task *const *was, size_t n_was
 		const struct task *t = was[i];
 
 		if (t->ops->stays && !(t->kind == TASK_FILE && t->file.unwanted) &&
-		    !map_get(&now, task_title(a, t)))
+		    !map_get(&now, task_title(a, t)) && !is_removed(t, tasks, n))
 			strv_add(a, &left, task_title(a, t));
 	}
 	return left;

@@ -56,6 +56,17 @@ static int superseded_check(const struct task *t, struct task_ctx *ctx, struct t
 	return r < 0 ? r : task_differs(diff, "%s", gone);
 }
 
+/* It is in the plan where the documents before put it there. */
+static int superseded_compare(const struct task *t, const struct task *was, struct task_ctx *ctx,
+			      struct task_diff *diff)
+{
+	(void)t;
+	(void)was;
+	(void)ctx;
+	diff->removes = true;
+	return task_differs(diff, "%s", gone);
+}
+
 static int leftover_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
 			  struct err *e)
 {
@@ -83,4 +94,5 @@ const struct task_ops task_superseded_ops = {
 	.on_main = true,
 	.check = superseded_check,
 	.apply = leftover_apply,
+	.compare = superseded_compare,
 };

@@ -98,6 +98,15 @@ static void add_service(struct plan *p)
 	strv_add(p->arena, &t->unit.inputs, BIN "protokube");
 }
 
+static bool is_there(const struct plan *p, const char *path)
+{
+	const struct plan_req *req = p->req;
+
+	if (req->before)
+		return plan_at(req->before, path);
+	return req->has_file && req->has_file(req->has_file_arg, path);
+}
+
 /* Removes what nodeup of kops 1.35 or older has left here, ours or its own. The pod kops-channels applies the addons now;
  * documents that have none leave it where it is. */
 static void remove_service(struct plan *p)
@@ -109,14 +118,13 @@ static void remove_service(struct plan *p)
 		BIN "channels",
 		env_file,
 	};
-	const struct plan_req *req = p->req;
 
 	if (str_is_empty(kops_of(p)->config->channels_manifest))
 		return;
-	for (size_t i = 0; req->has_file && i < ARRAY_LEN(left); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(left); i++) {
 		struct task *t;
 
-		if (kops_brings_file(p, left[i]) || !req->has_file(req->has_file_arg, left[i]))
+		if (kops_brings_file(p, left[i]) || !is_there(p, left[i]))
 			continue;
 		t = plan_no_file(p, left[i], "");
 		t->ops = &task_superseded_ops;
