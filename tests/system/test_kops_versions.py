@@ -537,6 +537,19 @@ def test_the_store_names_the_kops_of_what_it_has(tmp_path):
         node.close()
 
 
+def test_a_store_that_a_newer_kops_has_written_names_nothing(tmp_path):
+    """Its configuration is not the one that this node's document means."""
+    node = ControlPlane(tmp_path)
+    try:
+        node.write()
+        node.store("kops-version.txt", "1.36.1\n")
+        node.store("igconfig/control-plane/master-a/nodeupconfig.yaml", yaml.safe_dump(node.config) + "# newer\n")
+        done = node.run("plan")
+        assert done.returncode == CONFIG and says(done) == [] and "kops-version.txt" not in str(node.asked), (done.stderr, node.asked)
+    finally:
+        node.close()
+
+
 def test_each_kops_that_is_spoken_has_its_address():
     """`make dist` links one program below the name of each."""
     text = (pathlib.Path(__file__).parents[2] / "Makefile").read_text().replace("\\\n", "")
