@@ -33,6 +33,8 @@ struct item {
 	size_t arrived;  /* how many of the tasks that serve it are settled */
 	size_t seen;     /* and were at its last step */
 	bool differs;    /* check has said so, apply is under way */
+	bool checked;    /* the scheduler has heard what check said */
+	int turn;        /* of its check; 0: it has none */
 	bool dropped;    /* the run ended before a worker came to it */
 	int stage;       /* of its apply, when it began to wait last */
 	int r;           /* what the last step returned */
@@ -291,6 +293,7 @@ static void stepped(struct sched *s, struct item *it)
 {
 	struct run_outcome *o = it->o;
 
+	it->checked = true;
 	if (it->r < 0) {
 		step_failed(s, it);
 	} else if (!it->differs || (it->r == TASK_DONE && o->run.equal)) {
@@ -345,6 +348,22 @@ static bool is_woken(const struct run_outcome *o, bool events)
 	       (events && o->task->ops->on_main);
 }
 
+/* Returns whether a task of an earlier turn is being checked, or about to be. */
+static bool is_before_its_turn(const struct item *it)
+{
+	const struct sched *s = it->sched;
+
+	for (size_t i = 0; it->turn && !it->checked && i < s->req->n; i++) {
+		const struct item *other = &s->items[i];
+		const enum run_state state = other->o->state;
+
+		if (other->turn && other->turn < it->turn && !other->checked &&
+		    (state == RUN_READY || state == RUN_WORKING))
+			return true;
+	}
+	return false;
+}
+
 /* Returns whether an unsettled task can do something now. `events` says that something happened outside. */
 static bool is_due(const struct item *it, int64_t now, bool events)
 {
@@ -352,7 +371,7 @@ static bool is_due(const struct item *it, int64_t now, bool events)
 
 	switch (it->o->state) {
 	case RUN_READY:
-		return !it->differs || it->sched->open;
+		return it->differs ? it->sched->open : !is_before_its_turn(it);
 	case RUN_RETRYING:
 		return now >= run->next_ns;
 	case RUN_WAITING:
@@ -679,6 +698,8 @@ static void prepare(struct arena *a, struct sched *s, const struct run_req *req,
 		it->err = &errs[i];
 		it->o->error = &errs[req->n + i];
 		it->o->run.error = &errs[2 * req->n + i];
+		it->turn = it->o->task->ops->turn ? it->o->task->ops->turn(it->o->task, req->ctx)
+						  : 0;
 		it->nblock = req->tasks[i]->n_needs;
 		it->o->state = it->nblock ? RUN_BLOCKED_BY_NEEDS : RUN_READY;
 		rep->counts[it->o->state]++;

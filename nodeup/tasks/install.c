@@ -298,9 +298,16 @@ static int install_compare(const struct task *t, const struct task *was, struct 
 				      t->install.mode);
 }
 
+/* A member that is compared with what its archive has waits for that, and would hold a worker. */
+static int install_turn(const struct task *t, struct task_ctx *ctx)
+{
+	return ctx->verify && t->install.member ? 2 : 0;
+}
+
 const struct task_ops task_install_ops = {
 	.kind = "install",
 	.stays = true,
+	.turn = install_turn,
 	.check = install_check,
 	.apply = install_apply,
 	.compare = install_compare,

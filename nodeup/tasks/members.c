@@ -97,14 +97,6 @@ static void note_proven(struct archive *ar)
 	__atomic_store_n(&ar->proven, true, __ATOMIC_RELAXED);
 }
 
-void members_note_right(struct task_ctx *ctx, const struct asset *as)
-{
-	struct archive *ar = find(ctx->members, as);
-
-	if (ar)
-		note_proven(ar);
-}
-
 static struct told *find_told(const struct archive *ar, const char *member)
 {
 	struct told *t = ar->told;
@@ -375,6 +367,47 @@ static void wait_for_pass(struct members *m, const struct archive *ar)
 {
 	while (ar->is_read)
 		(void)pthread_cond_wait(&m->ended, &m->lock);
+}
+
+/* Returns whether something is installed that is looked for in this archive first. */
+static bool is_asked_first(const struct archive *ar, struct task_ctx *ctx)
+{
+	struct err ignored;
+	struct stat st;
+
+	for (size_t i = 0; i < ar->unpack->n_serves; i++) {
+		const struct task *t = ar->unpack->serves[i];
+
+		if (digest_eq(&t->install.sources[0]->digest, &ar->unpack->unpack.asset->digest) &&
+		    io_stat(ctx->root_fd, t->name, &st, &ignored) >= 0 && S_ISREG(st.st_mode))
+			return true;
+	}
+	return false;
+}
+
+enum cache_state members_recheck(struct task_ctx *ctx, const struct asset *as, struct err *e)
+{
+	struct members *m = ctx->members;
+	struct archive *ar = find(m, as);
+	enum cache_state state;
+	struct err ignored;
+
+	if (!ar)
+		return cache_inspect(ctx->cache, &as->digest, CACHE_BY_BYTES, e).state;
+	(void)pthread_mutex_lock(&m->lock);
+	wait_for_pass(m, ar);
+	ar->is_read = true;
+	(void)pthread_mutex_unlock(&m->lock);
+	state = cache_inspect(ctx->cache, &as->digest, CACHE_BY_BYTES, e).state;
+	if (state == CACHE_RIGHT)
+		note_proven(ar);
+	(void)pthread_mutex_lock(&m->lock);
+	ar->is_read = false;
+	if (state == CACHE_RIGHT && cache_is_signed(ctx->cache, as) && is_asked_first(ar, ctx))
+		(void)!read_entry(m, ar, ctx, NULL, false, &ignored);
+	(void)pthread_cond_broadcast(&m->ended);
+	(void)pthread_mutex_unlock(&m->lock);
+	return state;
 }
 
 int members_read(struct task_ctx *ctx, const struct task *unpack, struct err *e)

@@ -34,8 +34,9 @@ struct members *members_new(struct task_ctx *ctx, const struct task *const *task
 void members_free(struct members *m);
 /* To be given to the fetcher. */
 struct fetch_sink members_sink(struct members *m);
-/* Notes that the cache's bytes of an archive were found right just now: a run that believes nothing does not hash them again. */
-void members_note_right(struct task_ctx *ctx, const struct asset *as);
+/* Hash the cache's bytes of an asset. An archive of which something is installed is then read, for what a run that
+ * believes nothing compares with: who wants it meanwhile waits, and nobody hashes or reads it again. */
+enum cache_state members_recheck(struct task_ctx *ctx, const struct asset *as, struct err *e);
 /* Returns whether the archive was read to its end, by this process or, by its record, by another. */
 bool members_are_read(struct task_ctx *ctx, const struct asset *as);
 /* Returns whether a folder is still to be made where a member of this unpack task goes. */

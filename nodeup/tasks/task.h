@@ -102,8 +102,7 @@ struct task_diff {
 	char why[ERR_NOTE_MAX];
 	bool kept; /* the content is right: mode or owner are not */
 	bool lost; /* it was here and is damaged: to be done whether it is needed or not */
-	/* of what is lost: no task needs it now, so a failure is a warning, and stops nothing */
-	bool spare;
+	bool spare; /* of what is lost: no task needs it now, so a failure is a warning, and stops nothing */
 	bool missing;  /* nothing of it is there yet: it would be made, and not changed */
 	bool restarts; /* a unit that runs now, and would be restarted */
 	bool removes;  /* what is there would go, now or with --prune */
@@ -143,8 +142,9 @@ struct task_ops {
 	bool is_preflight; /* apply checks it before it does anything, and an error ends the run */
 	bool stays; /* what it made is on the machine when no document names it any more; a reload leaves nothing */
 	bool says_all_is_well; /* to others: it is skipped if an advisory task failed */
-	/* Returns how many bytes check reads; NULL: few. */
+	/* Return how many bytes check reads, and its turn: it begins when those of lower turns have ended. 0, NULL: few; none. */
 	uint64_t (*reads)(const struct task *, struct task_ctx *);
+	int (*turn)(const struct task *, struct task_ctx *);
 	/* TASK_EQUAL or TASK_DIFFERS with diff->why; no side effect. */
 	int (*check)(const struct task *, struct task_ctx *, struct task_diff *, struct err *);
 	/* TASK_DONE, or TASK_WAIT with run->waiting; called again after each wake-up. */

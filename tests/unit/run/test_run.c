@@ -287,6 +287,46 @@ static void what_reads_most_is_begun_first(void **state)
 	arena_free(g.arena);
 }
 
+/* The first turn takes so long that another check would end before it. */
+static int check_in_turn(const struct task *t, struct task_ctx *ctx, struct task_diff *d,
+			 struct err *e)
+{
+	if (script_of(t)->reads == 1)
+		(void)poll(NULL, 0, 20);
+	return scripted_check(t, ctx, d, e);
+}
+
+static int turn_of(const struct task *t, struct task_ctx *ctx)
+{
+	(void)ctx;
+	return (int)script_of(t)->reads;
+}
+
+/* Who would wait for what another reads holds no worker meanwhile. What cannot begin yet is not waited for. */
+static void a_check_waits_for_those_of_lower_turns(void **state)
+{
+	static const struct task_ops ops = {
+		.kind = "scripted", .turn = turn_of, .check = check_in_turn, .apply = scripted_apply
+	};
+	static const uint64_t turns[] = { 3, 2, 1, 1, 1, 0 };
+	struct graph g;
+
+	(void)state;
+	graph_new(&g, ARRAY_LEN(turns));
+	for (size_t i = 0; i < g.n; i++) {
+		g.tasks[i].ops = &ops;
+		g.scripts[i].reads = turns[i];
+	}
+	edge(&g, 4, 0);
+	assert_int_equal(execute(&g, dur_now() + 60 * DUR_SEC), 0);
+	assert_true(g.scripts[5].checked < g.scripts[2].checked);
+	assert_true(g.scripts[1].checked > g.scripts[2].checked);
+	assert_true(g.scripts[1].checked > g.scripts[3].checked);
+	assert_true(g.scripts[0].checked > g.scripts[1].checked);
+	assert_true(g.scripts[4].checked > g.scripts[0].checked);
+	arena_free(g.arena);
+}
+
 /* The longest way to the end decides when it ends. */
 static void what_most_waits_for_is_begun_first(void **state)
 {
@@ -615,6 +655,7 @@ int main(void)
 		cmocka_unit_test(who_waits_for_tasks_is_called_a_last_time),
 		cmocka_unit_test(a_last_call_comes_although_others_are_blocked),
 		cmocka_unit_test(what_reads_most_is_begun_first),
+		cmocka_unit_test(a_check_waits_for_those_of_lower_turns),
 		cmocka_unit_test(what_most_waits_for_is_begun_first),
 		cmocka_unit_test(a_task_that_waits_for_its_sources_is_called_by_these_alone),
 		cmocka_unit_test(who_waits_for_a_time_is_asked_no_sooner),
