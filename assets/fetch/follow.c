@@ -5,7 +5,7 @@
 #include "assets/fetch/mismatch.h"
 #include "nodeup/base/dur.h"
 
-enum { CHUNK = 256 * 1024, SLICE = 8 * 1024 * 1024 };
+enum { CHUNK = 512 * 1024, SLICE = 8 * 1024 * 1024 };
 
 static void send_errand(struct fetch_job *j, void (*errand)(void *arg), enum fetch_errand kind,
 			fetch_follow_fn *done)
