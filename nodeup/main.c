@@ -201,6 +201,8 @@ int main(int argc, char **argv)
 	keep_standard_fds();
 	/* a buffer of a transfer goes back when it is freed: left to itself, malloc keeps such ones from the second on */
 	(void)mallopt(M_MMAP_THRESHOLD, BUFFERS_LEAST);
+	/* an arena for each thread grows by pages, with a call for each time; threads that hash and move bytes rarely ask for memory */
+	(void)mallopt(M_ARENA_MAX, 1);
 	/* what is made here does not depend on the caller; what is secret says so itself */
 	(void)umask(022);
 	/* a reader that went away is an error of that write, and the end of us not before all is done */
