@@ -4,6 +4,7 @@
 #include <unistd.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/ending.h"
+#include "nodeup/base/io.h"
 #include "nodeup/base/log.h"
 #include "nodeup/base/paths.h"
 #include "nodeup/base/wait.h"
@@ -104,7 +105,9 @@ void apply_tell_beginning(const struct apply *ap)
 	struct strv lines;
 	struct err ignored;
 
-	if (health_read(a, ap->live_fd, &before, &ignored) < 0 || before.state != HEALTH_NEVER)
+	/* a later run says nothing here, and need not parse it */
+	if (io_is_there(ap->live_fd, OWN_STATUS) ||
+	    health_read(a, ap->live_fd, &before, &ignored) < 0 || before.state != HEALTH_NEVER)
 		return;
 	lines = notice_lines(a, &st);
 	notice_motd(ap->live_fd, &lines);
