@@ -115,6 +115,22 @@ static long free_id(struct arena *a, const struct db *passwd, const struct db *g
 	return id < ID_MAX ? id : -1;
 }
 
+/* passwd comes last: the names of the others are flushed with its own, which is in the same folder. */
+static int db_replace(struct task_ctx *ctx, const struct db *db, const struct buf *text,
+		      const struct io_attr *attr, struct err *e)
+{
+	autostage struct io_stage s = IO_STAGE_INIT;
+	int r = io_stage_open(ctx->root_fd, db->path, &s, e);
+
+	if (r >= 0)
+		r = io_write_fd(s.fd, db->path, buf_str(text), text->len, e);
+	if (r < 0 || str_eq(db->path, passwd_path))
+		return r < 0 ? r : io_stage_commit(&s, db->path, attr, e);
+	if (fsync(s.fd) < 0)
+		return err_sys(e, "sync '%s'", db->path);
+	return io_stage_publish(&s, db->path, attr, e);
+}
+
 /* The same file with one more line, in one step. A file that is new gets `mode`. */
 static int db_append(struct task_ctx *ctx, const struct db *db, const char *line, mode_t mode,
 		     struct err *e)
@@ -133,7 +149,7 @@ static int db_append(struct task_ctx *ctx, const struct db *db, const char *line
 	(void)buf_addf(&text, "%s\n", line);
 	if (buf_check(&text, db->path, e) < 0)
 		return -EFBIG;
-	return io_replace(ctx->root_fd, db->path, buf_str(&text), text.len, &attr, e);
+	return db_replace(ctx, db, &text, &attr, e);
 }
 
 struct user_files {

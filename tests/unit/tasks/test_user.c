@@ -60,6 +60,16 @@ static int check(struct world *w)
 	return the_user.ops->check(&the_user, &w->ctx, &w->diff, &w->e);
 }
 
+static int flushes;
+
+/* In front of the C library's. */
+int fsync(int fd)
+{
+	(void)fd;
+	flushes++;
+	return 0;
+}
+
 static int apply(struct world *w, struct task_run *run)
 {
 	*run = (struct task_run){ 0 };
@@ -113,6 +123,17 @@ static void user_four_ways(void **state)
 	assert_text(w, "/etc/passwd", "last:x:9:9::/:/bin/sh\n",
 		    "user:x:7:8:kept:/var/etcd:/sbin/nologin\n");
 	assert_int_equal(check(w), TASK_EQUAL);
+}
+
+/* Each file, and then the three names at once. */
+static void names_are_flushed_together(void **state)
+{
+	struct world *w = *state;
+
+	flushes = 0;
+	must_apply(w);
+	assert_all(w);
+	assert_int_equal(flushes, 4);
 }
 
 /* The mode is that of the file which a link leads to: that of the link itself would let all users write. */
@@ -242,6 +263,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WORLD_TEST(user_four_ways),
+		WORLD_TEST(names_are_flushed_together),
 		WORLD_TEST(a_killed_run_converges_to_the_same_ids),
 		WORLD_TEST(a_linked_file_keeps_its_mode),
 		WORLD_TEST(ids_of_others_are_not_taken),
