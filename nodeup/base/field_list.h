@@ -1,7 +1,6 @@
 /* field_list.h - one list of keys that makes a struct and its table
  * A list is a macro of X(type, member, key, ...). X##_NESTED, _IF and _LIST are rows of what has a table of its own, which
- * stands before the key; X##_INSIDE and _INSIDE_IF are sections whose members lie in the struct around them. SPEC is the
- * struct while rows are made.
+ * stands before the key; X##_INSIDE and _INSIDE_IF are sections whose members lie in the struct around them.
  * Owner: constants. Errors: none. Threads: all. */
 #pragma once
 
@@ -20,19 +19,25 @@
 	} m;
 #define FIELD_MEMBER_INSIDE(...)
 #define FIELD_MEMBER_INSIDE_IF(has, ...) bool has;
+/* The line of a table declares a struct whose one member is the table's own, for the rows of that line. */
+#define FIELD_CONCAT(a, b) a##b
+#define FIELD_NAME(a, b) FIELD_CONCAT(a, b)
+#define FIELD_SPEC struct FIELD_NAME(field_spec_of_line_, __LINE__)
 /* Rows of its table. */
-#define FIELD_ROW(type, m, k, ...) FIELD(SPEC, m, .key = (k), __VA_ARGS__),
-#define FIELD_ROW_NESTED(type, m, sch, k, ...) FIELD_NESTED(SPEC, m, sch, .key = (k), __VA_ARGS__),
+#define FIELD_ROW(type, m, k, ...) FIELD(FIELD_SPEC, spec.m, .key = (k), __VA_ARGS__),
+#define FIELD_ROW_NESTED(type, m, sch, k, ...) \
+	FIELD_NESTED(FIELD_SPEC, spec.m, sch, .key = (k), __VA_ARGS__),
 #define FIELD_ROW_IF(type, m, has, sch, k, ...) \
-	FIELD_NESTED_IF(SPEC, m, has, sch, .key = (k), __VA_ARGS__),
-#define FIELD_ROW_LIST(type, m, sch, k, ...) FIELD_LIST_OF(SPEC, m, sch, .key = (k), __VA_ARGS__),
+	FIELD_NESTED_IF(FIELD_SPEC, spec.m, spec.has, sch, .key = (k), __VA_ARGS__),
+#define FIELD_ROW_LIST(type, m, sch, k, ...) \
+	FIELD_LIST_OF(FIELD_SPEC, spec.m, sch, .key = (k), __VA_ARGS__),
 #define FIELD_ROW_INSIDE(sch, k, ...) FIELD_INSIDE(sch, .key = (k), __VA_ARGS__),
 #define FIELD_ROW_INSIDE_IF(has, sch, k, ...) \
-	FIELD_AT(FIELD_OBJECT, 0, offsetof(SPEC, has), sch, .key = (k), __VA_ARGS__),
-/* The schema, whose table has no name of its own. */
-#define SCHEMA_OF_LIST(label, list)                                         \
+	FIELD_AT(FIELD_OBJECT, 0, offsetof(FIELD_SPEC, spec.has), sch, .key = (k), __VA_ARGS__),
+/* The schema of a struct, whose table has no name of its own. It stands on one line. */
+#define SCHEMA_OF_LIST(type, label, list)                                   \
 	{                                                                   \
-		.name = (label), .size = sizeof(SPEC),                      \
+		.name = (label), .size = sizeof(FIELD_SPEC { type spec; }), \
 		.fields = (const struct field[]){ list(FIELD_ROW) },        \
 		.n = ARRAY_LEN(((const struct field[]){ list(FIELD_ROW) })) \
 	}

@@ -10,9 +10,7 @@ static const struct {
 	{ "aarch64", "arm64" },
 };
 
-#define SPEC struct facts
-const struct schema facts_schema = SCHEMA_OF_LIST("Facts", FACTS);
-#undef SPEC
+const struct schema facts_schema = SCHEMA_OF_LIST(struct facts, "Facts", FACTS);
 
 struct unknown {
 	struct arena *arena;

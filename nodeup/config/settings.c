@@ -6,9 +6,7 @@
 #include "nodeup/base/str.h"
 #include "nodeup/config/vintage.h"
 
-#define SPEC struct settings_doc
-const struct schema settings_schema = SCHEMA_OF_LIST("Settings", SETTINGS);
-#undef SPEC
+const struct schema settings_schema = SCHEMA_OF_LIST(struct settings_doc, "Settings", SETTINGS);
 
 /* The texts of a list. */
 static int texts_of(struct arena *a, const struct tree *list, const char *key,

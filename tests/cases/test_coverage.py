@@ -41,7 +41,7 @@ def lists(of_programs=True):
 
 def documents():
     """The rows of all tables but those of programs."""
-    return "\n" + "\n".join(lists(of_programs=False).values()) + (CONFIG / "spec.c").read_text()
+    return "\n" + "\n".join(lists(of_programs=False).values())
 
 
 def rows(text):

@@ -15,31 +15,24 @@ static bool is_https(const char *s)
 static const struct field_format https = { "an https URL", is_https };
 
 /* clang-format off */
-#define SPEC struct kops_config_server
-const struct schema kops_config_server_schema = SCHEMA_OF_LIST("ConfigServer", KOPS_CONFIG_SERVER);
-#undef SPEC
+const struct schema kops_config_server_schema = SCHEMA_OF_LIST(struct kops_config_server, "ConfigServer", KOPS_CONFIG_SERVER);
 
-#define SPEC struct kops_boot
-static const struct field boot_fields[] = {
-	KOPS_BOOT(FIELD_ROW)
-#define F(m, ...) FIELD(SPEC, settings.m, __VA_ARGS__)
-	F(url_rewrites, .key = "urlRewrites", .shape = TREE_SEQ, .secret = true,
-	  .doc = "ours: rules that change URLs"),
-	F(mirrors, .key = "mirrors", .shape = TREE_SEQ, .secret = true,
-	  .doc = "ours: where else files lie"),
-	F(ca_bundle, .key = "caBundle", .doc = "ours: PEM file of CAs for downloads"),
-	F(accept_keys, .key = "acceptKeys", .shape = TREE_SEQ,
-	  .doc = "ours: keys that nodeup does not know and is to leave alone"),
-	F(accept, .key = "accept", .shape = TREE_SEQ,
-	  .doc = "ours: keys whose values go on with a warning where a program is said to refuse them"),
-	F(ignore_host_checks, .key = "ignoreHostChecks",
-	  .doc = "ours: try a Kubernetes that cannot run on this host"),
-#undef F
-};
-#undef SPEC
+#define BOOT_CONFIG(X) \
+	KOPS_BOOT(X) \
+	X(const struct tree *, settings.url_rewrites, "urlRewrites", .shape = TREE_SEQ, .secret = true, \
+	  .doc = "ours: rules that change URLs") \
+	X(const struct tree *, settings.mirrors, "mirrors", .shape = TREE_SEQ, .secret = true, \
+	  .doc = "ours: where else files lie") \
+	X(const char *, settings.ca_bundle, "caBundle", .doc = "ours: PEM file of CAs for downloads") \
+	X(const struct tree *, settings.accept_keys, "acceptKeys", .shape = TREE_SEQ, \
+	  .doc = "ours: keys that nodeup does not know and is to leave alone") \
+	X(const struct tree *, settings.accept, "accept", .shape = TREE_SEQ, \
+	  .doc = "ours: keys whose values go on with a warning where a program is said to refuse them") \
+	X(struct opt_bool, settings.ignore_host_checks, "ignoreHostChecks", \
+	  .doc = "ours: try a Kubernetes that cannot run on this host")
 /* clang-format on */
 
-const struct schema kops_boot_schema = SCHEMA(struct kops_boot, "BootConfig", boot_fields);
+const struct schema kops_boot_schema = SCHEMA_OF_LIST(struct kops_boot, "BootConfig", BOOT_CONFIG);
 
 /* What is being checked. */
 struct look {

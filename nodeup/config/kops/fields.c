@@ -8,17 +8,14 @@
 #define CONF(p) .config = (p), .doc = p " of its configuration"
 
 /* clang-format off */
-#define SPEC struct kops_leader_election
-const struct schema kops_leader_election_schema = SCHEMA_OF_LIST("LeaderElectionConfiguration", KOPS_LEADER_ELECTION);
-#undef SPEC
-#define SPEC struct kops_kubelet
+const struct schema kops_leader_election_schema = SCHEMA_OF_LIST(struct kops_leader_election, "LeaderElectionConfiguration", KOPS_LEADER_ELECTION);
 #define IN_FLAGS(v) 0
 #define IN_FILE(v) (v)
 #define MOVED(f, p) CONF(p)
 #define LEFT(p, f) FLAG(f)
 #define GONE(f) .doc = "flag --" f " to kops 1.35, then not used"
 #define CAME(...) __VA_ARGS__
-const struct schema kops_kubelet_schema = SCHEMA_OF_LIST("KubeletConfigSpec", KOPS_KUBELET);
+const struct schema kops_kubelet_schema = SCHEMA_OF_LIST(struct kops_kubelet, "KubeletConfigSpec", KOPS_KUBELET);
 #undef IN_FLAGS
 #undef IN_FILE
 #undef MOVED
@@ -31,72 +28,39 @@ const struct schema kops_kubelet_schema = SCHEMA_OF_LIST("KubeletConfigSpec", KO
 #define LEFT(p, f) CONF(p)
 #define GONE(f) FLAG(f)
 #define CAME(...) .doc = "not known"
-const struct schema kops_kubelet_flags_schema = SCHEMA_OF_LIST("KubeletConfigSpec", KOPS_KUBELET);
-#undef SPEC
-#define SPEC struct kops_kube_proxy
-const struct schema kops_kube_proxy_schema = SCHEMA_OF_LIST("KubeProxyConfig", KOPS_KUBE_PROXY);
-#undef SPEC
-#define SPEC struct kops_kube_apiserver
-const struct schema kops_kube_apiserver_schema = SCHEMA_OF_LIST("KubeAPIServerConfig", KOPS_KUBE_APISERVER);
-#undef SPEC
-#define SPEC struct kops_kcm
-const struct schema kops_kcm_schema = SCHEMA_OF_LIST("KubeControllerManagerConfig", KOPS_KCM);
-#undef SPEC
-#define SPEC struct kops_scheduler
-const struct schema kops_scheduler_schema = SCHEMA_OF_LIST("KubeSchedulerConfig", KOPS_SCHEDULER);
-#undef SPEC
-#define SPEC struct kops_packages
-static const struct schema packages_schema = SCHEMA_OF_LIST("PackagesConfig", KOPS_PACKAGES);
-#undef SPEC
-#define SPEC struct kops_gpu
-static const struct schema gpu_schema = SCHEMA_OF_LIST("NvidiaGPUConfig", KOPS_GPU);
-#undef SPEC
-#define SPEC struct kops_gvisor
-static const struct schema gvisor_schema = SCHEMA_OF_LIST("GVisorConfig", KOPS_GVISOR);
-#undef SPEC
-#define SPEC struct kops_containerd
-static const struct schema runc_schema = SCHEMA_OF_LIST("Runc", KOPS_RUNC);
-static const struct schema nri_schema = SCHEMA_OF_LIST("NRIConfig", KOPS_NRI);
-const struct schema kops_containerd_schema = SCHEMA_OF_LIST("ContainerdConfig", KOPS_CONTAINERD);
-#undef SPEC
-#define SPEC struct kops_networking
-static const struct schema nothing_schema = { .name = "Networking", .size = sizeof(SPEC) };
-static const struct schema calico_schema = SCHEMA_OF_LIST("CalicoNetworkingSpec", KOPS_CALICO);
-static const struct schema cilium_schema = SCHEMA_OF_LIST("CiliumNetworkingSpec", KOPS_CILIUM);
-static const struct schema cni_schema = SCHEMA_OF_LIST("CNINetworkingSpec", KOPS_CNI);
-static const struct schema http_proxy_schema = SCHEMA_OF_LIST("HTTPProxy", KOPS_HTTP_PROXY);
-static const struct schema egress_proxy_schema = SCHEMA_OF_LIST("EgressProxySpec", KOPS_EGRESS_PROXY);
-static const struct schema networking_schema = SCHEMA_OF_LIST("NetworkingSpec", KOPS_NETWORKING);
-#undef SPEC
-#define SPEC struct kops_volume_mount
-const struct schema kops_volume_mount_schema = SCHEMA_OF_LIST("VolumeMountSpec", KOPS_VOLUME_MOUNT);
-#undef SPEC
-#define SPEC struct kops_file_asset
-const struct schema kops_file_asset_schema = SCHEMA_OF_LIST("FileAssetSpec", KOPS_FILE_ASSET);
-#undef SPEC
-#define SPEC struct kops_hook
-static const struct schema exec_container_schema = SCHEMA_OF_LIST("ExecContainerAction", KOPS_EXEC_CONTAINER);
-const struct schema kops_hook_schema = SCHEMA_OF_LIST("HookSpec", KOPS_HOOK);
-#undef SPEC
-#define SPEC struct kops_oidc
-const struct schema kops_oidc_schema = SCHEMA_OF_LIST("OIDCAuthenticationSpec", KOPS_OIDC);
-#undef SPEC
-#define SPEC struct kops_apiserver_config
-static const struct schema auth_nothing_schema = { .name = "AuthenticationSpec", .size = sizeof(SPEC) };
-static const struct schema authentication_schema = SCHEMA_OF_LIST("AuthenticationSpec", KOPS_AUTHENTICATION);
-static const struct schema load_balancer_schema = SCHEMA_OF_LIST("LoadBalancerAccessSpec", KOPS_LOAD_BALANCER);
-static const struct schema api_schema = SCHEMA_OF_LIST("APISpec", KOPS_API);
-static const struct schema apiserver_schema = SCHEMA_OF_LIST("APIServerConfig", KOPS_APISERVER_CONFIG);
-#undef SPEC
-#define SPEC struct kops_static_manifest
-static const struct schema static_manifest_schema = SCHEMA_OF_LIST("StaticManifest", KOPS_STATIC_MANIFEST);
-#undef SPEC
-#define SPEC struct kops_config
-static const struct schema config_store_schema = SCHEMA_OF_LIST("ConfigStoreSpec", KOPS_CONFIG_STORE);
-static const struct schema control_plane_schema = SCHEMA_OF_LIST("ControlPlaneConfig", KOPS_CONTROL_PLANE);
-static const struct schema discovery_schema = SCHEMA_OF_LIST("DiscoveryServiceOptions", KOPS_DISCOVERY);
-const struct schema kops_config_schema = SCHEMA_OF_LIST("NodeupConfig", KOPS_CONFIG);
-#undef SPEC
+const struct schema kops_kubelet_flags_schema = SCHEMA_OF_LIST(struct kops_kubelet, "KubeletConfigSpec", KOPS_KUBELET);
+const struct schema kops_kube_proxy_schema = SCHEMA_OF_LIST(struct kops_kube_proxy, "KubeProxyConfig", KOPS_KUBE_PROXY);
+const struct schema kops_kube_apiserver_schema = SCHEMA_OF_LIST(struct kops_kube_apiserver, "KubeAPIServerConfig", KOPS_KUBE_APISERVER);
+const struct schema kops_kcm_schema = SCHEMA_OF_LIST(struct kops_kcm, "KubeControllerManagerConfig", KOPS_KCM);
+const struct schema kops_scheduler_schema = SCHEMA_OF_LIST(struct kops_scheduler, "KubeSchedulerConfig", KOPS_SCHEDULER);
+static const struct schema packages_schema = SCHEMA_OF_LIST(struct kops_packages, "PackagesConfig", KOPS_PACKAGES);
+static const struct schema gpu_schema = SCHEMA_OF_LIST(struct kops_gpu, "NvidiaGPUConfig", KOPS_GPU);
+static const struct schema gvisor_schema = SCHEMA_OF_LIST(struct kops_gvisor, "GVisorConfig", KOPS_GVISOR);
+static const struct schema runc_schema = SCHEMA_OF_LIST(struct kops_containerd, "Runc", KOPS_RUNC);
+static const struct schema nri_schema = SCHEMA_OF_LIST(struct kops_containerd, "NRIConfig", KOPS_NRI);
+const struct schema kops_containerd_schema = SCHEMA_OF_LIST(struct kops_containerd, "ContainerdConfig", KOPS_CONTAINERD);
+static const struct schema nothing_schema = { .name = "Networking", .size = sizeof(struct kops_networking) };
+static const struct schema calico_schema = SCHEMA_OF_LIST(struct kops_networking, "CalicoNetworkingSpec", KOPS_CALICO);
+static const struct schema cilium_schema = SCHEMA_OF_LIST(struct kops_networking, "CiliumNetworkingSpec", KOPS_CILIUM);
+static const struct schema cni_schema = SCHEMA_OF_LIST(struct kops_networking, "CNINetworkingSpec", KOPS_CNI);
+static const struct schema http_proxy_schema = SCHEMA_OF_LIST(struct kops_networking, "HTTPProxy", KOPS_HTTP_PROXY);
+static const struct schema egress_proxy_schema = SCHEMA_OF_LIST(struct kops_networking, "EgressProxySpec", KOPS_EGRESS_PROXY);
+static const struct schema networking_schema = SCHEMA_OF_LIST(struct kops_networking, "NetworkingSpec", KOPS_NETWORKING);
+const struct schema kops_volume_mount_schema = SCHEMA_OF_LIST(struct kops_volume_mount, "VolumeMountSpec", KOPS_VOLUME_MOUNT);
+const struct schema kops_file_asset_schema = SCHEMA_OF_LIST(struct kops_file_asset, "FileAssetSpec", KOPS_FILE_ASSET);
+static const struct schema exec_container_schema = SCHEMA_OF_LIST(struct kops_hook, "ExecContainerAction", KOPS_EXEC_CONTAINER);
+const struct schema kops_hook_schema = SCHEMA_OF_LIST(struct kops_hook, "HookSpec", KOPS_HOOK);
+const struct schema kops_oidc_schema = SCHEMA_OF_LIST(struct kops_oidc, "OIDCAuthenticationSpec", KOPS_OIDC);
+static const struct schema auth_nothing_schema = { .name = "AuthenticationSpec", .size = sizeof(struct kops_apiserver_config) };
+static const struct schema authentication_schema = SCHEMA_OF_LIST(struct kops_apiserver_config, "AuthenticationSpec", KOPS_AUTHENTICATION);
+static const struct schema load_balancer_schema = SCHEMA_OF_LIST(struct kops_apiserver_config, "LoadBalancerAccessSpec", KOPS_LOAD_BALANCER);
+static const struct schema api_schema = SCHEMA_OF_LIST(struct kops_apiserver_config, "APISpec", KOPS_API);
+static const struct schema apiserver_schema = SCHEMA_OF_LIST(struct kops_apiserver_config, "APIServerConfig", KOPS_APISERVER_CONFIG);
+static const struct schema static_manifest_schema = SCHEMA_OF_LIST(struct kops_static_manifest, "StaticManifest", KOPS_STATIC_MANIFEST);
+static const struct schema config_store_schema = SCHEMA_OF_LIST(struct kops_config, "ConfigStoreSpec", KOPS_CONFIG_STORE);
+static const struct schema control_plane_schema = SCHEMA_OF_LIST(struct kops_config, "ControlPlaneConfig", KOPS_CONTROL_PLANE);
+static const struct schema discovery_schema = SCHEMA_OF_LIST(struct kops_config, "DiscoveryServiceOptions", KOPS_DISCOVERY);
+const struct schema kops_config_schema = SCHEMA_OF_LIST(struct kops_config, "NodeupConfig", KOPS_CONFIG);
 /* clang-format on */
 
 const struct schema *kops_kubelet_schema_of(const struct kops_config *c)

@@ -74,9 +74,7 @@ struct image {
 	IMAGE(FIELD_MEMBER)
 };
 
-#define SPEC struct image
-static const struct schema image_schema = SCHEMA_OF_LIST("Image", IMAGE);
-#undef SPEC
+static const struct schema image_schema = SCHEMA_OF_LIST(struct image, "Image", IMAGE);
 
 static int read_image(struct arena *a, const struct tree *item, const char *path,
 		      const struct dialect_opts *o, struct node_image *ret, struct err *e)
@@ -147,13 +145,9 @@ struct keyset {
 	KEYSET(FIELD_MEMBER)
 };
 
-#define SPEC struct key
-static const struct schema key_schema = SCHEMA_OF_LIST("KeysetItem", KEY);
-#undef SPEC
-#define SPEC struct keyset
-static const struct schema spec_schema = SCHEMA_OF_LIST("KeysetSpec", KEYSET_SPEC);
-static const struct schema keyset_schema = SCHEMA_OF_LIST("Keyset", KEYSET);
-#undef SPEC
+static const struct schema key_schema = SCHEMA_OF_LIST(struct key, "KeysetItem", KEY);
+static const struct schema spec_schema = SCHEMA_OF_LIST(struct keyset, "KeysetSpec", KEYSET_SPEC);
+static const struct schema keyset_schema = SCHEMA_OF_LIST(struct keyset, "Keyset", KEYSET);
 
 static const struct key *find_key(const struct keyset *set, const char *id)
 {

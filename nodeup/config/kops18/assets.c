@@ -19,9 +19,7 @@ struct entry {
 	ENTRY(FIELD_MEMBER)
 };
 
-#define SPEC struct entry
-static const struct schema entry_schema = SCHEMA_OF_LIST("Asset", ENTRY);
-#undef SPEC
+static const struct schema entry_schema = SCHEMA_OF_LIST(struct entry, "Asset", ENTRY);
 
 static int read_entry(struct arena *a, const struct tree *item, const char *path,
 		      const struct dialect_opts *o, struct node_text *ret, struct err *e)

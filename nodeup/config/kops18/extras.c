@@ -49,15 +49,11 @@ struct file_asset {
 	FILE_ASSET(FIELD_MEMBER)
 };
 
-#define SPEC struct action
-static const struct schema action_schema = SCHEMA_OF_LIST("ExecContainerAction", ACTION);
-#undef SPEC
-#define SPEC struct hook
-const struct schema kops18_hook_schema = SCHEMA_OF_LIST("HookSpec", HOOK);
-#undef SPEC
-#define SPEC struct file_asset
-const struct schema kops18_file_asset_schema = SCHEMA_OF_LIST("FileAssetSpec", FILE_ASSET);
-#undef SPEC
+static const struct schema action_schema =
+	SCHEMA_OF_LIST(struct action, "ExecContainerAction", ACTION);
+const struct schema kops18_hook_schema = SCHEMA_OF_LIST(struct hook, "HookSpec", HOOK);
+const struct schema kops18_file_asset_schema =
+	SCHEMA_OF_LIST(struct file_asset, "FileAssetSpec", FILE_ASSET);
 
 /* An item of one of the lists. */
 struct item {

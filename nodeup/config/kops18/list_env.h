@@ -21,6 +21,39 @@
 	X(const struct tree *, volume_mounts, "volumeMounts", .doc = "disks, as in the instance group") \
 	X(const char *, assets_signature, "assetsSignature", .doc = "of minisign, over the lines of Assets; not of kops")
 
+/* the settings of nodeup.d, and what else is ours */
+#define KOPS18_SETTINGS(X) \
+	X(const struct tree *, settings.url_rewrites, "urlRewrites", .shape = TREE_SEQ, .secret = true, \
+	  .doc = "FROM=TO: where URLs that begin so are fetched instead; not of kops") \
+	X(const struct tree *, settings.mirrors, "mirrors", .shape = TREE_SEQ, .secret = true, \
+	  .doc = "FROM=TO: where assets whose URLs begin so are asked for first; not of kops") \
+	X(const struct tree *, settings.accept, "accept", .shape = TREE_SEQ, \
+	  .doc = "keys whose values go on with a warning where a program is said to refuse them; not of kops") \
+	X(const char *, settings.ca_bundle, "caBundle", \
+	  .doc = "file of the CA certificates that servers are checked by; not of kops") \
+	X(const struct tree *, settings.public_keys, "publicKeys", .shape = TREE_SEQ, \
+	  .doc = "public keys of minisign, if the machine has none of its own; not of kops") \
+	X(struct opt_bool, settings.require_signatures, "requireSignatures", \
+	  .doc = "refuse assets without a signature; not of kops") \
+	X(struct opt_bool, settings.keep_assets, "keepAssets", \
+	  .doc = "keep a copy of each program in the cache; not of kops") \
+	X(struct opt_bool, settings.ignore_host_checks, "ignoreHostChecks", \
+	  .doc = "try a Kubernetes that cannot run on this host; not of kops") \
+	X(struct opt_bool, settings.quiet_console, "quietConsole", \
+	  .doc = "write nothing on the console of the machine; not of kops") \
+	X(struct opt_dur, settings.console_after, "consoleAfter", \
+	  .doc = "age of a run at which the console is told what it waits for; not of kops") \
+	X(const char *, settings.status_url, "statusURL", \
+	  .doc = "s3://BUCKET/PREFIX where the status of each run goes as well; not of kops") \
+	X(struct strv, packages, "packages", .doc = "packages of the distribution to install; not of kops")
+
+/* source: kops 1.8.1 pkg/apis/nodeup/config.go Image */
+#define KOPS18_IMAGE(X) \
+	X(const char *, name, "name", .doc = "image name for the runtime") \
+	X(const char *, source, "source", .doc = "URL of the archive") \
+	X(const char *, hash, "hash", .doc = "hash of the archive") \
+	X(const char *, signature, "signature", .doc = "of minisign, over the archive; not of kops")
+
 #define KOPS18_OBJECT(X) \
 	X(const char *, api_version, "apiVersion", .oneof = "kops/v1alpha2", .doc = "version of the object") \
 	X(const char *, kind, "kind", .doc = "kind of the object") \

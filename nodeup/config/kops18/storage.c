@@ -48,12 +48,8 @@ struct mount {
 	MOUNT(FIELD_MEMBER)
 };
 
-#define SPEC struct bind
-static const struct schema bind_schema = SCHEMA_OF_LIST("VolumeBind", BIND);
-#undef SPEC
-#define SPEC struct mount
-const struct schema storage_mount_schema = SCHEMA_OF_LIST("VolumeMountSpec", MOUNT);
-#undef SPEC
+static const struct schema bind_schema = SCHEMA_OF_LIST(struct bind, "VolumeBind", BIND);
+const struct schema storage_mount_schema = SCHEMA_OF_LIST(struct mount, "VolumeMountSpec", MOUNT);
 
 /* One item of volumeMounts on its way into the model. */
 struct item {

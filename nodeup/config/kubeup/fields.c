@@ -56,25 +56,20 @@ static const struct field_format line = { "a text of one line", str_is_line };
 #define SECRET .secret = true
 #define NOTHING "has no effect on AWS"
 
-#define SPEC struct kubeup_env
-static const struct field env_fields[] = {
-	KUBEUP_KEYS(FIELD_ROW)
-#define F(m, ...) FIELD(struct kubeup_env, settings.m, __VA_ARGS__)
-	F(url_rewrites, .key = "urlRewrites", .shape = TREE_SEQ, SECRET, .doc = "as in nodeup.d; not of kube-up, nor are the next ten"),
-	F(mirrors, .key = "mirrors", .shape = TREE_SEQ, SECRET, .doc = "as in nodeup.d"),
-	F(accept, .key = "accept", .shape = TREE_SEQ, .doc = "as in nodeup.d"),
-	F(ca_bundle, .key = "caBundle", .doc = "as in nodeup.d"),
-	F(public_keys, .key = "publicKeys", .shape = TREE_SEQ, .doc = "as in nodeup.d"),
-	F(require_signatures, .key = "requireSignatures", .doc = "as in nodeup.d"),
-	F(keep_assets, .key = "keepAssets", .doc = "as in nodeup.d"),
-	F(ignore_host_checks, .key = "ignoreHostChecks", .doc = "as in nodeup.d"),
-	F(quiet_console, .key = "quietConsole", .doc = "as in nodeup.d"),
-	F(console_after, .key = "consoleAfter", .doc = "as in nodeup.d"),
-	F(status_url, .key = "statusURL", .doc = "as in nodeup.d"),
-#undef F
-};
-#undef SPEC
+#define ENV_OF_KUBEUP(X) \
+	KUBEUP_KEYS(X) \
+	X(const struct tree *, settings.url_rewrites, "urlRewrites", .shape = TREE_SEQ, SECRET, .doc = "as in nodeup.d; not of kube-up, nor are the next ten") \
+	X(const struct tree *, settings.mirrors, "mirrors", .shape = TREE_SEQ, SECRET, .doc = "as in nodeup.d") \
+	X(const struct tree *, settings.accept, "accept", .shape = TREE_SEQ, .doc = "as in nodeup.d") \
+	X(const char *, settings.ca_bundle, "caBundle", .doc = "as in nodeup.d") \
+	X(const struct tree *, settings.public_keys, "publicKeys", .shape = TREE_SEQ, .doc = "as in nodeup.d") \
+	X(struct opt_bool, settings.require_signatures, "requireSignatures", .doc = "as in nodeup.d") \
+	X(struct opt_bool, settings.keep_assets, "keepAssets", .doc = "as in nodeup.d") \
+	X(struct opt_bool, settings.ignore_host_checks, "ignoreHostChecks", .doc = "as in nodeup.d") \
+	X(struct opt_bool, settings.quiet_console, "quietConsole", .doc = "as in nodeup.d") \
+	X(struct opt_dur, settings.console_after, "consoleAfter", .doc = "as in nodeup.d") \
+	X(const char *, settings.status_url, "statusURL", .doc = "as in nodeup.d")
 /* clang-format on */
 
 const struct schema kubeup_env_schema =
-	SCHEMA(struct kubeup_env, "kube_env.yaml of kube-up", env_fields);
+	SCHEMA_OF_LIST(struct kubeup_env, "kube_env.yaml of kube-up", ENV_OF_KUBEUP);
