@@ -27,8 +27,6 @@
 #include "nodeup/run/pause.h"
 #include "nodeup/run/window.h"
 #include "nodeup/cmd/service.h"
-#include "nodeup/cmd/session_cache.h"
-#include "nodeup/cmd/session_disks.h"
 #include "nodeup/tasks/state.h"
 #include "units/journal.h"
 #include "units/notify.h"

@@ -10,7 +10,7 @@
 #include "nodeup/cmd/offline.h"
 #include "nodeup/run/progress.h"
 #include "nodeup/run/report.h"
-#include "nodeup/cmd/session_cache.h"
+#include "nodeup/cmd/session.h"
 #include "nodeup/tasks/state.h"
 
 /* the builder of an image is there to see that a store does not answer */

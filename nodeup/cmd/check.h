@@ -6,7 +6,6 @@
 
 #include "nodeup/base/map.h"
 #include "nodeup/cmd/session.h"
-#include "nodeup/cmd/session_disks.h"
 
 enum check_result { CHECK_RIGHT, CHECK_ODD, CHECK_SKIPPED, CHECK_FAILED };
 

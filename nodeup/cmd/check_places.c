@@ -8,7 +8,6 @@
 #include <sys/statvfs.h>
 #include "nodeup/base/paths.h"
 #include "nodeup/base/print.h"
-#include "nodeup/cmd/session_cache.h"
 #include "nodeup/tasks/installed.h"
 #include "nodeup/tasks/state.h"
 

@@ -4,7 +4,7 @@
 #include "nodeup/base/log.h"
 #include "nodeup/run/history.h"
 #include "nodeup/run/interrupted.h"
-#include "nodeup/cmd/session_cache.h"
+#include "nodeup/cmd/session.h"
 #include "units/notify.h"
 
 static void say_wait(const struct ending_event *ev)

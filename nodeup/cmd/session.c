@@ -1,9 +1,7 @@
-#include "nodeup/cmd/session_cache.h"
+#include "nodeup/cmd/session.h"
 #include "nodeup/cmd/boot.h"
 #include "nodeup/cmd/records.h"
 #include "nodeup/documents/location.h"
-#include "nodeup/cmd/session_cache.h"
-#include "nodeup/cmd/session_disks.h"
 
 #include <stdlib.h>
 #include <string.h>

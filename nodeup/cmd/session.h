@@ -3,7 +3,8 @@
  * the engines. Closing in reverse order is what keeps late callbacks away from freed memory.
  * Owner: session_open/session_close, also after a failed open. Errors: as bootstrap and plan.
  * Threads: one.
- * Tests: test_plan.py, test_rerun.py. */
+ * Tests: test_plan.py, test_rerun.py, test_loop_disks.py, test_master_volumes.py, test_ec2_emulator.py,
+ * test_ec2_faults.py, test_cache_max.py, test_cache_shared.py. */
 #pragma once
 
 #include "nodeup/base/dur.h"
@@ -87,3 +88,31 @@ void session_look(struct session *s, bool verify, struct run_report *ret);
 bool session_sweep(const struct session *s);
 /* The name of the service this process runs in, from its control group; NULL for none. */
 char *session_own_unit(struct arena *a);
+
+/* Give the tasks the host's disks, see that no other instance has a volume of EBS, and find the UUIDs that volumes
+ * which persist have already; not in an image. Reads only. */
+int session_disks(struct session *s, const struct session_req *req, struct plan_req *plan,
+		  struct err *e) must_check;
+/* Look at every volume before anything is changed: what must not be done is an error here. */
+int session_preflight(struct session *s, struct err *e) must_check;
+/* Ask, and tell the tasks by which names volumes are attached whose disks tell no id. An apply waits for an answer about volumes
+ * that are named by id; of one that is named by a device, no answer is a warning: no role of kops' nodes may ask. */
+int session_ebs(struct session *s, const struct session_req *req, struct err *e) must_check;
+/* Ask once about disks that came later, as volume_guard.may_use; arg is the session. */
+int session_may_use(void *arg, const struct node_volume *v, const struct disks *disks,
+		    struct err *e) must_check;
+
+/* The asset cache of this command, as the host sees it. */
+const char *session_cache_dir(const struct cli *cli);
+/* Open the session's, unless it is open. */
+int session_open_cache(struct session *s, const struct session_req *req, struct err *e) must_check;
+/* Begin to hash what lies in it without a record, beside whatever this thread does, until session_end_ahead. */
+void session_read_ahead(struct session *s, const struct session_req *req);
+/* End that after the entry at hand; nothing to do if it never began. */
+void session_end_ahead(struct session *s);
+/* How many bytes of unfinished downloads the cache of this command line has. Any thread. */
+uint64_t session_kept_bytes(const struct cli *cli);
+/* Have other processes leave alone what this run is about to use. */
+void session_note_use(struct session *s);
+/* Evicts entries that no document names, the least recently used first, until max bytes are left. 0: 8 GiB; below 0: no limit. */
+void session_trim_cache(struct session *s, int64_t max);

@@ -1,4 +1,6 @@
-#include "nodeup/cmd/session_cache.h"
+/* session_cache.c - what of the cache a run's documents name
+ * An entry that is named is not evicted by this run, nor by another for an hour after this one began to use it or ended. */
+#include "nodeup/cmd/session.h"
 #include "nodeup/documents/location.h"
 
 #include <fcntl.h>

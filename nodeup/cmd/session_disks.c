@@ -1,7 +1,6 @@
-#include "nodeup/cmd/session_disks.h"
+#include "nodeup/cmd/session.h"
 
 #include "nodeup/aws/imds.h"
-#include "nodeup/cmd/session_ebs.h"
 
 /* Only an instance store may be promised by IMDS and known by nothing else. */
 static bool wants_store(const struct node_volumes *volumes)

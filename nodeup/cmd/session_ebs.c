@@ -1,4 +1,9 @@
-#include "nodeup/cmd/session_ebs.h"
+/* session_ebs.c - asks EC2 whether another instance has a volume of EBS, before this machine first uses it
+ * A disk does not say who else has it, and two instances that mount one file system destroy it. Only volumes of the documents
+ * that this machine did not use before cost a call, and one call asks for all.
+ * Errors: REFUSED of a volume that another instance has or may have, CONFIG of one whose disk nothing names, NET without an
+ * answer. Source: Amazon EC2 API reference, DescribeVolumes. */
+#include "nodeup/cmd/session.h"
 
 #include "nodeup/aws/ec2.h"
 #include "nodeup/base/log.h"
