@@ -16,7 +16,6 @@
 #include "nodeup/base/log.h"
 #include "nodeup/cmd/boot.h"
 #include "nodeup/cmd/ending.h"
-#include "nodeup/cmd/offline.h"
 #include "nodeup/cmd/session.h"
 #include "nodeup/run/report.h"
 

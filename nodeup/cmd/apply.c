@@ -19,7 +19,6 @@
 #include "nodeup/host/names.h"
 #include "nodeup/join/keys.h"
 #include "nodeup/cmd/last_good.h"
-#include "nodeup/cmd/offline.h"
 #include "nodeup/cmd/saved_plan.h"
 #include "nodeup/run/causes.h"
 #include "nodeup/run/history.h"

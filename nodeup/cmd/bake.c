@@ -7,7 +7,6 @@
 #include "nodeup/base/show.h"
 #include "nodeup/cmd/ending.h"
 #include "nodeup/documents/location.h"
-#include "nodeup/cmd/offline.h"
 #include "nodeup/run/progress.h"
 #include "nodeup/run/report.h"
 #include "nodeup/cmd/session.h"

@@ -11,7 +11,6 @@
 #include "nodeup/base/log.h"
 #include "nodeup/base/paths.h"
 #include "nodeup/base/show.h"
-#include "nodeup/cmd/offline.h"
 #include "nodeup/cmd/plan.h"
 #include "nodeup/documents/location.h"
 #include "nodeup/run/causes.h"

@@ -5,7 +5,6 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/base/paths.h"
 #include "nodeup/base/pool.h"
-#include "nodeup/cmd/offline.h"
 
 #define ASK_NS (10 * DUR_SEC)
 

@@ -1,14 +1,13 @@
 /* cli.h - the command line: commands[] and options[] drive parsing and --help
  * A new flag is one row in options[] (cli.c); a new command is a file <name>.c, its bit and prototype here, and
  * one row in commands[] (main.c). Flags have Go's forms: -x, --x, --x=v, --x v.
- * Bodies: apply.c, bake.c, check.c, completion.c, diff.c, example.c, help.c, plan.c, status.c, uninstall.c,
- * userdata.c, validate.c, version.c, why.c.
+ * Bodies: apply.c, bake.c, check.c, completion.c, diff.c, example.c, help.c, help_key.c, plan.c, status.c,
+ * uninstall.c, userdata.c, validate.c, version.c, why.c.
  * Owner: strings point into argv; lists live in the arena. Errors: USAGE naming the flag.
  * Threads: one. Source: Go's flag package, kops cmd/nodeup/main.go.
- * Tests: test_rerun.py, test_interrupt.py, test_bake.py, test_cli.c, test_cli.py,
- * test_completion.py, test_diff.py, test_changes.py, test_validate.py, test_help.py,
- * test_status_command.py, test_status.py, test_uninstall.py, test_userdata.c,
- * test_userdata_script.py, test_why.py. */
+ * Tests: test_rerun.py, test_interrupt.py, test_bake.py, test_cli.c, test_cli.py, test_completion.py,
+ * test_diff.py, test_changes.py, test_validate.py, test_help.py, test_status_command.py, test_status.py,
+ * test_uninstall.py, test_userdata.c, test_userdata_script.py, test_why.py. */
 #pragma once
 
 #include <stdbool.h>
@@ -123,3 +122,7 @@ int cmd_help(struct cli *cli, struct err *e);
 int cmd_status(struct cli *cli, struct err *e);
 /* The version, and of what it is made. */
 int cmd_version(struct cli *cli, struct err *e);
+
+/* Append what each kind of documents has of a key: its name, or its path as messages have it, whatever the case. False: none
+ * has it. */
+bool help_key(struct arena *a, const char *name, struct buf *b);

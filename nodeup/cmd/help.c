@@ -5,7 +5,6 @@
 #include "nodeup/base/field.h"
 #include "nodeup/base/paths.h"
 #include "nodeup/base/show.h"
-#include "nodeup/cmd/help_key.h"
 #include "nodeup/config/facts.h"
 #include "nodeup/documents/dialects.h"
 #include "nodeup/run/explain.h"

@@ -1,5 +1,5 @@
 /* help_key.c - what one key of a document means, becomes and accepts, from the tables that documents are read by */
-#include "nodeup/cmd/help_key.h"
+#include "nodeup/cmd/cli.h"
 
 #include <string.h>
 #include <strings.h>

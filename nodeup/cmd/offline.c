@@ -1,4 +1,4 @@
-#include "nodeup/cmd/offline.h"
+#include "nodeup/cmd/session.h"
 
 #include "nodeup/base/log.h"
 #include "nodeup/base/paths.h"

@@ -9,7 +9,6 @@
 #include "nodeup/base/paths.h"
 #include "nodeup/base/proc.h"
 #include "nodeup/base/show.h"
-#include "nodeup/cmd/plan_flags.h"
 #include "nodeup/cmd/saved_plan.h"
 #include "nodeup/documents/location.h"
 #include "nodeup/host/disruption.h"
@@ -57,7 +56,7 @@ static void print_masked(const char *text)
 {
 	autobuf struct buf b = BUF_INIT(2 * DIFF_MAX);
 
-	plan_mask(&b, text);
+	cmd_plan_mask(&b, text);
 	show_text(buf_str(&b), b.len);
 }
 
@@ -142,7 +141,7 @@ static void print_flags(struct arena *a, const struct session *s, const struct t
 
 	if (f->unwanted || f->secret || f->unmade || !is_public(s, t) || !read_now(s, t, &now))
 		return;
-	lines = plan_flags(a, buf_str(&now), arena_strn(a, f->content, f->len));
+	lines = cmd_plan_flags(a, buf_str(&now), arena_strn(a, f->content, f->len));
 	for (size_t i = 0; i < lines.n; i++)
 		print_signed(colours, INDENT, *lines.v[i], lines.v[i] + 1);
 }

@@ -1,6 +1,6 @@
 /* plan.h - print what a plan's walk found; shared by plan, diff and why
  * Owner: the session's arena. Errors: SYSTEM, CONFIG. Threads: one.
- * Tests: test_plan.py. */
+ * Tests: test_plan.py, test_plan_flags.c. */
 #pragma once
 
 #include "nodeup/cmd/cli.h"
@@ -23,3 +23,9 @@ int cmd_plan_say_root(const struct err *why, struct err *e) must_check;
  * before: NULL for a plan. */
 int cmd_plan_walk(struct cli *cli, struct session *s, const struct plan_before *before,
 		  struct err *e) must_check;
+
+/* "- --v=2" for each flag that goes and "+ --v=4" for each that comes, in the order of their names. None when
+ * neither text has a line of several flags, and when both have the same flags in another order. */
+struct strv cmd_plan_flags(struct arena *a, const char *was, const char *want);
+/* Append text, without the values that may hold a password. */
+void cmd_plan_mask(struct buf *b, const char *text);

@@ -1,4 +1,7 @@
-#include "nodeup/cmd/plan_flags.h"
+/* plan_flags.c - which flags of a long line would change, one by one
+ * A file of flags (DAEMON_ARGS= of a sysconfig, the command of a manifest) has a line of several. Two such lines differ in a
+ * word or two that no person finds. Invariant: the value of a flag that may hold a password is never in the result. */
+#include "nodeup/cmd/plan.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -37,7 +40,7 @@ static const char *end_of_secret(const char *text)
 	return text;
 }
 
-void plan_mask(struct buf *b, const char *text)
+void cmd_plan_mask(struct buf *b, const char *text)
 {
 	while (*text) {
 		const size_t n = *text == '-' ? secret_flag(text) : 0;
@@ -126,11 +129,11 @@ static void tell_flag(struct arena *a, struct lines *l, char sign, const char *f
 	if (l->flag && !same_name(l->flag, flag))
 		flush_added(a, l);
 	l->flag = flag;
-	plan_mask(&b, flag);
+	cmd_plan_mask(&b, flag);
 	strv_addf(a, sign == '+' ? &l->added : &l->all, "%c %s", sign, buf_str(&b));
 }
 
-struct strv plan_flags(struct arena *a, const char *was, const char *want)
+struct strv cmd_plan_flags(struct arena *a, const char *was, const char *want)
 {
 	size_t most = 0, i = 0, k = 0;
 	const struct strv old = flags_of(a, was, &most), new = flags_of(a, want, &most);

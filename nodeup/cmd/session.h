@@ -1,10 +1,11 @@
 /* session.h - one run's world: documents, plan, and everything tasks work with
  * Opening for a plan creates nothing on the machine; opening for apply makes the cache and starts
  * the engines. Closing in reverse order is what keeps late callbacks away from freed memory.
+ * Bodies: offline.c.
  * Owner: session_open/session_close, also after a failed open. Errors: as bootstrap and plan.
  * Threads: one.
  * Tests: test_plan.py, test_rerun.py, test_loop_disks.py, test_master_volumes.py, test_ec2_emulator.py,
- * test_ec2_faults.py, test_cache_max.py, test_cache_shared.py. */
+ * test_ec2_faults.py, test_cache_max.py, test_cache_shared.py, test_offline.py. */
 #pragma once
 
 #include "nodeup/base/dur.h"
@@ -116,3 +117,8 @@ uint64_t session_kept_bytes(const struct cli *cli);
 void session_note_use(struct session *s);
 /* Evicts entries that no document names, the least recently used first, until max bytes are left. 0: 8 GiB; below 0: no limit. */
 void session_trim_cache(struct session *s, int64_t max);
+
+/* Fails, offline, unless the cache has every asset that this run cannot do without; each that it lacks is logged. */
+int offline_check(struct session *s, struct err *e) must_check;
+/* Offline the network is not to blame: what was not brought here does not come by waiting. */
+void offline_blame(struct err *e);

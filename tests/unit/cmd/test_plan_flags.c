@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "nodeup/cmd/plan_flags.h"
+#include "nodeup/cmd/plan.h"
 
 static const struct {
 	const char *what, *was, *want, *lines;
@@ -36,7 +36,7 @@ static void test_flags(void **unused)
 	(void)unused;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		autoarena struct arena *a = arena_new_empty();
-		const struct strv lines = plan_flags(a, cases[i].was, cases[i].want);
+		const struct strv lines = cmd_plan_flags(a, cases[i].was, cases[i].want);
 
 		print_message("%s\n", cases[i].what);
 		assert_string_equal(strv_join(a, &lines, "\n"), cases[i].lines);
