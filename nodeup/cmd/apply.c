@@ -14,7 +14,7 @@
 #include "nodeup/base/paths.h"
 #include "nodeup/base/record.h"
 #include "nodeup/base/show.h"
-#include "nodeup/documents/kept.h"
+#include "nodeup/documents/store.h"
 #include "nodeup/documents/location.h"
 #include "nodeup/host/names.h"
 #include "nodeup/join/keys.h"

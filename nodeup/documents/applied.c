@@ -4,7 +4,6 @@
 #include "nodeup/base/paths.h"
 #include "nodeup/base/record.h"
 #include "nodeup/base/yaml.h"
-#include "nodeup/documents/kept.h"
 #include "nodeup/documents/loader.h"
 #include "nodeup/documents/location.h"
 

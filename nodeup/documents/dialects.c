@@ -5,7 +5,6 @@
 #include "nodeup/config/kops/kops.h"
 #include "nodeup/config/kops18/kops18.h"
 #include "nodeup/config/kubeup/kubeup.h"
-#include "nodeup/documents/kinds.h"
 
 /* A row stands before that of an older format with the same keys. The last one takes the rest: its errors name the missing key. */
 const struct dialect *const dialects[] = { &kubeup_dialect, &kops_dialect, &kops18_dialect, NULL };

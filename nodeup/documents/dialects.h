@@ -1,6 +1,7 @@
-/* dialects.h - the table of dialects: every format of documents that nodeup reads
+/* dialects.h - the table of dialects: every format of documents that nodeup reads, and what else people hand to --conf
+ * Bodies: kinds.c.
  * Owner: static tables; results are the arena's. Errors: as the dialect. Threads: all functions.
- * Tests: test_dialects.c. */
+ * Tests: test_dialects.c, test_kinds.c. */
 #pragma once
 
 #include "nodeup/config/dialect.h"
@@ -18,3 +19,11 @@ int dialects_check_cluster(struct arena *a, const struct dialect_opts *o, struct
 			   struct err *e) must_check;
 /* The place at which is_there says there is a document, or NULL; two such places are an error. */
 int dialects_find(bool (*is_there)(const char *path), const char **ret, struct err *e) must_check;
+
+/* Parse the document of --conf, as yaml_parse; an error where its bytes or its first document are of another kind. */
+int kinds_parse(struct arena *a, const char *file, const char *text, size_t n, struct tree **ret,
+		struct err *e) must_check;
+/* Returns whether it may be a dialect's: an error names the kind that it is. */
+int kinds_check(struct arena *a, const struct tree *t, struct err *e) must_check;
+/* Adds to e, why user data brought no document, the agent that they are for, if that is known. Returns e's code. */
+int kinds_explain(const char *file, const char *text, struct err *e) must_check;

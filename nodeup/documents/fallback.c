@@ -3,7 +3,6 @@
 #include <unistd.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/paths.h"
-#include "nodeup/documents/kept.h"
 #include "nodeup/documents/location.h"
 #include "nodeup/join/join.h"
 

@@ -1,4 +1,4 @@
-#include "nodeup/documents/kept.h"
+#include "nodeup/documents/store.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +6,6 @@
 #include "nodeup/base/paths.h"
 #include "nodeup/base/record.h"
 #include "nodeup/base/walk.h"
-#include "nodeup/documents/store.h"
 
 enum { SET_MAX = 64 << 20 };
 

@@ -1,4 +1,7 @@
-#include "nodeup/documents/kinds.h"
+/* kinds.c - what else people hand to --conf, called by its name
+ * Cluster specs, templates, other agents' documents, archives: one table of the signs by which each is known. None of them
+ * is a sign of what a dialect reads. */
+#include "nodeup/documents/dialects.h"
 
 #include <string.h>
 #include "nodeup/base/yaml.h"

@@ -4,7 +4,6 @@
 #include "nodeup/base/near.h"
 #include "nodeup/base/yaml.h"
 #include "nodeup/documents/dialects.h"
-#include "nodeup/documents/kinds.h"
 #include "nodeup/documents/location.h"
 
 int loader_hollow(struct loader *l, const char *location, struct err *e)

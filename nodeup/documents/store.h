@@ -2,11 +2,11 @@
  * Everything read is remembered, so that the run's documents can be persisted as one file (0600) and
  * replayed when the store is down after a reboot.
  * s3:// is signed when there are credentials (nodeup/aws/creds.h), else asked without a signature.
- * Bodies: saved.c.
+ * Bodies: kept.c, saved.c.
  * Owner: store_new/store_free; texts are the arena's. Errors: NET (errnum ENOENT, EACCES...),
  * SYSTEM, CONFIG for an unknown scheme. Units: bytes. Threads: one.
  * Source: kops util/pkg/vfs (layout and listing).
- * Tests: test_store.c, test_store_signing.c. */
+ * Tests: test_store.c, test_store_signing.c, test_kept.c. */
 #pragma once
 
 #include "assets/digest.h"
@@ -103,3 +103,26 @@ int store_replay(struct store *s, int root_fd, const char *path, const char *key
 /* Answers all documents from such a file, also files of this machine. Gives the name of its configuration, and its age. */
 int store_use(struct store *s, int root_fd, const char *path, const char **ret_conf,
 	      int64_t *ret_age_ns, struct err *e) must_check;
+
+/* The documents of a run that ended well, a set by the number of the run: a copy of what store_save() wrote. Documents that did
+ * not change are no new set; certificates that were issued anew go to the newest one. */
+enum { KEPT_MAX = 3 };
+
+struct kept_set {
+	int64_t number;
+	const char *path, *date;
+};
+
+struct kept_sets {
+	struct kept_set *v;
+	size_t n;
+};
+
+/* The sets that fit this instance, the newest first. One that is damaged is left out. */
+struct kept_sets kept_of(struct arena *a, int root_fd, const char *instance);
+/* The highest number that a set has; 0: there is none. */
+int64_t kept_last(int root_fd);
+/* Keep the documents that store_save() wrote to `from` as the set of that run. The oldest beyond KEPT_MAX goes. */
+int kept_add(int root_fd, const char *from, int64_t number, struct err *e) must_check;
+/* Forget all sets: they are another machine's. */
+int kept_forget(int root_fd, struct err *e) must_check;

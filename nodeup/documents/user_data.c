@@ -8,7 +8,6 @@
 #include "nodeup/base/enc.h"
 #include "nodeup/config/heredoc.h"
 #include "nodeup/documents/dialects.h"
-#include "nodeup/documents/mime_parts.h"
 #include "userdata/script.h"
 
 enum { VERSION_WITHIN = 4096, BASE64_MIN = 16, BASE64_SURE = 64, PARTS_TOLD = 6 };

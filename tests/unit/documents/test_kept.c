@@ -13,7 +13,7 @@
 #include "nodeup/base/proc.h"
 #include "nodeup/base/record.h"
 #include "nodeup/documents/bootstrap.h"
-#include "nodeup/documents/kept.h"
+#include "nodeup/documents/store.h"
 #include "tests/unit/lib/cloud.h"
 #include "tests/unit/lib/kops18_world.h"
 #include "tests/unit/lib/scratch.h"

@@ -7,7 +7,6 @@
 #include <string.h>
 #include "nodeup/config/kops18/kops18.h"
 #include "nodeup/documents/dialects.h"
-#include "nodeup/documents/kinds.h"
 
 #define WANTS "; --conf wants a kube_env.yaml of kops or kube-up, or the user data that bring it"
 
