@@ -2,7 +2,6 @@
 
 #include <string.h>
 #include "nodeup/plan/builders.h"
-#include "nodeup/plan/trust.h"
 
 /* With what the owner of the machine has besides. */
 static int parse_asset(struct plan *p, const char *text, struct asset *ret, struct err *e)

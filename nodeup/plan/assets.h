@@ -1,7 +1,10 @@
 /* assets.h - the assets of the documents, and what is installed of them
  * Tasks for assets are made when something needs them, one for the same bytes; so are those that unpack.
+ * requireSignatures holds for all that a run fetches as an asset, what nodeup itself knows of included. The list's signature is
+ * checked here, before anything is made of it; an asset's when its bytes are there (tasks/asset.c).
+ * Bodies: trust.c.
  * Owner: the arena of the plan. Errors: the plan's. Threads: one.
- * Tests: test_plan.c. */
+ * Tests: test_plan.c, test_trust.c. */
 #pragma once
 
 #include "nodeup/plan/plan.h"
@@ -26,3 +29,13 @@ void plan_image_member(struct plan *p, const struct node_member_image *image);
 void plan_package_file(struct plan *p, const char *what, const char *name, const char *text);
 /* An image archive to be loaded into the runtime. */
 void plan_image(struct plan *p, const struct node_image *image);
+
+/* Read the keys and check the signature of the list, if there is one. */
+int trust_begin(struct plan *p, struct err *e) must_check;
+/* Take an asset's own signature (NULL: none); `listed`: it is of the list, which may be signed. */
+int trust_asset(struct plan *p, struct asset *as, const char *signature, bool listed,
+		const char *where, struct err *e) must_check;
+/* Take an asset of ours whose bytes no document names, text its "hash@url". It has no signature: where
+ * they are required it is refused. */
+int trust_built_in(const struct plan *p, const struct asset *as, const char *text,
+		   struct err *e) must_check;

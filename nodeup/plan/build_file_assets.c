@@ -3,7 +3,7 @@
 
 #include <string.h>
 #include "manifests/pod.h"
-#include "nodeup/plan/pod_files.h"
+#include "nodeup/plan/static_pod.h"
 
 /* Returns whether a file at path and the task's own exclude each other. */
 static bool is_in_the_way(const struct task *t, const char *path)

@@ -4,7 +4,6 @@
 #include <string.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/paths.h"
-#include "nodeup/plan/volume_tools.h"
 #include "nodeup/plan/volumes.h"
 #include "nodeup/tasks/volume_uuid.h"
 

@@ -1,10 +1,8 @@
-#include "nodeup/plan/deps.h"
+#include "nodeup/plan/tasklist.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include "manifests/pod.h"
-#include "nodeup/plan/tasklist.h"
-#include "nodeup/plan/volume_tools.h"
 #include "nodeup/plan/volumes.h"
 
 static const char manager_dir[] = "/etc/systemd/system.conf.d/";

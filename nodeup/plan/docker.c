@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "nodeup/plan/assets.h"
-#include "nodeup/plan/docker_packages.h"
 #include "nodeup/plan/questions.h"
 #include "nodeup/plan/release.h"
 #include "nodeup/plan/tasklist.h"

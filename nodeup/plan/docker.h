@@ -37,3 +37,15 @@ void plan_docker_licence(struct plan *p);
 /* Writes what restarts a silent docker: a script, its service and its timer. */
 void plan_docker_healthcheck(struct plan *p, const char *script, const char *service,
 			     const char *timer);
+
+/* A package of docker, as kops 1.8 or kube-up installs it. */
+struct docker_package {
+	const char *
+		distributions; /* code names and major versions, blank-separated: "jessie", "rhel7" */
+	const char *version;   /* of docker: "1.13.1" */
+	const char *name, *url, *sha1;
+	const char *needs; /* packages of the distribution */
+};
+
+extern const struct docker_package docker_packages[];
+extern const size_t n_docker_packages;

@@ -1,4 +1,4 @@
-#include "nodeup/plan/docker_packages.h"
+#include "nodeup/plan/docker.h"
 
 #include "nodeup/base/mem.h"
 

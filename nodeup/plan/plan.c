@@ -3,9 +3,8 @@
 #include <string.h>
 #include "nodeup/base/show.h"
 #include "nodeup/plan/assets.h"
-#include "nodeup/plan/deps.h"
 #include "nodeup/plan/era.h"
-#include "nodeup/plan/pod_files.h"
+#include "nodeup/plan/static_pod.h"
 #include "nodeup/tasks/kinds.h"
 
 static bool has_file(const struct plan_req *req, const char *path)

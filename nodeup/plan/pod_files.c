@@ -1,4 +1,4 @@
-#include "nodeup/plan/pod_files.h"
+#include "nodeup/plan/static_pod.h"
 
 #include <string.h>
 #include "nodeup/base/yaml.h"

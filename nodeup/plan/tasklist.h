@@ -1,8 +1,9 @@
 /* tasklist.h - what a builder appends to the plan
  * One path asked for twice is one task if the content is the same, and else an error. A builder checks no
  * result: the plan keeps all errors, and fails when all builders have run.
+ * Bodies: deps.c.
  * Owner: the arena of the plan. Errors: the plan's. Threads: one.
- * Tests: test_plan.c. */
+ * Tests: test_plan.c, test_deps.c. */
 #pragma once
 
 #include "nodeup/plan/plan.h"
@@ -62,3 +63,8 @@ void plan_checkpoints(struct plan *p, struct task *kubelet, const char *root, co
 struct task *plan_unit_off(struct plan *p, const char *name);
 /* Returns whether a task writes the unit's own file or one of its drop-ins. */
 bool plan_is_text_of(const struct task *t, const char *unit);
+
+/* Fill needs, users and serves of every task. A cycle is an error, by the names on it. */
+int deps_link(struct plan *p, struct err *e) must_check;
+/* Take assets and archives out that nothing is made of. */
+void deps_drop_unused(struct plan *p);

@@ -1,4 +1,4 @@
-#include "nodeup/plan/trust.h"
+#include "nodeup/plan/assets.h"
 
 #include <string.h>
 #include "nodeup/base/paths.h"

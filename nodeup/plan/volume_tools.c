@@ -1,4 +1,4 @@
-#include "nodeup/plan/volume_tools.h"
+#include "nodeup/plan/volumes.h"
 
 #include <string.h>
 #include "nodeup/plan/environment.h"

@@ -1,4 +1,5 @@
 /* volumes.h - what other builders and the dependency rules ask about a plan's volumes
+ * Bodies: volume_tools.c.
  * Owner: the arena of the plan. Errors: none. Threads: one.
  * Tests: test_build_volumes.c. */
 #pragma once
@@ -13,9 +14,14 @@ struct strv volumes_services(const struct plan *p);
 struct strv volumes_of_service(const struct plan *p, const char *service);
 /* The name of the marker for a bind's target, as it stands in a unit's text. */
 const char *volumes_specifier_free(struct arena *a, const char *target);
+/* Makes package tasks for the programs that make a volume's file system, where this distribution can install them. Returns the
+ * programs. A package is asked for only while its program is not there and the volume is not made. */
+struct strv volume_tools(struct plan *p, const struct node_volume *v);
 
 /* Dependency rules: see deps.c. */
 bool volumes_is_mount(const struct task *unit);
 bool volumes_needs_mount(const struct task *t, const struct task *unit);
 bool volumes_is_below(const struct task *t, const struct task *unit);
 bool volumes_is_bind(const struct task *unit);
+bool volume_tools_is_for(const struct task *volume, const struct task *package);
+bool volume_tools_is_before(const struct task *package, const struct task *file);

@@ -1,6 +1,5 @@
 /* Tests: test_kops_control_plane.c. */
 #include "nodeup/plan/kops/pods.h"
-#include "nodeup/plan/pod_files.h"
 
 #include "nodeup/base/quantity.h"
 #include "nodeup/plan/assets.h"

@@ -1,7 +1,5 @@
 /* Tests: test_kops_pods.c. */
-#include "nodeup/plan/kops/manifests.h"
 #include "nodeup/plan/kops/pods.h"
-#include "nodeup/plan/pod_files.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Tests: test_kops_kubelet.c. */
-#include "nodeup/plan/kops/kubelet_config.h"
+#include "nodeup/plan/kops/kops.h"
 
 #include "nodeup/base/dur.h"
 #include "nodeup/base/yaml.h"

@@ -1,9 +1,9 @@
-#include "nodeup/plan/kops/manifests.h"
+#include "nodeup/plan/kops/kops.h"
 
 #include <string.h>
 #include "manifests/manifest.h"
 #include "manifests/pod.h"
-#include "nodeup/plan/pod_files.h"
+#include "nodeup/plan/static_pod.h"
 
 static const char channels[] = POD_MANIFESTS "/kops-channels.manifest";
 

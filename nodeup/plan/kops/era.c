@@ -2,7 +2,6 @@
 #include "nodeup/plan/era.h"
 
 #include "nodeup/plan/kops/builders.h"
-#include "nodeup/plan/kops/host_checks.h"
 #include "nodeup/plan/kops/kops.h"
 #include "nodeup/plan/release.h"
 

@@ -1,8 +1,8 @@
-#include "nodeup/plan/kops/host_checks.h"
+/* Tests: test_kops_checks.c. */
+#include "nodeup/plan/kops/kops.h"
 
 #include "nodeup/config/kops/changes.h"
 #include "nodeup/config/version.h"
-#include "nodeup/plan/kops/kops.h"
 
 /* Returns containerd's version, from the documents that bring it or from the host that has its own. */
 static const char *containerd_version(const struct plan *p)

@@ -1,13 +1,15 @@
 /* kops.h - what the builders of this room ask of the model
- * Bodies: kops.c, max_pods.c.
+ * Bodies: build_manifests.c, kops.c, kubelet_config.c, max_pods.c.
  * Owner: the arena of the plan. Errors: the plan's. Threads: one.
  * Source: kops 1.37 nodeup/pkg/model/context.go.
- * Tests: test_kops_changes_written.c. */
+ * Tests: test_kops_changes_written.c, test_kops_pods.c, test_kops_kubelet.c,
+ * test_kops_kubelet.py. */
 #pragma once
 
 #include "nodeup/config/kops/changes.h"
 #include "nodeup/config/kops/model.h"
 #include "nodeup/plan/kops/builders.h"
+#include "nodeup/plan/host_checks.h"
 #include "nodeup/plan/kubeconfig.h"
 
 /* The model of the plan's node. */
@@ -42,3 +44,13 @@ const char *kops_slice(const struct plan *p, const char *cgroup);
 bool kops_has_slice(const struct plan *p, const char *cgroup);
 /* The line of a unit that puts its service there; "" without one. */
 const char *kops_slice_line(const struct plan *p, const char *cgroup);
+/* What a host must have for programs of today's kops. */
+extern const struct host_check kops_host_checks[];
+/* The text of a manifest of others at that place. "" where documents are looked at alone, and when the plan fails. */
+const char *kops_manifest_text(struct plan *p, const char *from);
+/* The files of the certificate that kubelet shows. */
+extern const char kops_server_cert[], kops_server_key[];
+/* Returns where kubelet finds containerd: a URL. */
+const char *kops_runtime_endpoint(const struct plan *p);
+/* KubeletConfiguration made of kubelet's settings, with what Go writes although it is not set. "" when the plan fails. */
+const char *kops_kubelet_config(struct plan *p, const struct kops_kubelet *spec);

@@ -1,4 +1,4 @@
-#include "nodeup/plan/kops/kubelet_config.h"
+#include "nodeup/plan/kops/kops.h"
 
 #include <string.h>
 #include "nodeup/base/dur.h"

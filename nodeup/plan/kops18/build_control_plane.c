@@ -3,7 +3,6 @@
 
 #include <string.h>
 #include "nodeup/plan/assets.h"
-#include "nodeup/plan/pod_files.h"
 #include "nodeup/plan/release.h"
 
 static const char authn_config[] = "/etc/kubernetes/authn.config";

@@ -6,7 +6,7 @@
 #include "nodeup/config/kubeup/model.h"
 #include "nodeup/plan/assets.h"
 #include "nodeup/plan/docker.h"
-#include "nodeup/plan/pod_files.h"
+#include "nodeup/plan/static_pod.h"
 
 static const char vendor_units[] = "/lib/systemd/system/";
 static const char docker_options[] = "/etc/sysconfig/docker";

@@ -5,7 +5,6 @@
 #include <cmocka.h>
 
 #include <string.h>
-#include "nodeup/plan/deps.h"
 #include "nodeup/plan/tasklist.h"
 #include "nodeup/tasks/kinds.h"
 #include "tests/unit/lib/seed.h"

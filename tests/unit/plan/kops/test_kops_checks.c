@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 #include "nodeup/host/kernel.h"
-#include "nodeup/plan/kops/host_checks.h"
+#include "nodeup/plan/kops/kops.h"
 #include "tests/unit/lib/kops_worker.h"
 #include "tests/unit/lib/scratch.h"
 

@@ -5,7 +5,7 @@
 #include <cmocka.h>
 
 #include <string.h>
-#include "nodeup/plan/docker_packages.h"
+#include "nodeup/plan/docker.h"
 #include "nodeup/plan/questions.h"
 #include "nodeup/plan/release.h"
 #include "tests/unit/lib/seed.h"
