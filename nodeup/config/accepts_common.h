@@ -6,6 +6,7 @@
 #pragma once
 
 #include "nodeup/base/accepts.h"
+#include "nodeup/config/rules.h"
 
 /* Parts of patterns. */
 /* clang-format off */
@@ -36,3 +37,11 @@ extern const struct field_accepts
 extern const struct field_accepts accepts_log_format;
 extern const struct field_accepts accepts_not_negative;
 extern const struct field_accepts accepts_no_negative_period;
+
+/* Of labels and taints. */
+extern const struct field_accepts accepts_node_labels; /* a map: names and values */
+extern const struct field_accepts
+	accepts_given_labels; /* the same where kubelet does not get them from here: warnings */
+extern const struct field_accepts accepts_label_pairs; /* "a=b,c=d" */
+extern const struct field_accepts accepts_taints;
+extern const struct field_rules taint_rules; /* of all in one list */

@@ -3,7 +3,7 @@
  * Defaults are applied and documents are merged: what a builder sees is what the node gets.
  * Owner: the arena of the run. Errors: none. Threads: const after the dialect is done.
  * Source: kops 1.8.1 pkg/apis/nodeup, pkg/apis/kops.
- * Tests: test_kops18_store.c. */
+ * Tests: test_kops18_store.c, test_vintage.c. */
 #pragma once
 
 #include "nodeup/config/settings.h"
@@ -170,3 +170,8 @@ void node_proxy_variables(struct arena *a, const struct node_proxy *proxy, struc
 const struct node_keypair *node_keypair(const struct node *n, const char *name);
 /* The file at that path, or NULL; of a list that is NULL too. */
 const struct node_file *node_files_find(const struct node_files *files, const char *path);
+
+/* "1.8.7", "v1.8.7", "v1.9.0-beta.1", "1.8"; what follows a '/' is the next part of a URL. */
+bool version_parse(struct arena *a, const char *text, struct version *ret) must_check;
+/* The version that a config.toml of containerd is written in; 0: it says none. */
+int version_of_toml(struct arena *a, const char *text);

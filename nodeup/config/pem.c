@@ -9,7 +9,6 @@
 #include <string.h>
 #include "nodeup/base/print.h"
 #include "nodeup/base/str.h"
-#include "nodeup/config/certificate.h"
 #include "nodeup/config/pem_block.h"
 #include "nodeup/config/private_key.h"
 #include "nodeup/config/rsa.h"

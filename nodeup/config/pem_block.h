@@ -1,4 +1,4 @@
-/* pem_block.h - the blocks of a PEM text, for those who read what is in them
+/* pem_block.h - the blocks of a PEM text, for those who read what is in them, and certificates by their bytes
  * Invariant: what was in a block is cleared.
  * Owner: the caller, of what autobio and autopem end. Errors: false. Threads: all.
  * Tests: test_pem.c. */
@@ -9,6 +9,7 @@
 #include "nodeup/base/mem.h"
 
 struct bio_st;
+struct x509_st;
 
 /* The name in its BEGIN line, and its bytes. */
 struct pem_block {
@@ -31,3 +32,6 @@ bool pem_next(struct bio_st *bio, struct pem_block *ret);
 size_t pem_count(const char *text);
 /* Returns what was written. */
 const char *pem_text(struct arena *a, struct bio_st *bio);
+/* Returns the certificate that these bytes begin with, and whether they are nothing else. Each is parsed once and kept, as OpenSSL 3
+ * takes as long for that as to check a signature, and a CA is read again with each certificate that it signed. */
+struct x509_st *certificate_of(const unsigned char *der, long n, bool *ret_whole);

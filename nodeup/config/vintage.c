@@ -5,7 +5,6 @@
 #include "nodeup/base/paths.h"
 #include "nodeup/config/dialect.h"
 #include "nodeup/config/facts.h"
-#include "nodeup/config/version.h"
 
 /* The minors of kops 1.x whose documents are read: one more range is one more row. */
 static const struct {

@@ -99,7 +99,7 @@ bool bootstrap_is_current(const struct bootstrap *b);
 /* Keep, before anything is made of it, what may not be told a second time: by instance metadata, for this boot, and by
  * kops-controller. Once kubelet runs, the node may be Ready, whether this run comes to its end or not. */
 int bootstrap_keep_answers(struct bootstrap *b, int root_fd, struct err *e) must_check;
-/* Keeps the documents (0600) for a reboot with the store down, and as the set of this run, which ended well (kept.h). */
+/* Keeps the documents (0600) for a reboot with the store down, and as the set of this run, which ended well (store.h). */
 int bootstrap_persist(struct bootstrap *b, int root_fd, int64_t number, struct err *e) must_check;
 /* Release what is not the arena's. */
 void bootstrap_done(struct bootstrap *b);

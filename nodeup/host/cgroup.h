@@ -6,7 +6,6 @@
 
 #include "nodeup/config/facts.h"
 #include "nodeup/config/node.h"
-#include "nodeup/config/runtime.h"
 
 /* Fill cgroup, lacks_apparmor_parser, lacks_ipvs, cgroup_driver and version of a running host's runtime; its command is in
  * *command. Files that this run writes count as they will be. */

@@ -7,7 +7,6 @@
 #pragma once
 
 #include "nodeup/config/facts.h"
-#include "nodeup/config/runtime.h"
 
 /* Fill is_ours, exec_start and is_late of a host that has docker.service. Returns what its unit runs
  * now, or NULL. */

@@ -13,7 +13,6 @@
 #include "nodeup/base/io.h"
 #include "nodeup/base/json.h"
 #include "nodeup/base/walk.h"
-#include "nodeup/config/version.h"
 #include "nodeup/host/cgroup.h"
 #include "nodeup/host/docker.h"
 #include "nodeup/host/kernel.h"

@@ -8,7 +8,6 @@
 #include "nodeup/aws/imds.h"
 #include "nodeup/config/facts.h"
 #include "nodeup/config/node.h"
-#include "nodeup/config/runtime.h"
 
 /* Fill what f lacks from below root_fd: distribution, version, codename, arch, filesystems. With
  * `running` also what only a running host has (uname, /proc, the instance id of its firmware). */

@@ -9,7 +9,6 @@
 #include "nodeup/base/map.h"
 #include "nodeup/config/facts.h"
 #include "nodeup/config/node.h"
-#include "nodeup/config/runtime.h"
 #include "nodeup/tasks/task.h"
 #include "units/unit.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "nodeup/base/yaml.h"
-#include "nodeup/config/kops/readers.h"
+#include "nodeup/config/kops/kops.h"
 #include "tests/fuzz/lib/node.h"
 #include "tests/unit/lib/kops_worker.h"
 

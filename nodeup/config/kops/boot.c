@@ -3,7 +3,6 @@
 #include <string.h>
 #include "nodeup/base/enc.h"
 #include "nodeup/config/pem.h"
-#include "nodeup/config/kops/unknown.h"
 
 enum { SHA256_SIZE = 32 };
 
@@ -33,6 +32,45 @@ const struct schema kops_config_server_schema = SCHEMA_OF_LIST(struct kops_confi
 /* clang-format on */
 
 const struct schema kops_boot_schema = SCHEMA_OF_LIST(struct kops_boot, "BootConfig", BOOT_CONFIG);
+
+/* source: kops 1.37 pkg/apis/kops InstanceGroupRole.ToLowerString */
+static const struct kops_role roles[] = {
+	{ .name = "ControlPlane",
+	  .title = "control plane",
+	  .folder = "control-plane",
+	  .serves_api = true,
+	  .is_control_plane = true },
+	{ .name = "APIServer", .title = "API server", .folder = "apiserver", .serves_api = true },
+	{ .name = "Node", .title = "worker" },
+};
+
+const struct kops_role *kops_role(const char *role)
+{
+	const struct kops_role *row = roles;
+
+	while (row < &roles[ARRAY_LEN(roles) - 1] && !str_eq(role, row->name))
+		row++;
+	return row;
+}
+
+bool kops_accept(struct kops_unknowns *k, const struct field_unknown *u)
+{
+	const struct dialect_opts *o = k->opts;
+	struct arena *a = k->all.arena;
+
+	if (!settings_has(o->accept, k->accept, u->path))
+		return false;
+	if (o->accepted && !strv_has(o->accepted, u->path))
+		strv_add(a, o->accepted, arena_str(a, u->path));
+	dialect_warn(a, o, "%s: '%s' is left alone, as acceptKeys says", tree_where(a, u->pos),
+		     u->path);
+	return true;
+}
+
+int kops_refuse_unknown(const struct kops_unknowns *unknown, struct err *e)
+{
+	return dialect_refuse_unknown(unknown->opts, &unknown->all, e);
+}
 
 /* What is being checked. */
 struct look {

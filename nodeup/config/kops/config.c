@@ -1,4 +1,4 @@
-#include "nodeup/config/kops/readers.h"
+#include "nodeup/config/kops/kops.h"
 
 #include <string.h>
 #include <strings.h>
@@ -6,13 +6,11 @@
 #include "nodeup/base/enc.h"
 #include "nodeup/base/field_value.h"
 #include "nodeup/config/kops/changes.h"
-#include "nodeup/config/kops/unknown.h"
 #include "nodeup/config/accepts_apiserver.h"
 #include "nodeup/config/accepts_kubelet.h"
-#include "nodeup/config/accepts_labels.h"
+#include "nodeup/config/accepts_common.h"
 #include "nodeup/config/pem.h"
 #include "nodeup/config/values.h"
-#include "nodeup/config/version.h"
 
 const char kops_title[] = "kops 1.29 to 1.37";
 const struct version kops_oldest = { 1, 24, 0, NULL }, kops_newest = { 1, 37, 0, NULL };

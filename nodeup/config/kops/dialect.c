@@ -3,7 +3,7 @@
 
 #include "nodeup/config/accepts_apiserver.h"
 #include "nodeup/config/accepts_kubelet.h"
-#include "nodeup/config/accepts_labels.h"
+#include "nodeup/config/accepts_common.h"
 #include "nodeup/config/kops/changes.h"
 
 /* Its place, /opt/kops/conf/kube_env.yaml, is that of kops 1.8 too, whose row names it. */

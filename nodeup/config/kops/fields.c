@@ -1,7 +1,6 @@
 #include "nodeup/config/accepts_apiserver.h"
 #include "nodeup/config/accepts_common.h"
 #include "nodeup/config/accepts_kubelet.h"
-#include "nodeup/config/accepts_labels.h"
 #include "nodeup/config/kops/changes.h"
 
 #define FLAG(f) .flag = (f), .doc = "flag --" f

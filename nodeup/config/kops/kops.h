@@ -3,15 +3,14 @@
  * plane or an API server, kops-controller for a node. NodeupConfig is what the node is made of; its hash
  * stands in BootConfig.
  * Invariant: pure; no file, network or clock. Owner: the arena. Errors: CONFIG, all with file:line:column.
- * Bodies: boot.c, config.c, script.c.
+ * Bodies: boot.c, config.c, readers.c, script.c.
  * Threads: all functions. Source: kops 1.37 pkg/apis/nodeup/config.go, pkg/apis/kops.
- * Tests: test_kops_boot.c, test_kops_config.c. */
+ * Tests: test_kops_boot.c, test_kops_config.c, test_kops_readers.c. */
 #pragma once
 
 #include "nodeup/config/dialect.h"
 #include "nodeup/config/kops/list_config.h"
 #include "nodeup/config/kops/list_containerd.h"
-#include "nodeup/config/kops/role.h"
 #include "nodeup/config/kops/specs.h"
 
 /* The name of the cluster's own CA. */
@@ -139,3 +138,36 @@ int kops_script(struct arena *a, const char *file, const char *text, const char 
 extern const struct dialect_example kops_examples[];
 /* Its row of dialects[]. */
 extern const struct dialect kops_dialect;
+
+/* What an instance group can be: all that follows from the name alone. */
+struct kops_role {
+	const char *name;   /* as documents have it */
+	const char *title;  /* as people call such a node */
+	const char *folder; /* below igconfig of the state store; NULL: it is asked for elsewhere */
+	bool serves_api, is_control_plane;
+};
+/* The row of a role by its name; that of a worker for any other name, which is an error of the document. */
+const struct kops_role *kops_role(const char *role);
+
+/* Keys of a document that are not known, but for those that are to be left alone. One is an error, as the node would be silently
+ * wrong; acceptKeys of the machine or of BootConfig lets it through. */
+struct kops_unknowns {
+	struct field_unknowns all;
+	const struct dialect_opts *opts;
+	const struct tree *accept; /* of BootConfig; NULL: none */
+};
+/* Whether this one is to be left alone: then it is told as that. */
+bool kops_accept(struct kops_unknowns *k, const struct field_unknown *u);
+/* Make an error of each unknown key. */
+int kops_refuse_unknown(const struct kops_unknowns *unknown, struct err *e) must_check;
+
+/* The assets of an architecture, "HASH@url,mirror", each one that asset_parse() takes; all that are wrong are errors. */
+int kops_assets(struct arena *a, const struct kops_config *c, const char *arch,
+		const struct dialect_opts *o, struct node_texts *ret, struct err *e) must_check;
+/* The images of an architecture. That there are none at all is fine. */
+int kops_images(struct arena *a, const struct kops_config *c, const char *arch,
+		const struct dialect_opts *o, struct node_images *ret, struct err *e) must_check;
+/* The key of that id of a keyset.yaml, its certificate and its private key as PEM. KeypairIDs pins it; the primary one of the keyset
+ * does not count. */
+int kops_keyset(struct arena *a, const struct tree *t, const char *name, const char *id,
+		struct node_keypair *ret, struct err *e) must_check;

@@ -1,4 +1,7 @@
-#include "nodeup/config/kops/readers.h"
+/* readers.c - what else the documents of today's kops hold: assets, images, keysets
+ * No message shows a key, nor a URL's user, password or query.
+ * Source: kops 1.37 upup/pkg/fi/vfs_keystorereader.go, pkg/apis/kops/v1alpha2/keyset.go, util/pkg/mirrors. */
+#include "nodeup/config/kops/kops.h"
 
 #include <string.h>
 #include "assets/asset.h"

@@ -1,4 +1,4 @@
-#include "nodeup/config/kops/wants.h"
+#include "nodeup/config/kops/model.h"
 
 #include <string.h>
 #include "nodeup/config/kops/changes.h"

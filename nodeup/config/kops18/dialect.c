@@ -3,9 +3,8 @@
 
 #include "nodeup/config/accepts_apiserver.h"
 #include "nodeup/config/accepts_kubelet.h"
-#include "nodeup/config/accepts_labels.h"
+#include "nodeup/config/accepts_common.h"
 #include "nodeup/config/kops18/spec.h"
-#include "nodeup/config/kops18/storage.h"
 
 static const char *const places[] = {
 	"/opt/kops/conf/kube_env.yaml",

@@ -5,7 +5,7 @@
 #include "nodeup/base/near.h"
 #include "nodeup/config/accepts_apiserver.h"
 #include "nodeup/config/accepts_kubelet.h"
-#include "nodeup/config/accepts_labels.h"
+#include "nodeup/config/accepts_common.h"
 #include "nodeup/config/parsed_files.h"
 #include "nodeup/config/values.h"
 

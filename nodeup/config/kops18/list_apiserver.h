@@ -1,4 +1,4 @@
-/* list_apiserver.h - the keys of kube-apiserver; see programs.h
+/* list_apiserver.h - the keys of kube-apiserver; see model.h
  * Owner: constants. Errors: none. Threads: all.
  * Source: kops 1.8.1 pkg/apis/kops/componentconfig.go KubeAPIServerConfig. */
 #pragma once

@@ -1,4 +1,4 @@
-/* list_kubelet.h - the keys of kubelet; see programs.h
+/* list_kubelet.h - the keys of kubelet; see model.h
  * Owner: constants. Errors: none. Threads: all.
  * Source: kops 1.8.1 pkg/apis/kops/componentconfig.go KubeletConfigSpec. */
 #pragma once

@@ -1,4 +1,4 @@
-/* list_others.h - the keys of docker, kube-proxy, kube-controller-manager and kube-scheduler; see programs.h
+/* list_others.h - the keys of docker, kube-proxy, kube-controller-manager and kube-scheduler; see model.h
  * Owner: constants. Errors: none. Threads: all.
  * Source: kops 1.8.1 pkg/apis/kops/{dockerconfig,componentconfig}.go. */
 #pragma once

@@ -1,5 +1,5 @@
 #include "nodeup/config/distro.h"
-#include "nodeup/config/kops18/storage.h"
+#include "nodeup/config/kops18/spec.h"
 
 #include <string.h>
 #include <strings.h>

@@ -1,10 +1,53 @@
-/* model.h - what only a node of kops 1.8 has: node.own of its nodes
- * Owner: the arena of the run. Errors: none. Threads: const after the dialect is done.
- * Source: kops 1.8.1 pkg/apis/nodeup, pkg/apis/kops. */
+/* model.h - what only a node of kops 1.8 has, node.own of its nodes, and what a document says about each program of it
+ * One list a spec, in list_*.h: C type, member, document key, flag and doc of each field; programs.c makes the rows of the
+ * same lists. `const char *` is Go's string and *string (NULL: absent), struct opt_* its pointers, a plain
+ * int64_t its plain int.
+ * Owner: the arena they were read into. Errors: none; data only.
+ * Source: kops 1.8.1 pkg/apis/kops/componentconfig.go and dockerconfig.go. */
 #pragma once
 
-#include "nodeup/config/kops18/programs.h"
+#include "nodeup/base/field_list.h"
+#include "nodeup/config/kops18/list_apiserver.h"
+#include "nodeup/config/kops18/list_kubelet.h"
+#include "nodeup/config/kops18/list_others.h"
 #include "nodeup/config/node.h"
+
+struct docker_spec {
+	DOCKER_SPEC(FIELD_MEMBER)
+};
+
+struct kubelet_spec {
+	KUBELET_SPEC(FIELD_MEMBER)
+};
+
+struct kube_proxy_spec {
+	KUBE_PROXY_SPEC(FIELD_MEMBER)
+};
+
+struct leader_election_spec {
+	LEADER_ELECTION_SPEC(FIELD_MEMBER)
+};
+
+struct kube_apiserver_spec {
+	KUBE_APISERVER_SPEC(FIELD_MEMBER)
+};
+
+struct kube_controller_manager_spec {
+	KCM_SPEC(FIELD_MEMBER)
+};
+
+struct kube_scheduler_spec {
+	SCHEDULER_SPEC(FIELD_MEMBER)
+};
+
+/* One table a spec; field_parse, field_flags, field_overlay and field_docs walk them. */
+extern const struct schema docker_schema;
+extern const struct schema kubelet_schema;
+extern const struct schema kube_proxy_schema;
+extern const struct schema kube_apiserver_schema;
+extern const struct schema kube_controller_manager_schema;
+extern const struct schema kube_scheduler_schema;
+extern const struct schema leader_election_schema;
 
 struct kops18_etcd {
 	const char *name;    /* "main", "events" */

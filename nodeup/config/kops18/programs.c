@@ -1,10 +1,10 @@
-#include "nodeup/config/kops18/programs.h"
+/* Tests: test_flags.py. */
+#include "nodeup/config/kops18/model.h"
 
 #include <stddef.h>
 #include "nodeup/config/accepts_apiserver.h"
 #include "nodeup/config/accepts_common.h"
 #include "nodeup/config/accepts_kubelet.h"
-#include "nodeup/config/accepts_labels.h"
 #include "nodeup/config/feature_gates.h"
 
 /* clang-format off */

@@ -1,6 +1,6 @@
 #include "nodeup/config/kops18/spec.h"
 
-#include "nodeup/config/accepts_labels.h"
+#include "nodeup/config/accepts_common.h"
 
 #define FIELD_ROW_UNUSED(k, s, ...)                                                                \
 	FIELD(FIELD_SPEC, spec.unused, .key = (k), .shape = TREE_##s, .doc = "not used by a node", \

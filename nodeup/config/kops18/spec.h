@@ -1,15 +1,16 @@
 /* spec.h - the documents of kops 1.8 as they stand, and the steps that make a node of them
  * Internal to the dialect: kops18*.c alone include it. A key the node does not need is kept as a
  * tree, so that each key kops 1.8 knows has a row and a typo is told from a section of no use here.
- * Bodies: assets.c, defaults.c, extras.c, kops18.c, merge.c, network.c, version.c.
+ * Bodies: assets.c, defaults.c, extras.c, kops18.c, merge.c, network.c, storage.c, version.c.
  * Owner: the arena. Errors: CONFIG with file:line:column.
  * Source: kops 1.8.1 pkg/apis/kops/v1alpha2/{cluster,instancegroup,networking}.go.
- * Tests: test_kops18.c, test_kops18_extras.c, test_field_secrets.c. */
+ * Tests: test_kops18.c, test_kops18_extras.c, test_field_secrets.c, test_storage.c. */
 #pragma once
 
 #include "nodeup/config/kops18/kops18.h"
 #include "nodeup/config/kops18/list_cluster.h"
 #include "nodeup/config/kops18/model.h"
+#include "nodeup/config/storage_docker.h"
 
 #define FIELD_MEMBER_UNUSED(...)
 
@@ -116,3 +117,10 @@ void kops18_default_sections(struct kops18_build *b);
 int kops18_extras(struct kops18_build *b) must_check;
 /* Merge kubelet's sections for this role, and settle host names and docker's storage driver. */
 int kops18_merge(struct kops18_build *b) must_check;
+
+/* An item of volumeMounts. */
+extern const struct schema storage_mount_schema;
+
+/* Fill the node's volumes from all documents and settle docker's storage driver. Swap where kubelet would
+ * not start with it is an error. */
+int kops18_storage(struct kops18_build *b) must_check;

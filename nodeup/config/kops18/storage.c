@@ -1,4 +1,8 @@
-#include "nodeup/config/kops18/storage.h"
+/* storage.c - what the documents say about disks, and docker's storage driver
+ * kops' volumeMounts with selectors beyond a path, and the two settings of kube-up; both become volumes of the model. What cannot
+ * be meant is an error with its place before anything is touched.
+ * Source: kops pkg/apis/kops VolumeMountSpec; kube-up 1.2 to 1.5 format-disks.sh. */
+#include "nodeup/config/kops18/spec.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -1,5 +1,4 @@
 #include "nodeup/config/kops18/spec.h"
-#include "nodeup/config/version.h"
 
 #include <stdlib.h>
 #include <string.h>

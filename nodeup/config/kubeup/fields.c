@@ -4,7 +4,7 @@
 
 #include <string.h>
 #include "nodeup/config/accepts_kubelet.h"
-#include "nodeup/config/accepts_labels.h"
+#include "nodeup/config/accepts_common.h"
 
 enum { SHA1_HEX = 40, NUMBER_MAX = 9, TOKEN_MAX = 1024 };
 

@@ -1,5 +1,5 @@
 /* Tests: test_kops_pki.py. */
-#include "nodeup/config/kops/wants.h"
+#include "nodeup/config/kops/model.h"
 #include "nodeup/plan/kops/kops.h"
 #include "nodeup/plan/kops/release.h"
 

@@ -4,7 +4,6 @@
 #include <string.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/config/kops/changes.h"
-#include "nodeup/config/version.h"
 #include "nodeup/plan/kops/toml.h"
 
 #define NRI "plugins|io.containerd.nri.v1.nri|"

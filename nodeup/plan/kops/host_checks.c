@@ -2,7 +2,6 @@
 #include "nodeup/plan/kops/kops.h"
 
 #include "nodeup/config/kops/changes.h"
-#include "nodeup/config/version.h"
 
 /* Returns containerd's version, from the documents that bring it or from the host that has its own. */
 static const char *containerd_version(const struct plan *p)

@@ -10,7 +10,7 @@
 #include "nodeup/config/accepts_apiserver.h"
 #include "nodeup/config/kops/kops.h"
 #include "nodeup/config/kubeup/kubeup.h"
-#include "nodeup/config/kops18/programs.h"
+#include "nodeup/config/kops18/model.h"
 #include "tests/unit/lib/ends.h"
 
 enum { TODAY = 36 };

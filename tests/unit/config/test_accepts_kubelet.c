@@ -12,7 +12,7 @@
 #include "nodeup/base/yaml.h"
 #include "nodeup/config/kops/kops.h"
 #include "nodeup/config/kubeup/kubeup.h"
-#include "nodeup/config/kops18/programs.h"
+#include "nodeup/config/kops18/model.h"
 #include "tests/unit/lib/ends.h"
 
 enum { TAKEN, REFUSED, WARNED };

@@ -8,7 +8,7 @@
 #include <openssl/x509v3.h>
 #include <stdlib.h>
 #include <string.h>
-#include "nodeup/config/certificate.h"
+#include "nodeup/config/pem_block.h"
 #include "nodeup/config/pem.h"
 #include "nodeup/base/str.h"
 

@@ -8,7 +8,7 @@
 #include "nodeup/base/yaml.h"
 #include "nodeup/config/kops/kops.h"
 #include "nodeup/config/kops18/spec.h"
-#include "nodeup/config/kops18/programs.h"
+#include "nodeup/config/kops18/model.h"
 #include "nodeup/documents/dialects.h"
 #include "tests/unit/lib/ends.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include "nodeup/base/enc.h"
 #include "nodeup/base/yaml.h"
-#include "nodeup/config/kops/readers.h"
+#include "nodeup/config/kops/kops.h"
 
 /* A CA and another one, made for this test. */
 static const struct dialect_opts no_opts;

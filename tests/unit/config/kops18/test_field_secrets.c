@@ -10,7 +10,6 @@
 #include "nodeup/base/yaml.h"
 #include "nodeup/config/facts.h"
 #include "nodeup/config/kops18/spec.h"
-#include "nodeup/config/kops18/storage.h"
 #include "nodeup/config/kubeup/kubeup.h"
 
 static const struct schema *const schemas[] = {

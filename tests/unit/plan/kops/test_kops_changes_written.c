@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "nodeup/config/kops/wants.h"
+#include "nodeup/config/kops/model.h"
 #include "tests/unit/lib/kops_control_plane.h"
 
 enum { BASE = 10, TEXT_MAX = 64 };
