@@ -94,12 +94,7 @@ struct strv kops_flags(struct plan *p, const struct schema *schema, const void *
 
 bool kops_brings_file(const struct plan *p, const char *path)
 {
-	const struct node_files *files = &p->req->node->files;
-
-	for (size_t i = 0; i < files->n; i++)
-		if (str_eq(files->v[i].path, path))
-			return true;
-	return false;
+	return node_files_find(&p->req->node->files, path);
 }
 
 const char *kops_slice(const struct plan *p, const char *cgroup)
