@@ -19,15 +19,14 @@ void plan_environment(const struct plan *p, const struct strmap *env, struct str
 {
 	static const char *const credentials[] = {
 		"S3_ACCESS_KEY_ID",      "S3_SECRET_ACCESS_KEY", "AWS_ACCESS_KEY_ID",
-		"AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN",
+		"AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN",    NULL,
 	};
 
 	for (size_t i = 0; i < env->n; i++) {
 		/* a URL may carry a password */
-		bool secret = strchr(env->v[i].value, '@') != NULL;
+		const bool secret = strchr(env->v[i].value, '@') ||
+				    str_is_one_of(env->v[i].key, credentials);
 
-		for (size_t k = 0; k < ARRAY_LEN(credentials); k++)
-			secret |= strcmp(env->v[i].key, credentials[k]) == 0;
 		strmap_set(p->arena, secret ? ret_secret : ret_open, env->v[i].key,
 			   env->v[i].value);
 	}
@@ -85,8 +84,5 @@ bool plan_is_proxied(const struct plan *p, const char *unit)
 	/* docker has a containerd too, which downloads nothing */
 	if (strcmp(unit, plan_containerd_unit) == 0)
 		return plan_uses_containerd(p);
-	for (size_t i = 0; plan_proxied_units[i]; i++)
-		if (strcmp(plan_proxied_units[i], unit) == 0)
-			return true;
-	return false;
+	return str_is_one_of(unit, plan_proxied_units);
 }

@@ -94,11 +94,10 @@ static void default_docker(struct kops18_build *b)
 /* What kubelet is to use for that network; two of them sit on kubenet. */
 static const char *network_plugin(const char *networking)
 {
-	static const char *const on_kubenet[] = { "kubenet", "external", "kopeio" };
+	static const char *const on_kubenet[] = { "kubenet", "external", "kopeio", NULL };
 
-	for (size_t i = 0; i < ARRAY_LEN(on_kubenet); i++)
-		if (strcmp(networking, on_kubenet[i]) == 0)
-			return "kubenet";
+	if (str_is_one_of(networking, on_kubenet))
+		return "kubenet";
 	return strcmp(networking, "classic") == 0 ? NULL : "cni";
 }
 
