@@ -80,6 +80,8 @@ struct kops_certificate {
 
 /* The node's, in the order of their names; NULL: no more of them. `at` begins with 0. */
 const struct kops_certificate *kops_certificate(const struct kops_node *n, size_t *at);
+/* The place of the manifest of the API server's healthcheck below ConfigBase; NULL: the documents name none. */
+const char *kops_healthcheck(const struct kops_config *c);
 /* The CA of the clients of an etcd cluster. */
 const char *kops_etcd_clients_ca(struct arena *a, const struct kops_config *c, const char *cluster);
 /* The users of the state store that have a token, sorted; NULL ends them. */

@@ -9,12 +9,12 @@ static const char cilium_ca[] = "etcd-clients-ca-cilium";
 
 static const char healthcheck[] = "kube-apiserver-healthcheck";
 
-static bool has_healthcheck(const struct kops_config *c)
+const char *kops_healthcheck(const struct kops_config *c)
 {
 	for (size_t i = 0; i < c->static_manifests.n; i++)
 		if (str_eq(c->static_manifests.v[i].key, healthcheck))
-			return true;
-	return false;
+			return c->static_manifests.v[i].path;
+	return NULL;
 }
 
 unsigned int kops_conditions(const struct kops_node *n)
@@ -32,7 +32,7 @@ unsigned int kops_conditions(const struct kops_node *n)
 		{ KOPS_KUBE_PROXY, c->has_kube_proxy },
 		{ KOPS_KUBE_ROUTER, c->networking.kuberouter },
 		{ KOPS_CILIUM_ETCD, c->use_cilium_etcd },
-		{ KOPS_HEALTHCHECK, has_healthcheck(c) },
+		{ KOPS_HEALTHCHECK, kops_healthcheck(c) },
 		{ KOPS_AWS_LOGIN, c->apiserver.auth_aws },
 		{ KOPS_KCM_TLS, !c->kcm.tls_cert_file },
 		{ KOPS_SCHEDULER_TLS, !c->scheduler.tls_cert_file },

@@ -195,21 +195,11 @@ static void add_ports(struct plan *p, struct pod_container *c, const struct kops
 			   (struct pod_port){ "local", s->insecure_port.v });
 }
 
-static const char *healthcheck_at(struct plan *p)
-{
-	const struct kops_config *c = kops_of(p)->config;
-
-	for (size_t i = 0; i < c->static_manifests.n; i++)
-		if (str_eq(c->static_manifests.v[i].key, "kube-apiserver-healthcheck"))
-			return kops_in_base(p->arena, kops_of(p)->boot,
-					    c->static_manifests.v[i].path);
-	return NULL;
-}
-
 /* NULL: the documents name none. */
 static const struct tree *sidecar_of(struct plan *p)
 {
-	const char *from = healthcheck_at(p);
+	const char *at = kops_healthcheck(kops_of(p)->config);
+	const char *from = at ? kops_in_base(p->arena, kops_of(p)->boot, at) : NULL;
 	const char *text = from ? kops_manifest_text(p, from) : NULL;
 	struct tree *t;
 	struct err e;
