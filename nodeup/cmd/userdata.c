@@ -285,20 +285,16 @@ static int render_script(struct rendering *u, const char **ret, size_t *ret_n, s
 
 static int open_store(struct rendering *u, int root_fd, struct err *e)
 {
-	struct store_req req = { 0 };
-	int r = 0;
+	struct store_req req = { .patience.ns = PATIENCE_NS };
 
 	if (location_is_remote(u->cli->conf)) {
-		r = http_new(&(struct http_opts){ .root_fd = root_fd }, &u->http, e);
-		if (r < 0)
-			return r;
+		if (http_new(&(struct http_opts){ .root_fd = root_fd }, &u->http, e) < 0)
+			return err_code(e);
 		u->imds = imds_new(u->http);
-		req = (struct store_req){ .http = u->http, .imds = u->imds };
+		req.http = u->http;
+		req.imds = u->imds;
 	}
-	r = store_new(u->cli->arena, &req, &u->store, e);
-	if (r >= 0)
-		store_set_patience(u->store, PATIENCE_NS);
-	return r;
+	return store_new(u->cli->arena, &req, &u->store, e);
 }
 
 int cmd_userdata(struct cli *cli, struct err *e)

@@ -33,12 +33,11 @@ static int prepare_store(struct loader *l, struct err *e)
 		      &(struct store_req){ .http = http,
 					   .imds = b->imds,
 					   .region = b->facts.region,
-					   .pipe_ns = req->pipe_ns },
+					   .pipe_ns = req->pipe_ns,
+					   .patience = req->patience },
 		      &b->store, e);
 	if (r < 0)
 		return r;
-	store_set_patience(b->store, req->patience.ns);
-	store_on_wait(b->store, req->patience.fn, req->patience.arg);
 	return req->conf && location_is_kept(req->conf) ? loader_choose_set(l, e)
 							: loader_find_conf(l, &b->conf, e);
 }

@@ -39,12 +39,6 @@ int loader_given_facts(struct loader *l, struct err *e)
 	return facts_parse(l->arena, t, &l->b->facts, e);
 }
 
-bool loader_wait_again(const struct loader *l, const char *what, int64_t since_ns,
-		       unsigned int attempt, const struct err *last)
-{
-	return wait_again(&l->req->patience, what, since_ns, attempt, last);
-}
-
 /* Ask IMDS as patiently as the store is asked: it may come up later than we do. */
 int loader_ask_fact(struct loader *l, const char *fact, struct err *e)
 {
@@ -56,7 +50,7 @@ int loader_ask_fact(struct loader *l, const char *fact, struct err *e)
 		r = probe_fact(l->arena, l->b->imds, fact, &l->b->facts, e);
 		if (r >= 0 || e->kind != ERR_NET)
 			return r;
-	} while (loader_wait_again(l, "instance metadata", since, ++attempt, e));
+	} while (wait_again(&l->req->patience, "instance metadata", since, ++attempt, e));
 	l->is_imds_silent = true;
 	return r;
 }

@@ -192,6 +192,6 @@ int loader_load(struct loader *l, struct err *e)
 		if (r < 0 && (serve_set(l, e) >= 0 || replay_documents(l, e) >= 0))
 			r = 0;
 	} while (r < 0 && e->errnum == LOADER_HOLLOW && !l->b->replayed &&
-		 loader_wait_again(l, "documents", since, ++attempt, e));
+		 wait_again(&l->req->patience, "documents", since, ++attempt, e));
 	return r;
 }

@@ -138,9 +138,6 @@ int loader_adopted_pair(struct loader *l, const struct node_issue *want, struct 
 			struct err *e) must_check;
 /* Asks EC2 for the limits of the node's instance type, where they decide something. An answer that does not come is a warning. */
 void loader_type(struct loader *l);
-/* Pauses after a try that failed, as wait_again() does, for as long as the request waits; false: that is over. */
-bool loader_wait_again(const struct loader *l, const char *what, int64_t since_ns,
-		       unsigned int attempt, const struct err *last);
 /* Ask for a fact until it is known. */
 int loader_ask_fact(struct loader *l, const char *fact, struct err *e) must_check;
 /* Know which instance this is: by its firmware or metadata, else as it was known in this boot. */

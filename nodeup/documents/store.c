@@ -22,6 +22,7 @@ int store_new(struct arena *a, const struct store_req *req, struct store **ret, 
 	s->arena = a;
 	s->http = req->http;
 	s->pipe_ns = req->pipe_ns;
+	s->patience = req->patience;
 	s->s3 = s3;
 	*ret = s;
 	return 0;
@@ -32,12 +33,6 @@ void store_free(struct store *s)
 	if (s)
 		s3_session_free(s->s3);
 	free(s);
-}
-
-void store_on_wait(struct store *s, wait_fn *fn, void *arg)
-{
-	s->patience.fn = fn;
-	s->patience.arg = arg;
 }
 
 void store_set_patience(struct store *s, int64_t ns)

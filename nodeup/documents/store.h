@@ -23,6 +23,8 @@ struct store_req {
 	const char *region; /* for s3://; NULL: environment, then IMDS */
 	struct imds *imds;  /* NULL: none */
 	int64_t pipe_ns;    /* how long a path that is a pipe may take; 0: IO_PIPE_NS */
+	/* with transient errors; who is told before a pause, and when an attempt has no answer after a second */
+	struct wait_patience patience;
 };
 
 /* A reader. */
@@ -55,8 +57,6 @@ bool store_clock_agrees(const struct store *s);
 /* Take the contents of all that was read into a digest. */
 void store_digest(const struct store *s, struct digest_ctx *c);
 
-/* Sets who is called before store_get pauses, and when an attempt has no answer after a second. */
-void store_on_wait(struct store *s, wait_fn *fn, void *arg);
 /* Give up on transient errors after this long; 0: at once, -1 never. */
 void store_set_patience(struct store *s, int64_t ns);
 

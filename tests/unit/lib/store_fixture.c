@@ -29,12 +29,13 @@ static void on_wait(void *arg, const struct wait *w)
 /* The store again, as the next run has it. */
 void fx_reopen(struct fixture *fx, struct http *http, const char *region)
 {
-	struct store_req req = { .http = http, .imds = fx->imds, .region = region };
+	struct store_req req = {
+		.http = http, .imds = fx->imds, .region = region, .patience = { 0, on_wait, fx }
+	};
 	struct err e;
 
 	store_free(fx->s);
 	assert_int_equal(store_new(fx->c->arena, &req, &fx->s, &e), 0);
-	store_on_wait(fx->s, on_wait, fx);
 }
 
 int fx_setup(void **state)
