@@ -310,34 +310,17 @@ static int print_json(const struct verdict *v, struct err *e)
 	return show_json(t, e);
 }
 
-static int print_text(const struct verdict *v, struct err *e)
+static int print_verdict(const struct verdict *v, struct err *e)
 {
-	(void)e;
+	if (str_eq(v->cli->output, "json"))
+		return print_json(v, e);
+	if (str_eq(v->cli->output, "github")) {
+		findings_print_github(&v->findings);
+		return 0;
+	}
 	findings_print(&v->findings);
 	if (v->findings.errors > 1)
 		show_line(stderr, "%zu errors", v->findings.errors);
-	return 0;
-}
-
-static int print_github(const struct verdict *v, struct err *e)
-{
-	(void)e;
-	findings_print_github(&v->findings);
-	return 0;
-}
-
-static const struct {
-	const char *name;
-	int (*print)(const struct verdict *v, struct err *e);
-} formats[] = { { "text", print_text }, { "json", print_json }, { "github", print_github } };
-
-static int print_verdict(struct verdict *v, struct err *e)
-{
-	const char *name = v->cli->output ? v->cli->output : "text";
-
-	for (size_t i = 0; i < ARRAY_LEN(formats); i++)
-		if (str_eq(formats[i].name, name))
-			return formats[i].print(v, e);
 	return 0;
 }
 
