@@ -29,7 +29,7 @@ static const char *location_of_issue(struct loader *l, const char *name, const c
 	return location_of(l, arena_printf(l->arena, "issued/%s.%s", name, half));
 }
 
-static void remember_as(struct loader *l, const char *location, const char *text, bool issued)
+static void remember(struct loader *l, const char *location, const char *text, bool issued)
 {
 	/* of an answer before this one */
 	store_forget(l->b->store, location);
@@ -39,14 +39,10 @@ static void remember_as(struct loader *l, const char *location, const char *text
 							   .n = strlen(text) });
 }
 
-static void remember(struct loader *l, const char *location, const char *text)
-{
-	remember_as(l, location, text, false);
-}
-
 static void remember_issue(struct loader *l, const char *name, const char *half, const char *text)
 {
-	remember_as(l, location_of_issue(l, name, half), text, true);
+	if (text)
+		remember(l, location_of_issue(l, name, half), text, true);
 }
 
 const char *loader_kept_text(struct loader *l, const char *location)
@@ -164,7 +160,7 @@ static int ask_for_config(struct loader *l, const char *location, struct err *e)
 				"%s: kops-controller's answer has no nodeupConfig",
 				join_server(l->b->join));
 	/* with a wrong secret too: for all that is wrong it is read once more */
-	remember(l, location, answer.config);
+	remember(l, location, answer.config, false);
 	l->is_given = true;
 	for (size_t i = 0; i < answer.secrets.n && r == 0; i++)
 		r = errs_keep(l->req->errors,
@@ -177,7 +173,7 @@ static int ask_for_config(struct loader *l, const char *location, struct err *e)
 		remember(l,
 			 location_of(l,
 				     arena_printf(l->arena, "secrets/%s", answer.secrets.v[i].key)),
-			 answer.secrets.v[i].value);
+			 answer.secrets.v[i].value, false);
 	return 0;
 }
 
@@ -277,10 +273,8 @@ void loader_take_issue(struct loader *l, const struct node_keypair *pair)
 
 	remember_issue(l, pair->name, "crt", pair->cert);
 	remember_issue(l, pair->name, "key", pair->key);
-	if (pair->renewals)
-		remember_issue(l, pair->name, LOADER_RENEWALS, pair->renewals);
-	if (pair->checked)
-		remember_issue(l, pair->name, LOADER_CHECKED, pair->checked);
+	remember_issue(l, pair->name, LOADER_RENEWALS, pair->renewals);
+	remember_issue(l, pair->name, LOADER_CHECKED, pair->checked);
 	note_expiry(l->b, pair->name, pair->until);
 	arena_push(l->arena, all->v, all->n, *pair);
 }
@@ -462,7 +456,7 @@ static int take_adopted(struct loader *l, const struct node_wants *w, struct err
 	struct err ignored;
 
 	if (config)
-		remember(l, location_of(l, config_name), config);
+		remember(l, location_of(l, config_name), config, false);
 	return w->otherwise && take_foreign(l, w->otherwise, &ignored) == 0 ? 0
 									    : take_foreign(l, w, e);
 }
