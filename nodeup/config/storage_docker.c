@@ -2,7 +2,6 @@
 
 #include <string.h>
 #include "nodeup/base/dur.h"
-#include "nodeup/config/volumes_check.h"
 
 #define TIMEOUT_NS (60 * DUR_SEC)
 

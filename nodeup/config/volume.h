@@ -2,14 +2,15 @@
  * Dialects fill it; the plan makes of each a volume task, mount units and bind mounts. Exactly one
  * selector says which disks are meant, and none of them is an order of names: nvme1n1 is whatever
  * came first at this boot.
- * Owner: the arena of the run. Errors: none. Units: ns. Threads: const after the dialect is done.
- * Source: kops VolumeMountSpec; kube-up's format-disks.sh. */
+ * Bodies: volumes_check.c.
+ * Owner: the arena of the run. Errors: CONFIG with the place of the volume. Units: ns. Threads: const after the dialect is done.
+ * Source: kops VolumeMountSpec; kube-up's format-disks.sh.
+ * Tests: test_field_secrets.c. */
 #pragma once
 
+#include <stdint.h>
 #include "nodeup/base/str.h"
 #include "nodeup/base/tree.h"
-
-#include <stdint.h>
 
 /* A directory of the volume that is seen at another path too, in place of kube-up's symlinks. */
 struct node_bind {
@@ -54,3 +55,13 @@ struct node_volumes {
 	struct node_volume *v;
 	size_t n;
 };
+
+/* The units that use a directory, by table; empty for a directory that no unit uses. */
+struct strv volumes_users(struct arena *a, const char *path);
+/* The device as this kernel calls it: "/dev/sdf" gives "/dev/xvdf", others stay. */
+const char *volumes_device(struct arena *a, const char *device);
+/* Check one mount point, or a bind's target; what names it in the message. */
+int volumes_check_path(struct arena *a, const struct tree_pos *pos, const char *what,
+		       const char *path, struct err *e) must_check;
+/* Check them all, against each other. Paths are unique, an outer one stands before an inner one, and no disk is named twice. */
+int volumes_check(struct arena *a, const struct node_volumes *v, struct err *e) must_check;

@@ -3,7 +3,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include "nodeup/config/volumes_check.h"
 
 int volume_item_fail(const struct volume_item *it, const char *key, const char *fmt, ...)
 {

@@ -1,4 +1,4 @@
-#include "nodeup/config/volumes_check.h"
+#include "nodeup/config/volume.h"
 
 #include <string.h>
 #include "nodeup/base/paths.h"

@@ -1,7 +1,6 @@
 #include "nodeup/template/eval.h"
 
 #include <string.h>
-#include "nodeup/template/operate.h"
 
 static int eval(struct scope *s, const struct node *n, struct value *ret);
 

@@ -1,4 +1,4 @@
-#include "nodeup/template/operate.h"
+#include "nodeup/template/value.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,8 +2,9 @@
  * Texts are bytes with a length, in the arena or borrowed from template and context, and hold no NUL.
  * Lists never change. A dictionary is shared by all that name it, and .update() changes it.
  * Every function that takes a `struct work` pays for what it does and fails when the work is used up.
+ * Bodies: operate.c.
  * Owner: the arena. Errors: CONFIG, with the place that the caller names.
- * Tests: test_refusals.c. */
+ * Tests: test_refusals.c, test_template.c. */
 #pragma once
 
 #include <stdbool.h>
@@ -114,3 +115,21 @@ int dict_find(struct work *w, size_t at, const struct dict *d, const struct text
 /* Set a key; the one that is there stays with its new value. */
 int dict_set(struct work *w, size_t at, struct dict *d, const struct text *key,
 	     const struct value *v) must_check;
+
+/* Operators, filters and methods of Python 2.7; every operand is defined. What Python refuses is an error, and so is a number that
+ * does not fit. First, texts one after another. */
+int operate_join(struct work *w, size_t at, const struct list *texts, struct value *ret) must_check;
+/* a + b, a * b and -v. */
+int operate_add(struct work *w, size_t at, const struct value *a, const struct value *b,
+		struct value *ret) must_check;
+int operate_multiply(struct work *w, size_t at, const struct value *a, const struct value *b,
+		     struct value *ret) must_check;
+int operate_negate(struct work *w, size_t at, const struct value *v, struct value *ret) must_check;
+/* The filters int and float: zero of what is not a number. */
+int operate_int(struct work *w, size_t at, const struct value *v, struct value *ret) must_check;
+int operate_float(struct work *w, size_t at, const struct value *v, struct value *ret) must_check;
+/* A text in small letters, and the list of what is between a separator in it. */
+int operate_lower(struct work *w, size_t at, const struct value *text,
+		  struct value *ret) must_check;
+int operate_split(struct work *w, size_t at, const struct text *text, const struct value *by,
+		  struct value *ret) must_check;

@@ -5,7 +5,6 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/config/extras.h"
 #include "nodeup/config/volume_item.h"
-#include "nodeup/config/volumes_check.h"
 
 /* What users add to a node. source: kops 1.37 nodeup/pkg/model/{hooks,file_assets,volumes}.go */
 

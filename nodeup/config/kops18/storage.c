@@ -9,7 +9,6 @@
 #include <string.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/config/volume_item.h"
-#include "nodeup/config/volumes_check.h"
 
 /* How long a disk may take: one that is there at boot, and one that is attached meanwhile. */
 #define TIMEOUT_NS (60 * DUR_SEC)

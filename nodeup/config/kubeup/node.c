@@ -6,7 +6,6 @@
 #include "assets/asset.h"
 #include "nodeup/base/dur.h"
 #include "nodeup/config/storage_docker.h"
-#include "nodeup/config/volumes_check.h"
 
 /* Where documents alone are checked, of no machine. */
 static const char any_host[] = "any-host.ec2.internal";
