@@ -47,15 +47,13 @@ static void add_host(struct arena *a, struct hosts *hosts, const struct node *no
 {
 	const char *name = arena_printf(a, "%s%s%s", f->distribution, f->version ? " " : "",
 					f->version ? f->version : "");
-	struct plan_req req = { .facts = f };
-	const struct plan p = { .req = &req };
 	struct host h = { .facts = *f, .name = name, .has_docker = true };
 
 	if (!h.facts.instance_id)
 		h.facts.instance_id = any_instance;
 	arena_push(a, hosts->v, hosts->n, h);
 	/* kube-up installs a docker of a release of its time, and nodes of today have none */
-	if (!plan_release(&p)->old.name || str_eq(f->arch, "arm64") ||
+	if (!release_of(f)->old.name || str_eq(f->arch, "arm64") ||
 	    !plan_era(node)->installs_docker)
 		return;
 	h.name = arena_printf(a, "%s without docker", name);

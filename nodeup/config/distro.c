@@ -31,14 +31,15 @@
 
 /* clang-format off */
 const struct distro distros[] = {
-	{ "debian",      "debian",  PACKAGE_DEB,  COMMON, .has_apt_conf = true, .has_admin = true },
-	{ "ubuntu",      "ubuntu",  PACKAGE_DEB,  COMMON, .has_apt_conf = true, .has_resolved = true },
-	{ "amazonlinux", "amzn",    PACKAGE_RPM,  COMMON },
-	{ "rhel",        "rhel",    PACKAGE_RPM,  COMMON },
-	{ "centos",      "centos",  PACKAGE_RPM,  COMMON },
-	{ "rocky",       "rocky",   PACKAGE_RPM,  COMMON },
+	{ "debian",      "debian",  PACKAGE_DEB,  COMMON, .users = "admin root", .has_apt_conf = true, .has_admin = true },
+	{ "ubuntu",      "ubuntu",  PACKAGE_DEB,  COMMON, .users = "ubuntu root", .has_apt_conf = true, .has_resolved = true },
+	{ "amazonlinux", "amzn",    PACKAGE_RPM,  COMMON, .users = "ec2-user" },
+	{ "rhel",        "rhel",    PACKAGE_RPM,  COMMON, .users = "ec2-user" },
+	{ "centos",      "centos",  PACKAGE_RPM,  COMMON, .users = "centos" },
+	{ "rocky",       "rocky",   PACKAGE_RPM,  COMMON, .users = "rocky" },
+	{ "fedora",      "fedora",  PACKAGE_RPM,  COMMON },
 	{ "coreos",      "coreos",  PACKAGE_NONE, COREOS },
-	{ "flatcar",     "flatcar", PACKAGE_NONE, COREOS, .has_resolved = true },
+	{ "flatcar",     "flatcar", PACKAGE_NONE, COREOS, .users = "core", .has_resolved = true },
 	{ "containeros", "cos",     PACKAGE_NONE, COS },
 	{ NULL,          NULL,      PACKAGE_NONE, COMMON },
 };

@@ -23,6 +23,7 @@ struct distro {
 	const char *nodeup_link; /* where a login shell finds it; NULL: in nodeup_dir, or nowhere */
 	const char *volume_plugins_dir; /* kubelet's by default; with its slash */
 	const char *path_env;           /* PATH of kubelet's unit; NULL: systemd's own */
+	const char *users; /* of its images of today: the first that is there gets a kubeconfig */
 	bool readonly_usr;
 	bool rotates_logs; /* by itself */
 	bool has_mounter;  /* programs run only where kops' container mounts them */

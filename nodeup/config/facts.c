@@ -101,6 +101,26 @@ int facts_os_release(struct arena *a, const char *text, struct facts *f, struct 
 	return 0;
 }
 
+struct tree *facts_host(struct arena *a, const struct facts *f)
+{
+	struct tree *t = tree_map(a);
+
+	tree_set_text(a, t, "distribution", f->distribution);
+	tree_set_text(a, t, "version", f->version);
+	tree_set_text(a, t, "arch", f->arch);
+	return t;
+}
+
+const char *facts_host_text(struct arena *a, const struct tree *host)
+{
+	const char *version = tree_text(host, "version"), *arch = tree_text(host, "arch");
+	const char *distribution = tree_text(host, "distribution");
+
+	return arena_printf(a, "%s%s%s%s%s", distribution ? distribution : "unknown",
+			    version ? " " : "", version ? version : "", arch ? ", " : "",
+			    arch ? arch : "");
+}
+
 int facts_note(struct err *e, const char *fact)
 {
 	err_note(e, "do", "give it in the file of --facts, where a command takes one: %s: VALUE",

@@ -8,7 +8,7 @@
 
 /* clang-format off */
 #define FACTS(X) \
-	X(const char *, distribution, "distribution", .oneof = "debian|ubuntu|amazonlinux|rhel|centos|rocky|flatcar|coreos|containeros", \
+	X(const char *, distribution, "distribution", .oneof = "debian|ubuntu|amazonlinux|rhel|centos|rocky|fedora|flatcar|coreos|containeros", \
 	  .doc = "family of the operating system") \
 	X(const char *, version, "version", .doc = "its version, as os-release has it") \
 	X(const char *, codename, "codename", .doc = "its code name") \
@@ -66,6 +66,9 @@ int facts_parse(struct arena *a, const struct tree *t, struct facts *f, struct e
 int facts_note(struct err *e, const char *fact);
 /* Fill distribution (CONFIG: it is unknown), version and codename from os-release, and arch from uname's machine. */
 int facts_os_release(struct arena *a, const char *text, struct facts *f, struct err *e) must_check;
+/* Distribution, version and arch, as far as they are known; and as a text: "debian 12, amd64". */
+struct tree *facts_host(struct arena *a, const struct facts *f);
+const char *facts_host_text(struct arena *a, const struct tree *host);
 int facts_arch(const char *machine, struct facts *f, struct err *e) must_check;
 
 /* The container runtime of this machine, as probing found it. */

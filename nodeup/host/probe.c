@@ -13,6 +13,7 @@
 #include "nodeup/base/io.h"
 #include "nodeup/base/json.h"
 #include "nodeup/base/walk.h"
+#include "nodeup/config/distro.h"
 #include "nodeup/host/cgroup.h"
 #include "nodeup/host/docker.h"
 #include "nodeup/host/kernel.h"
@@ -260,19 +261,21 @@ static void probe_addresses(struct arena *a, struct facts *f)
  * source: kops 1.37 util/pkg/distributions DefaultUsers */
 static void probe_homes(struct arena *a, int root_fd, struct facts *f)
 {
-	static const char *const users[] = { "admin", "ubuntu", "ec2-user", "centos",
-					     "rocky", "core",   "root" };
 	const char *text = io_text(a, root_fd, "/etc/passwd", FILE_MAX);
-	struct strv lines = { 0 };
+	struct strv users = { 0 }, lines = { 0 };
 
+	for (const struct distro *d = distros; d->name; d++) {
+		const struct strv own = strv_split(a, d->users ? d->users : "", ' ');
+
+		strv_add_all(a, &users, &own);
+	}
 	if (text && f->homes.n == 0)
 		lines = strv_split(a, text, '\n');
 	for (size_t i = 0; i < lines.n; i++) {
 		const struct strv fields = strv_split(a, lines.v[i], ':');
 
-		for (size_t k = 0; k < ARRAY_LEN(users) && fields.n == 7; k++)
-			if (str_eq(users[k], fields.v[0]) && *fields.v[5] == '/')
-				strmap_set(a, &f->homes, fields.v[0], fields.v[5]);
+		if (fields.n == 7 && strv_has(&users, fields.v[0]) && *fields.v[5] == '/')
+			strmap_set(a, &f->homes, fields.v[0], fields.v[5]);
 	}
 }
 

@@ -23,6 +23,8 @@ enum release_guard {
 	GUARD_RELEASE = 1 << 6,   /* GUARD_ROUTES by a file of another name */
 	GUARD_OTHERS_BY_NAME = 1 << 7, /* GUARD_OTHERS by what interfaces are called */
 	GUARD_OTHERS_OF_VPC = 1 << 8,  /* the same in a file of another name */
+	GUARD_IFUPDOWN = 1 << 9,     /* ifupdown takes no interface of a pod for one of the host */
+	GUARD_CLOUD_SETUP = 1 << 10, /* NetworkManager makes no rules for addresses of pods */
 };
 
 /* Why only some versions of today's kops give a release a guard. */
@@ -43,13 +45,24 @@ struct release_old {
 
 /* The release of a distribution for today's kops. */
 struct release_today {
-	const char *packages; /* blank-separated; NULL: no node is made on it */
+	/* The kops that know it: of each minor from a patch on, and all minors behind the last; {0}: all do. */
+	struct version since[2];
+	const char *packages;     /* blank-separated; NULL: no node is made on it */
+	const char *iptables;     /* packages of it and its kin; NULL: none */
+	const char *old_iptables; /* in their place, to kops 1.35.1; NULL: the same */
 	const char *old_tools,
 		*older_tools;  /* packages that kops to 1.34, and to 1.33, gives as well */
 	const char *upgrades;  /* as above */
 	const char *wireguard; /* NULL: the kernel's is enough */
 	const char *chrony_conf, *chrony_unit;
-	const char *users;   /* of its images: the first one that is there gets a kubeconfig */
+	const char *modules; /* of the kernel, beside those of all; NULL: none */
+	const char
+		*modules_package; /* has what its kernel's own package leaves out; NULL: nothing */
+	const char *masked;       /* services that stand in the way of pods' networks; NULL: none */
+	bool only_nftables;       /* kube-proxy cannot work with iptables */
+	bool has_nvidia;          /* NVIDIA has packages for it that kops installs */
+	bool is_told_routes; /* of version 6, by routers, on interfaces that are told to listen alone */
+	bool is_cgroup_v1;   /* unless its kernel is told otherwise */
 	unsigned int guards; /* of enum release_guard */
 	struct {
 		unsigned int guards; /* those of them that not every kops gives */
@@ -59,18 +72,22 @@ struct release_today {
 
 struct release {
 	const char *distribution; /* NULL: every other */
-	const char *version;      /* "8" is also 8.11 */
+	const char *version;      /* "8" is also 8.11; NULL: all of them */
 	const char *codename;     /* of that version, where a host tells no number; or NULL */
 	struct release_old old;
 	struct release_today today;
 	const char *btrfs; /* package of mkfs.btrfs; NULL: as everywhere else */
 };
 
-/* The row of every other release is the last. */
+/* The newest release of a distribution that today's kops knows is the first of them. The row of every other release is the
+ * last. */
 extern const struct release releases[];
 
 /* The n-th release that an era knows, as facts; false: there are no more. Behind those of old are the distributions. */
 bool release_nth_old(size_t n, struct facts *ret);
 bool release_nth_today(size_t n, struct facts *ret);
-/* The row of this host. */
+/* Those that such a function has, in their order: "debian 13, 12; amazonlinux 2023". */
+const char *release_list(struct arena *a, bool (*nth_host)(size_t n, struct facts *ret));
+/* The row of a host, and of the plan's. */
+const struct release *release_of(const struct facts *f);
 const struct release *plan_release(const struct plan *p);

@@ -62,6 +62,19 @@ bool kops_does(const struct kops_config *c, enum kops_change change)
 	return change == KOPS_ALWAYS;
 }
 
+bool kops_is_since(const struct version *kops, const struct version *since, size_t n)
+{
+	size_t last = 0;
+
+	while (last + 1 < n && since[last + 1].minor)
+		last++;
+	for (size_t i = 0; i <= last; i++)
+		if (is_from(kops, since[i].minor, since[i].patch) &&
+		    (i == last || kops->minor == since[i].minor))
+			return true;
+	return false;
+}
+
 bool kops_is_same(const struct version *x, const struct version *y)
 {
 	for (size_t i = 0; i < KOPS_CHANGE_COUNT; i++)

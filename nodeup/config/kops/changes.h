@@ -52,16 +52,19 @@
 	X(OLD_TOOLS, "conntrack, pigz and their kind are installed", UNTIL(34)) \
 	X(OLDER_TOOLS, "ebtables, socat and their kind are installed", UNTIL(33)) \
 	X(NFTABLES_PACKAGE, "kube-proxy's mode may bring nftables", SINCE(34, 0)) \
+	X(NFTABLES_HOSTS, "hosts where iptables of old does not work get what does", SINCE(35, 2)) \
+	X(NFTABLES_PROXY, "kube-proxy uses nftables there, unless it is to use ipvs", WITHIN(35, 0, 29), SINCE(36, 0)) \
+	X(CGROUP_2, "kubelet refuses a host with cgroup v1", SINCE(0, 0, 35)) \
 	X(WIREGUARD_CHOICE, "calico's settings may leave out wireguard", SINCE(35, 0)) \
 	X(INOTIFY_WATCHES, "the kernel is told how many watches of inotify there may be", UNTIL(35)) \
 	X(CNI_ALWAYS, "CNI plugins are installed, whatever the documents say", UNTIL(31)) \
 	/* files that keep the host from the network of pods */ \
 	X(ENI_GUARDS, "the host is kept from all interfaces of pods", WITHIN(34, 3), SINCE(35, 1)) \
-	X(DEBIAN_GUARDS, "Debian is among the distributions that are kept from them", SINCE(36, 0)) \
+	X(LATE_GUARDS, "so are hosts that were left alone before", SINCE(36, 0)) \
 	X(CILIUM_ROUTES, "with cilium networkd leaves routes of others alone", SINCE(32, 1)) \
 	X(RELEASE_CONF, "with amazonvpc networkd is told so by 80-release.conf", BETWEEN(0, 0, 34, 2), BETWEEN(35, 0, 35, 0)) \
-	X(RELEASE_CONF_UBUNTU, "so it is on Ubuntu", SINCE(32, 0)) \
-	X(DEFAULT_LINK_UBUNTU, "with amazonvpc networkd gives no MAC on Ubuntu 24.04", BETWEEN(0, 0, 30, 1), SINCE(32, 1)) \
+	X(RELEASE_CONF_LATE, "so it is on more releases", SINCE(32, 0)) \
+	X(DEFAULT_LINK_AGAIN, "with amazonvpc networkd gives no MAC on releases that some versions left out", BETWEEN(0, 0, 30, 1), SINCE(32, 1)) \
 	X(OTHERS_OF_VPC, "with amazonvpc its interfaces but the first are known by their names", BETWEEN(34, 2, 34, 2), BETWEEN(35, 0, 35, 0)) \
 	X(OTHERS_BY_NAME, "all interfaces but the first are known by their names", WITHIN(34, 3), BETWEEN(35, 1, 36, 1)) \
 	X(OTHERS_BY_DRIVER, "all interfaces but the first are known by their driver", SINCE(36, 2)) \
@@ -77,5 +80,7 @@ enum kops_change {
 
 /* Whether the kops of these documents does that. */
 bool kops_does(const struct kops_config *c, enum kops_change change);
+/* Whether a kops is of one of these: of its minor, from its patch on, or of a minor behind the last. {0} are all. */
+bool kops_is_since(const struct version *kops, const struct version *since, size_t n);
 /* Whether two of them do the same, with any Kubernetes. */
 bool kops_is_same(const struct version *x, const struct version *y);

@@ -1,5 +1,6 @@
 /* Tests: test_kops_kubelet.py. */
 #include "nodeup/plan/kops/pods.h"
+#include "nodeup/plan/kops/release.h"
 
 static const char kubeconfig[] = "/var/lib/kube-proxy/kubeconfig";
 
@@ -37,6 +38,9 @@ static struct strv proxy_flags(struct plan *p)
 	struct kops_kube_proxy spec = kops_of(p)->config->kube_proxy;
 	struct strv out = { 0 };
 
+	if (kops_release(p)->only_nftables && kops_has(p, KOPS_NFTABLES_PROXY) &&
+	    (str_is_empty(spec.proxy_mode) || str_eq(spec.proxy_mode, "iptables")))
+		spec.proxy_mode = "nftables";
 	if (str_is_empty(spec.master))
 		spec.master = master(p);
 	if (!spec.conntrack_max_per_core.set)

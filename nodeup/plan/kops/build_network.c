@@ -52,6 +52,13 @@ static const struct {
 	  "updates:\n"
 	  "  network:\n"
 	  "    when: [boot-new-instance]\n" },
+	/* udev reads its rules anew when one of them changes */
+	{ GUARD_IFUPDOWN, false, "/etc/udev/rules.d/75-cloud-ifupdown.rules",
+	  "# Handle allow-hotplug interfaces.\n"
+	  "# kops: ENV{INTERFACE} narrowed from \"eth*|en*\" to \"eth*|ens*\" so AWS VPC CNI\n"
+	  "# veths (eni*) are not hijacked by cloud-ifupdown-helper.\n"
+	  "SUBSYSTEM==\"net\", ACTION==\"add\", ENV{INTERFACE}==\"eth*|ens*\", "
+	  "RUN+=\"/etc/network/cloud-ifupdown-helper\"\n" },
 };
 
 /* NULL: not exactly one physical interface has the MAC of the instance's first. */
@@ -201,7 +208,8 @@ static unsigned int guards_of(const struct kops_config *c)
 		{ n->amazonvpc, GUARD_ADDRESSES | GUARD_POLICY, KOPS_ALWAYS },
 		{ n->amazonvpc, GUARD_RELEASE, KOPS_RELEASE_CONF },
 		{ n->amazonvpc, GUARD_OTHERS_OF_VPC, KOPS_OTHERS_OF_VPC },
-		{ n->amazonvpc, GUARD_ROUTES, KOPS_ENI_GUARDS },
+		{ n->amazonvpc, GUARD_ROUTES | GUARD_IFUPDOWN | GUARD_CLOUD_SETUP,
+		  KOPS_ENI_GUARDS },
 		{ n->cilium, GUARD_ROUTES, KOPS_CILIUM_ROUTES },
 		{ eni, GUARD_ADDRESSES | GUARD_POLICY, KOPS_ENI_GUARDS },
 		{ n->amazonvpc || n->cilium, GUARD_HOTPLUG, KOPS_HOTPLUG },

@@ -1,7 +1,6 @@
 /* Tests: test_kops_pki.py. */
 #include "nodeup/config/kops/model.h"
 #include "nodeup/plan/kops/kops.h"
-#include "nodeup/plan/kops/release.h"
 
 #include <string.h>
 #include "nodeup/base/enc.h"
@@ -241,10 +240,11 @@ static void add_authentication(struct plan *p)
 			  arena_printf(p->arena, form, enc_base64(p->arena, ca, strlen(ca))));
 }
 
-/* Gives a kubeconfig to the first user of this release's images that this image has. */
+/* Gives a kubeconfig to the first user of this distribution's images that this image has. */
 static void add_admin(struct plan *p)
 {
-	const struct strv names = strv_split(p->arena, kops_release(p)->users, ' ');
+	const char *known = plan_distro(p)->users;
+	const struct strv names = strv_split(p->arena, known ? known : "", ' ');
 
 	for (size_t i = 0; i < names.n; i++) {
 		const char *name = names.v[i], *home = strmap_get(&p->req->facts->homes, name);

@@ -1,29 +1,34 @@
 /* Tests: test_kops_runtimes.c. */
 #include "nodeup/plan/kops/containerd.h"
 
+#include "nodeup/plan/kops/release.h"
 #include "nodeup/plan/kops/toml.h"
+
+/* NVIDIA makes packages for some distributions alone. */
+static bool has_nvidia(const struct plan *p)
+{
+	return kops_has_nvidia(p) && kops_release(p)->has_nvidia;
+}
 
 /* Repositories of packages that no distribution has. With kops apt trusts each of these keys for every package;
  * here it trusts a key for its own source alone. Source: kops 1.37 nodeup/pkg/model/nvidia.go, gvisor.go. */
 static const struct repository {
 	bool (*is_wanted)(const struct plan *p);
-	const char *distribution; /* NULL: all that install Debian's packages */
 	const char *name, *key;
 	const char *options, *source; /* of its line */
 	const char *package;
 } repositories[] = {
-	{ kops_has_nvidia, "ubuntu", "nvidia-container-toolkit",
+	{ has_nvidia, "nvidia-container-toolkit",
 	  "https://nvidia.github.io/libnvidia-container/gpgkey", "",
 	  "https://nvidia.github.io/libnvidia-container/stable/deb/$(ARCH) /",
 	  "nvidia-container-toolkit" },
-	{ kops_has_gvisor, NULL, "gvisor", "https://gvisor.dev/archive.key", "arch=$(ARCH) ",
+	{ kops_has_gvisor, "gvisor", "https://gvisor.dev/archive.key", "arch=$(ARCH) ",
 	  "https://storage.googleapis.com/gvisor/releases release main", "runsc" },
 };
 
 static bool is_used(const struct plan *p, const struct repository *r)
 {
-	return r->is_wanted(p) && plan_distro(p)->family == PACKAGE_DEB &&
-	       (!r->distribution || str_eq(r->distribution, p->req->facts->distribution));
+	return r->is_wanted(p) && plan_distro(p)->family == PACKAGE_DEB;
 }
 
 static void add_repository(struct plan *p, const struct repository *r)
@@ -71,7 +76,7 @@ const char *needs_kops_runtimes(struct plan *p)
 	for (size_t i = 0; i < ARRAY_LEN(repositories); i++)
 		if (is_used(p, &repositories[i])) {
 			strv_add(p->arena, &names, repositories[i].package);
-			if (repositories[i].is_wanted == kops_has_nvidia && !str_is_empty(driver))
+			if (repositories[i].is_wanted == has_nvidia && !str_is_empty(driver))
 				strv_add(p->arena, &names, driver);
 		}
 	return strv_join(p->arena, &names, " ");

@@ -67,6 +67,7 @@ static const char kernel_text[] =
 	"\n"
 	"%s"
 	"%s"
+	"%s"
 	"%s";
 
 static const char forward_text[] =
@@ -97,19 +98,34 @@ static const char *reserved_ports(struct arena *a, const char *range)
 	return plus ? arena_printf(a, "%ld-%ld", from, from + strtol(plus + 1, NULL, BASE)) : range;
 }
 
+/* Each interface that is there is told by itself: what is said of all counts for later ones alone. */
+static const char *routes_told(const struct plan *p)
+{
+	const struct strmap *interfaces = &p->req->facts->interfaces;
+	struct strv lines = { 0 };
+
+	strv_add(p->arena, &lines, "# Enable Router Advertisements to get the default IPv6 route");
+	for (size_t i = 0; i < interfaces->n; i++)
+		if (str_has_prefix(interfaces->v[i].key, "ens"))
+			strv_addf(p->arena, &lines, "net.ipv6.conf.%s.accept_ra=2",
+				  interfaces->v[i].key);
+	return arena_printf(p->arena, "%s\n", strv_join(p->arena, &lines, "\n"));
+}
+
 void build_kops_sysctl(struct plan *p)
 {
 	const struct kops_config *c = kops_of(p)->config;
 	const char *ports = c->service_node_port_range;
 	const bool watches = kops_has(p, KOPS_INOTIFY_WATCHES);
 	const char *own = strv_join(p->arena, &c->sysctl_parameters, "\n");
-	const char *text =
-		arena_printf(p->arena, kernel_text,
-			     reserved_ports(p->arena, str_is_empty(ports) ? node_ports : ports),
-			     watches ? " and watches" : "",
-			     watches ? "fs.inotify.max_user_watches = 524288\n" : "",
-			     kops_is_ipv6_only(p) ? forward_ipv6_text : forward_text,
-			     c->networking.cilium ? cilium_text : "", own);
+	const char *text = arena_printf(
+		p->arena, kernel_text,
+		reserved_ports(p->arena, str_is_empty(ports) ? node_ports : ports),
+		watches ? " and watches" : "",
+		watches ? "fs.inotify.max_user_watches = 524288\n" : "",
+		kops_is_ipv6_only(p) && kops_release(p)->is_told_routes ? routes_told(p) : "",
+		kops_is_ipv6_only(p) ? forward_ipv6_text : forward_text,
+		c->networking.cilium ? cilium_text : "", own);
 
 	/* kops joins lines, and its last one has no end */
 	if (c->sysctl_parameters.n == 0)

@@ -1,12 +1,13 @@
 #include "nodeup/plan/kops/release.h"
 
+#include <string.h>
 #include "nodeup/plan/kops/kops.h"
 
 /* The versions of kops that give a release its late guards. */
 static const enum kops_change changes[] = {
-	[GUARDED_LATE] = KOPS_DEBIAN_GUARDS,
-	[GUARDED_NOT_ALWAYS] = KOPS_DEFAULT_LINK_UBUNTU,
-	[GUARDED_BY_RELEASE] = KOPS_RELEASE_CONF_UBUNTU,
+	[GUARDED_LATE] = KOPS_LATE_GUARDS,
+	[GUARDED_NOT_ALWAYS] = KOPS_DEFAULT_LINK_AGAIN,
+	[GUARDED_BY_RELEASE] = KOPS_RELEASE_CONF_LATE,
 };
 
 /* Documents that are looked at alone may be for a distribution without a version. */
@@ -15,25 +16,38 @@ static bool is_any_release(const struct plan *p)
 	return p->req->no_keys && !p->req->facts->version && !p->req->facts->codename;
 }
 
-/* NULL: nodes are not made on this host. */
-static const struct release_today *find_release(const struct plan *p)
+/* NULL: no node is made on any of its releases. */
+static const struct release *newest_of(const char *distribution)
+{
+	const struct release *r = releases;
+
+	while (r->distribution && !(r->today.packages && str_eq(r->distribution, distribution)))
+		r++;
+	return r->distribution ? r : NULL;
+}
+
+/* The row that this host is made by: of a release behind the newest, that of the newest. NULL: nodes are not made on it. */
+static const struct release *find_release(const struct plan *p)
 {
 	const struct release *row = plan_release(p);
+	const struct release *newest = newest_of(p->req->facts->distribution);
+	const char *version = p->req->facts->version;
 
-	for (const struct release *r = releases; is_any_release(p) && r->distribution; r++)
-		if (r->today.packages && str_eq(r->distribution, p->req->facts->distribution))
-			return &r->today;
-	return row->today.packages ? &row->today : NULL;
+	if (row->today.packages)
+		return row;
+	if (!newest ||
+	    (!is_any_release(p) && !(version && strverscmp(version, newest->version) > 0)))
+		return NULL;
+	return newest;
 }
 
 const struct release_today *kops_release(const struct plan *p)
 {
-	const struct release_today *found = find_release(p);
-	const struct release *r = releases;
+	const struct release *found = find_release(p), *r = releases;
 
 	while (!found && !r->today.packages)
 		r++;
-	return found ? found : &r->today;
+	return found ? &found->today : &r->today;
 }
 
 unsigned int kops_guards(const struct plan *p, unsigned int guards)
@@ -47,18 +61,42 @@ unsigned int kops_guards(const struct plan *p, unsigned int guards)
 	return guards;
 }
 
+/* Says where kops' own program would not have gone on, or kubelet may not. */
+static void warn_of_release(struct plan *p, const struct release *r)
+{
+	const struct facts *f = p->req->facts;
+	const struct version *kops = &kops_of(p)->config->kops;
+
+	if (r != plan_release(p) && !is_any_release(p))
+		plan_warn(p,
+			  "%s %s is newer than what is known: this node is made as one of "
+			  "%s %s",
+			  f->distribution, f->version, r->distribution, r->version);
+	/* documents that are looked at alone are of no instance */
+	if (p->req->no_keys)
+		return;
+	if (!kops_is_since(kops, r->today.since, ARRAY_LEN(r->today.since)))
+		plan_warn(p,
+			  "kops 1.%d.%d made no nodes on %s %s: this one is made as later "
+			  "versions make it",
+			  kops->minor, kops->patch, r->distribution, r->version);
+	if (r->today.is_cgroup_v1 && !p->req->runtime.cgroup && kops_has(p, KOPS_CGROUP_2))
+		plan_warn(p,
+			  "%s %s has cgroup v1, which kubelet of this Kubernetes refuses, unless "
+			  "its kernel is told otherwise",
+			  r->distribution, r->version);
+}
+
 void build_kops_release(struct plan *p)
 {
 	const struct facts *f = p->req->facts;
-	struct strv known = { 0 };
+	const struct release *found = find_release(p);
 
-	if (find_release(p))
-		return;
-	for (const struct release *r = releases; r->distribution; r++)
-		if (r->today.packages)
-			strv_addf(p->arena, &known, "%s %s", r->distribution, r->version);
-	plan_refuse(p, "this is %s %s, and nodes of these documents are made on %s",
-		    f->distribution ? f->distribution : "another distribution",
-		    f->version ? f->version : "of unknown version",
-		    strv_join(p->arena, &known, ", "));
+	if (found)
+		warn_of_release(p, found);
+	else
+		plan_refuse(p, "this is %s %s, and nodes of these documents are made on %s",
+			    f->distribution ? f->distribution : "another distribution",
+			    f->version ? f->version : "of unknown version",
+			    release_list(p->arena, release_nth_today));
 }

@@ -46,7 +46,7 @@ static void bad_files(void **state)
 	} rows[] = {
 		{ "distribution: gentoo\n",
 		  "facts.yaml:1:15: distribution: expected one of debian|ubuntu|amazonlinux|rhel|"
-		  "centos|rocky|flatcar|coreos|containeros, found 'gentoo'" },
+		  "centos|rocky|fedora|flatcar|coreos|containeros, found 'gentoo'" },
 		{ "arch: x86_64\n",
 		  "facts.yaml:1:7: arch: expected one of amd64|arm64, found 'x86_64'" },
 		{ "version: 12\nhostname: x\n", "facts.yaml:2:1: unknown fact 'hostname'" },
@@ -81,6 +81,7 @@ static void os_releases(void **state)
 		{ "ID=\"rhel\"\nVERSION_ID=\"9.4\"\n", "rhel", "9.4", NULL },
 		{ "ID=\"centos\"\n", "centos", NULL, NULL },
 		{ "ID=\"rocky\"\n", "rocky", NULL, NULL },
+		{ "ID=fedora\nVERSION_ID=44\nVERSION_CODENAME=\"\"\n", "fedora", "44", NULL },
 		{ "ID=flatcar\n", "flatcar", NULL, NULL },
 		{ "ID=coreos\n", "coreos", NULL, NULL },
 		{ "BUILD_ID=1\nID=cos\n", "containeros", NULL, NULL },
@@ -99,6 +100,26 @@ static void os_releases(void **state)
 	}
 }
 
+static void a_host_has_a_name(void **state)
+{
+	static const struct {
+		struct facts f;
+		const char *text;
+	} rows[] = {
+		{ { .distribution = "debian", .version = "12", .arch = "amd64" },
+		  "debian 12, amd64" },
+		{ { .distribution = "flatcar" }, "flatcar" },
+		{ { .arch = "arm64" }, "unknown, arm64" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		autoarena struct arena *a = arena_new_empty();
+
+		assert_string_equal(facts_host_text(a, facts_host(a, &rows[i].f)), rows[i].text);
+	}
+}
+
 static void unknown_hosts(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -108,9 +129,9 @@ static void unknown_hosts(void **state)
 	(void)state;
 	assert_true(facts_os_release(a, "ID=plan9\nVERSION_ID=4\n", &f, &e) < 0);
 	assert_int_equal(e.kind, ERR_CONFIG);
-	assert_string_equal(e.msg,
-			    "unknown distribution: os-release has ID 'plan9', known are "
-			    "debian, ubuntu, amzn, rhel, centos, rocky, coreos, flatcar, cos");
+	assert_string_equal(
+		e.msg, "unknown distribution: os-release has ID 'plan9', known are "
+		       "debian, ubuntu, amzn, rhel, centos, rocky, fedora, coreos, flatcar, cos");
 	assert_null(f.version);
 	assert_true(facts_os_release(a, "", &f, &e) < 0);
 	assert_string_equal(e.msg, "os-release has no ID; the distribution is not known");
@@ -141,6 +162,7 @@ int main(void)
 		cmocka_unit_test(file_lies_over_what_is_known),
 		cmocka_unit_test(bad_files),
 		cmocka_unit_test(os_releases),
+		cmocka_unit_test(a_host_has_a_name),
 		cmocka_unit_test(unknown_hosts),
 		cmocka_unit_test(machines),
 	};

@@ -70,6 +70,17 @@ static const struct {
 	{ KOPS_NFTABLES_PACKAGE, 33, 99, 31, false },
 	{ KOPS_NFTABLES_PACKAGE, 34, 0, 31, true },
 	{ KOPS_NFTABLES_PACKAGE, 37, 0, 31, true },
+	{ KOPS_NFTABLES_HOSTS, 35, 1, 31, false },
+	{ KOPS_NFTABLES_HOSTS, 35, 2, 31, true },
+	{ KOPS_NFTABLES_HOSTS, 37, 0, 31, true },
+	{ KOPS_NFTABLES_PROXY, 34, 99, 31, false },
+	{ KOPS_NFTABLES_PROXY, 35, 0, 28, false },
+	{ KOPS_NFTABLES_PROXY, 35, 0, 29, true },
+	{ KOPS_NFTABLES_PROXY, 35, 99, 28, false },
+	{ KOPS_NFTABLES_PROXY, 36, 0, 28, true },
+	{ KOPS_CGROUP_2, 29, 0, 34, false },
+	{ KOPS_CGROUP_2, 29, 0, 35, true },
+	{ KOPS_CGROUP_2, 37, 0, 35, true },
 	{ KOPS_WIREGUARD_CHOICE, 34, 99, 31, false },
 	{ KOPS_WIREGUARD_CHOICE, 35, 0, 31, true },
 	{ KOPS_WIREGUARD_CHOICE, 37, 0, 31, true },
@@ -84,9 +95,9 @@ static const struct {
 	{ KOPS_ENI_GUARDS, 34, 99, 31, true },
 	{ KOPS_ENI_GUARDS, 35, 0, 31, false },
 	{ KOPS_ENI_GUARDS, 35, 1, 31, true },
-	{ KOPS_DEBIAN_GUARDS, 35, 99, 31, false },
-	{ KOPS_DEBIAN_GUARDS, 36, 0, 31, true },
-	{ KOPS_DEBIAN_GUARDS, 37, 0, 31, true },
+	{ KOPS_LATE_GUARDS, 35, 99, 31, false },
+	{ KOPS_LATE_GUARDS, 36, 0, 31, true },
+	{ KOPS_LATE_GUARDS, 37, 0, 31, true },
 	{ KOPS_CILIUM_ROUTES, 32, 0, 31, false },
 	{ KOPS_CILIUM_ROUTES, 32, 1, 31, true },
 	{ KOPS_CILIUM_ROUTES, 37, 0, 31, true },
@@ -97,15 +108,15 @@ static const struct {
 	{ KOPS_RELEASE_CONF, 35, 0, 31, true },
 	{ KOPS_RELEASE_CONF, 35, 1, 31, false },
 	{ KOPS_RELEASE_CONF, 37, 0, 31, false },
-	{ KOPS_RELEASE_CONF_UBUNTU, 31, 99, 31, false },
-	{ KOPS_RELEASE_CONF_UBUNTU, 32, 0, 31, true },
-	{ KOPS_RELEASE_CONF_UBUNTU, 37, 0, 31, true },
-	{ KOPS_DEFAULT_LINK_UBUNTU, 29, 0, 31, true },
-	{ KOPS_DEFAULT_LINK_UBUNTU, 30, 1, 31, true },
-	{ KOPS_DEFAULT_LINK_UBUNTU, 30, 2, 31, false },
-	{ KOPS_DEFAULT_LINK_UBUNTU, 32, 0, 31, false },
-	{ KOPS_DEFAULT_LINK_UBUNTU, 32, 1, 31, true },
-	{ KOPS_DEFAULT_LINK_UBUNTU, 37, 0, 31, true },
+	{ KOPS_RELEASE_CONF_LATE, 31, 99, 31, false },
+	{ KOPS_RELEASE_CONF_LATE, 32, 0, 31, true },
+	{ KOPS_RELEASE_CONF_LATE, 37, 0, 31, true },
+	{ KOPS_DEFAULT_LINK_AGAIN, 29, 0, 31, true },
+	{ KOPS_DEFAULT_LINK_AGAIN, 30, 1, 31, true },
+	{ KOPS_DEFAULT_LINK_AGAIN, 30, 2, 31, false },
+	{ KOPS_DEFAULT_LINK_AGAIN, 32, 0, 31, false },
+	{ KOPS_DEFAULT_LINK_AGAIN, 32, 1, 31, true },
+	{ KOPS_DEFAULT_LINK_AGAIN, 37, 0, 31, true },
 	{ KOPS_OTHERS_BY_NAME, 34, 2, 31, false },
 	{ KOPS_OTHERS_BY_NAME, 34, 3, 31, true },
 	{ KOPS_OTHERS_BY_NAME, 34, 99, 31, true },
@@ -221,6 +232,27 @@ static void no_difference_is_left_out(void **state)
 	}
 }
 
+/* What came with a patch of two minors is in later patches of both, and in all minors behind them. */
+static void what_was_carried_back_has_a_version_in_each_minor(void **state)
+{
+	static const struct version since[2] = { { 1, 32, 2, NULL }, { 1, 33, 1, NULL } };
+	static const struct version one[2] = { { 1, 35, 0, NULL } }, none[2] = { 0 };
+	static const struct {
+		int minor, patch;
+		bool is_since;
+	} all[] = { { 31, 9, false }, { 32, 1, false }, { 32, 2, true }, { 32, 9, true },
+		    { 33, 0, false }, { 33, 1, true },  { 34, 0, true }, { 37, 0, true } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+		const struct version v = { 1, all[i].minor, all[i].patch, NULL };
+
+		assert_int_equal(kops_is_since(&v, since, 2), all[i].is_since);
+		assert_int_equal(kops_is_since(&v, one, 2), all[i].minor >= 35);
+		assert_true(kops_is_since(&v, none, 2));
+	}
+}
+
 /* Patches of which no row speaks. */
 static void patches_may_be_the_same(void **state)
 {
@@ -248,6 +280,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_difference_has_its_versions),
+		cmocka_unit_test(what_was_carried_back_has_a_version_in_each_minor),
 		cmocka_unit_test(no_difference_is_left_out),
 		cmocka_unit_test(patches_may_be_the_same),
 	};

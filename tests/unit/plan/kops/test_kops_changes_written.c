@@ -29,6 +29,7 @@ static const int releases[][2] = {
 #define NETWORK "/etc/systemd/network/"
 #define UNIT "/etc/systemd/system/protokube.service"
 #define HOTPLUG "/etc/cloud/cloud.cfg.d/99-disable-network-hotplug.cfg"
+#define IFUPDOWN "/etc/udev/rules.d/75-cloud-ifupdown.rules"
 #define POLICY "/etc/udev/rules.d/99-vpc-policy-routes.rules"
 #define VPC ", amazonVPC: {}"
 #define CILIUM ", cilium: {}"
@@ -45,7 +46,8 @@ static const struct row {
 	const char *text; /* that a file has, or NULL */
 	const char *keys, *networking, *api_server;
 	const char *role, *distribution, *containerd;
-	const char *owner; /* of a file; NULL: it is of no matter */
+	const char *version; /* of the distribution; NULL: that of the table below */
+	const char *owner;   /* of a file; NULL: it is of no matter */
 	int kubernetes;
 } rows[] = {
 	/* clang-format off */
@@ -138,6 +140,124 @@ static const struct row {
 	{ "36.0-", "network", HOTPLUG, NULL, .networking = CILIUM, .distribution = "debian" },
 	{ "34.2-", "network", "/usr/share/iproute2", NULL, .networking = ", kubeRouter: {}", .distribution = "debian" },
 	{ "34.2-", "network", "/usr/share/iproute2", NULL, .networking = ", kubeRouter: {}", .distribution = "ubuntu" },
+	/* releases */
+	{ "29.0-33.2", "packages", "cgroupfs-mount ", NULL, .distribution = "debian", .version = "11" },
+	{ "29.0-33.2", "packages", "cgroupfs-mount ", NULL, .distribution = "debian", .version = "12" },
+	{ "29.0-33.2", "packages", "cgroupfs-mount ", NULL, .distribution = "ubuntu", .version = "22.04" },
+	{ "29.0-33.2", "packages", "cgroupfs-mount ", NULL, .distribution = "ubuntu", .version = "24.04" },
+	{ "", "packages", "cgroupfs-mount ", NULL, .distribution = "debian", .version = "13" },
+	{ "", "packages", "cgroupfs-mount ", NULL, .distribution = "ubuntu", .version = "25.10" },
+	{ "", "packages", "cgroupfs-mount ", NULL, .distribution = "ubuntu", .version = "26.04" },
+	{ "29.0-33.2", "packages", "libcgroup ", NULL, .distribution = "rhel", .version = "8" },
+	{ "29.0-33.2", "packages", "libcgroup ", NULL, .distribution = "rocky", .version = "8" },
+	{ "29.0-33.2", "packages", "libcgroup ", NULL, .distribution = "fedora", .version = "41" },
+	{ "", "packages", "libcgroup ", NULL, .distribution = "rhel", .version = "9" },
+	{ "", "packages", "libcgroup ", NULL, .distribution = "rocky", .version = "9" },
+	{ "29.0-", "packages", "iptables ", NULL, .distribution = "rhel", .version = "8" },
+	{ "29.0-", "packages", "iptables ", NULL, .distribution = "rhel", .version = "9" },
+	{ "29.0-", "packages", "iptables ", NULL, .distribution = "rocky", .version = "8" },
+	{ "29.0-35.1", "packages", "iptables ", NULL, .distribution = "rocky", .version = "9" },
+	{ "35.2-", "packages", "nftables iptables-nft ", NULL, .distribution = "rocky", .version = "9" },
+	{ "29.0-35.1", "packages", "iptables ", NULL, .distribution = "centos", .version = "9" },
+	{ "35.2-", "packages", "nftables iptables-nft ", NULL, .distribution = "centos", .version = "9" },
+	{ "29.0-35.1", "packages", "iptables ", NULL, .distribution = "rhel", .version = "10" },
+	{ "35.2-", "packages", "nftables iptables-nft ", NULL, .distribution = "rhel", .version = "10" },
+	{ "29.0-35.1", "packages", "iptables ", NULL, .distribution = "rocky", .version = "10" },
+	{ "35.2-", "packages", "nftables iptables-nft ", NULL, .distribution = "rocky", .version = "10" },
+	{ "29.0-35.1", "packages", "iptables ", NULL, .distribution = "centos", .version = "10" },
+	{ "35.2-", "packages", "nftables iptables-nft ", NULL, .distribution = "centos", .version = "10" },
+	{ "29.0-35.1", "packages", "iptables ", NULL, .distribution = "fedora", .version = "41" },
+	{ "35.2-", "packages", "nftables iptables-nft ", NULL, .distribution = "fedora", .version = "41" },
+	{ "29.0-35.1", "packages", "iptables ", NULL, .distribution = "fedora", .version = "44" },
+	{ "35.2-", "packages", "nftables iptables-nft ", NULL, .distribution = "fedora", .version = "44" },
+	{ "", "packages", "nftables ", NULL, .distribution = "rhel", .version = "9" },
+	{ "29.0-34.3", "packages", "wireguard ", NULL, .networking = ", calico: {wireguardEnabled: false}", .distribution = "ubuntu", .version = "22.04" },
+	{ "29.0-", "packages", "wireguard ", NULL, .networking = ", calico: {}", .distribution = "ubuntu", .version = "26.04" },
+	{ "35.0-", "kube-proxy", PROXY, "--proxy-mode=nftables", .keys = PROXY_KEY, .distribution = "rhel", .version = "10" },
+	{ "36.0-", "kube-proxy", PROXY, "--proxy-mode=nftables", .keys = PROXY_KEY, .kubernetes = 28, .distribution = "rhel", .version = "10" },
+	{ "35.0-", "kube-proxy", PROXY, "--proxy-mode=nftables", .keys = PROXY_KEY, .distribution = "fedora", .version = "41" },
+	{ "36.0-", "kube-proxy", PROXY, "--proxy-mode=nftables", .keys = PROXY_KEY, .kubernetes = 28, .distribution = "fedora", .version = "41" },
+	{ "", "kube-proxy", PROXY, "--proxy-mode=nftables", .keys = PROXY_KEY, .distribution = "rhel", .version = "9" },
+	{ "", "kube-proxy", PROXY, "--proxy-mode=nftables", .keys = PROXY_KEY, .distribution = "rocky", .version = "9" },
+	{ "", "kube-proxy", PROXY, "--proxy-mode=nftables", .keys = PROXY_KEY, .distribution = "centos", .version = "9" },
+	{ "", "kube-proxy", PROXY, "--proxy-mode=nftables", .keys = PROXY_KEY, .distribution = "amazonlinux", .version = "2023" },
+	{ "", "kube-proxy", PROXY, "--proxy-mode=nftables", .keys = PROXY_KEY, .distribution = "debian", .version = "13" },
+	{ "29.0-", "kube-proxy", PROXY, "--proxy-mode=ipvs", .keys = ", KubeProxy: {image: 'r/proxy:1', cpuRequest: 100m, proxyMode: ipvs}", .distribution = "rhel", .version = "10" },
+	{ "29.0-", "sysctl", SYSCTL, "IPv6 route\nnet.ipv6.conf.ens5.accept_ra=2\n# Enable IPv6 forwarding", .networking = ", nonMasqueradeCIDR: '::/0'", .distribution = "debian", .version = "11" },
+	{ "", "sysctl", SYSCTL, "accept_ra", .networking = ", nonMasqueradeCIDR: '::/0'", .distribution = "debian", .version = "12" },
+	{ "", "sysctl", SYSCTL, "accept_ra", .distribution = "debian", .version = "11" },
+	{ "34.3 35.1-", "network", NETWORKD "40-disable-manage-foreign-routes.conf", NULL, .networking = VPC, .distribution = "ubuntu", .version = "22.04" },
+	{ "34.3 35.1-", "network", NETWORKD "40-disable-manage-foreign-routes.conf", NULL, .networking = VPC, .distribution = "ubuntu", .version = "25.10" },
+	{ "34.3 35.1-", "network", NETWORKD "40-disable-manage-foreign-routes.conf", NULL, .networking = VPC, .distribution = "ubuntu", .version = "26.04" },
+	{ "36.0-", "network", NETWORKD "40-disable-manage-foreign-routes.conf", NULL, .networking = VPC, .distribution = "debian", .version = "13" },
+	{ "", "network", NETWORKD "40-disable-manage-foreign-routes.conf", NULL, .networking = VPC, .distribution = "debian", .version = "11" },
+	{ "", "network", NETWORKD "40-disable-manage-foreign-routes.conf", NULL, .networking = VPC, .distribution = "rhel", .version = "8" },
+	{ "", "network", NETWORKD "40-disable-manage-foreign-routes.conf", NULL, .networking = VPC, .distribution = "rhel", .version = "9" },
+	{ "", "network", NETWORKD "40-disable-manage-foreign-routes.conf", NULL, .networking = VPC, .distribution = "rhel", .version = "10" },
+	{ "", "network", NETWORKD "40-disable-manage-foreign-routes.conf", NULL, .networking = VPC, .distribution = "rocky", .version = "8" },
+	{ "", "network", NETWORKD "40-disable-manage-foreign-routes.conf", NULL, .networking = VPC, .distribution = "rocky", .version = "9" },
+	{ "", "network", NETWORKD "40-disable-manage-foreign-routes.conf", NULL, .networking = VPC, .distribution = "rocky", .version = "10" },
+	{ "", "network", NETWORKD "40-disable-manage-foreign-routes.conf", NULL, .networking = VPC, .distribution = "centos", .version = "9" },
+	{ "", "network", NETWORKD "40-disable-manage-foreign-routes.conf", NULL, .networking = VPC, .distribution = "centos", .version = "10" },
+	{ "", "network", NETWORKD "40-disable-manage-foreign-routes.conf", NULL, .networking = VPC, .distribution = "fedora", .version = "41" },
+	{ "", "network", NETWORKD "40-disable-manage-foreign-routes.conf", NULL, .networking = VPC, .distribution = "fedora", .version = "44" },
+	{ "32.1-", "network", NETWORKD "40-disable-manage-foreign-routes.conf", NULL, .networking = CILIUM, .distribution = "ubuntu", .version = "22.04" },
+	{ "32.1-", "network", NETWORKD "40-disable-manage-foreign-routes.conf", NULL, .networking = CILIUM, .distribution = "ubuntu", .version = "26.04" },
+	{ "36.0-", "network", NETWORKD "40-disable-manage-foreign-routes.conf", NULL, .networking = CILIUM, .distribution = "debian", .version = "13" },
+	{ "36.0-", "network", NETWORKD "40-disable-manage-foreign-routes.conf", NULL, .networking = CILIUM, .distribution = "debian", .version = "12" },
+	{ "", "network", NETWORKD "40-disable-manage-foreign-routes.conf", NULL, .networking = CILIUM, .distribution = "debian", .version = "11" },
+	{ "", "network", NETWORKD "40-disable-manage-foreign-routes.conf", NULL, .networking = CILIUM, .distribution = "rhel", .version = "9" },
+	{ "32.0-34.2 35.0", "network", NETWORKD "80-release.conf", NULL, .networking = VPC, .distribution = "ubuntu", .version = "22.04" },
+	{ "32.0-34.2 35.0", "network", NETWORKD "80-release.conf", NULL, .networking = VPC, .distribution = "ubuntu", .version = "25.10" },
+	{ "", "network", NETWORKD "80-release.conf", NULL, .networking = VPC, .distribution = "debian", .version = "13" },
+	{ "", "network", NETWORKD "80-release.conf", NULL, .networking = VPC, .distribution = "debian", .version = "11" },
+	{ "", "network", NETWORKD "80-release.conf", NULL, .networking = VPC, .distribution = "rhel", .version = "9" },
+	{ "29.0-", "network", NETWORK "99-default.link", NULL, .networking = VPC, .distribution = "ubuntu", .version = "22.04" },
+	{ "29.0-30.1 32.1-", "network", NETWORK "99-default.link", NULL, .networking = VPC, .distribution = "ubuntu", .version = "25.10" },
+	{ "29.0-30.1 32.1-", "network", NETWORK "99-default.link", NULL, .networking = VPC, .distribution = "ubuntu", .version = "26.04" },
+	{ "36.0-", "network", NETWORK "99-default.link", NULL, .networking = VPC, .distribution = "debian", .version = "13" },
+	{ "", "network", NETWORK "99-default.link", NULL, .networking = VPC, .distribution = "debian", .version = "11" },
+	{ "", "network", NETWORK "99-default.link", NULL, .networking = VPC, .distribution = "rhel", .version = "8" },
+	{ "", "network", NETWORK "99-default.link", NULL, .networking = VPC, .distribution = "rhel", .version = "9" },
+	{ "", "network", NETWORK "99-default.link", NULL, .networking = VPC, .distribution = "rhel", .version = "10" },
+	{ "", "network", NETWORK "99-default.link", NULL, .networking = VPC, .distribution = "rocky", .version = "8" },
+	{ "", "network", NETWORK "99-default.link", NULL, .networking = VPC, .distribution = "rocky", .version = "9" },
+	{ "", "network", NETWORK "99-default.link", NULL, .networking = VPC, .distribution = "rocky", .version = "10" },
+	{ "", "network", NETWORK "99-default.link", NULL, .networking = VPC, .distribution = "centos", .version = "9" },
+	{ "", "network", NETWORK "99-default.link", NULL, .networking = VPC, .distribution = "centos", .version = "10" },
+	{ "", "network", NETWORK "99-default.link", NULL, .networking = VPC, .distribution = "fedora", .version = "41" },
+	{ "", "network", NETWORK "99-default.link", NULL, .networking = VPC, .distribution = "fedora", .version = "44" },
+	{ "34.3 35.1-", "network", NETWORK "99-default.link", NULL, .networking = ENI, .distribution = "ubuntu", .version = "22.04" },
+	{ "36.0-", "network", NETWORK "99-default.link", NULL, .networking = ENI, .distribution = "debian", .version = "13" },
+	{ "", "network", NETWORK "10-eni-secondary.network", NULL, .networking = VPC, .distribution = "ubuntu", .version = "22.04" },
+	{ "", "network", NETWORK "10-eni-secondary.network", NULL, .networking = VPC, .distribution = "debian", .version = "13" },
+	{ "36.2-", "network", NETWORK "75-eni-secondary.network", NULL, .networking = VPC, .distribution = "debian", .version = "13" },
+	{ "", "network", NETWORK "75-eni-secondary.network", NULL, .networking = VPC, .distribution = "ubuntu", .version = "22.04" },
+	{ "", "network", NETWORK "75-eni-secondary.network", NULL, .networking = VPC, .distribution = "ubuntu", .version = "24.04" },
+	{ "", "network", NETWORK "75-eni-secondary.network", NULL, .networking = VPC, .distribution = "ubuntu", .version = "26.04" },
+	{ "", "network", NETWORK "75-eni-secondary.network", NULL, .networking = VPC, .distribution = "debian", .version = "11" },
+	{ "", "network", NETWORK "75-eni-secondary.network", NULL, .networking = VPC, .distribution = "rhel", .version = "9" },
+	{ "34.2-", "network", HOTPLUG, NULL, .networking = VPC, .distribution = "ubuntu", .version = "25.10" },
+	{ "34.2-", "network", HOTPLUG, NULL, .networking = VPC, .distribution = "ubuntu", .version = "26.04" },
+	{ "36.0-", "network", HOTPLUG, NULL, .networking = CILIUM, .distribution = "debian", .version = "13" },
+	{ "", "network", HOTPLUG, NULL, .networking = VPC, .distribution = "ubuntu", .version = "22.04" },
+	{ "", "network", HOTPLUG, NULL, .networking = VPC, .distribution = "debian", .version = "11" },
+	{ "", "network", HOTPLUG, NULL, .networking = VPC, .distribution = "amazonlinux", .version = "2023" },
+	{ "", "network", HOTPLUG, NULL, .networking = VPC, .distribution = "rhel", .version = "10" },
+	{ "34.3 35.1-", "network", IFUPDOWN, NULL, .networking = VPC, .distribution = "debian", .version = "11" },
+	{ "", "network", IFUPDOWN, NULL, .networking = VPC, .distribution = "debian", .version = "12" },
+	{ "", "network", IFUPDOWN, NULL, .networking = VPC, .distribution = "debian", .version = "13" },
+	{ "", "network", IFUPDOWN, NULL, .networking = VPC, .distribution = "ubuntu", .version = "22.04" },
+	{ "", "network", IFUPDOWN, NULL, .networking = ENI, .distribution = "debian", .version = "11" },
+	{ "34.2-", "network", "/usr/share/iproute2", NULL, .networking = ", kubeRouter: {}", .distribution = "debian", .version = "11" },
+	{ "34.2-", "network", "/usr/share/iproute2", NULL, .networking = ", kubeRouter: {}", .distribution = "ubuntu", .version = "22.04" },
+	{ "", "network", "/usr/share/iproute2", NULL, .networking = ", kubeRouter: {}", .distribution = "debian", .version = "13" },
+	{ "", "network", "/usr/share/iproute2", NULL, .networking = ", kubeRouter: {}", .distribution = "ubuntu", .version = "25.10" },
+	{ "", "network", "/usr/share/iproute2", NULL, .networking = ", kubeRouter: {}", .distribution = "ubuntu", .version = "26.04" },
+	{ "", "network", "/usr/share/iproute2", NULL, .networking = ", kubeRouter: {}", .distribution = "rhel", .version = "9" },
+	{ "", "network", "/usr/share/iproute2", NULL, .networking = ", kubeRouter: {}", .distribution = "amazonlinux", .version = "2023" },
+	{ "", "network", POLICY, NULL, .networking = VPC, .distribution = "debian", .version = "13" },
+	{ "", "network", POLICY, NULL, .networking = VPC, .distribution = "rhel", .version = "9" },
 	/* clang-format on */
 };
 
@@ -190,8 +310,8 @@ static const struct plan *plan_of(struct arena *a, const struct row *row, int mi
 		.all = row->keys,
 	};
 	for (size_t i = 0; i < ARRAY_LEN(versions); i++)
-		if (str_eq(versions[i][0], c->w.facts.distribution))
-			c->w.facts.version = versions[i][1];
+		if (row->version || str_eq(versions[i][0], c->w.facts.distribution))
+			c->w.facts.version = row->version ? row->version : versions[i][1];
 	strmap_set(a, &c->w.facts.interfaces, "ens5", "0A:01");
 	return control_plane_plan(a, c, row->builder);
 }

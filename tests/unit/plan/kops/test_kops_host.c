@@ -13,6 +13,11 @@
 	"containerd-2.3.4.tgz, 6" DIGEST "ecr-credential-provider-linux-amd64]}\n" \
 	"containerdConfig: {version: 2.3.4}\n"
 
+#define RELEASES                                                          \
+	"debian 13, 12, 11; ubuntu 26.04, 25.10, 24.04, 22.04; "          \
+	"amazonlinux 2023; rhel 10, 9, 8; rocky 10, 9, 8; centos 10, 9; " \
+	"fedora 44, 43, 42, 41"
+
 static const char networkd[] = "systemd-networkd.service";
 static const char rules[] = "/etc/udev/rules.d/99-vpc-policy-routes.rules";
 
@@ -222,7 +227,9 @@ static void documents_alone_are_planned_for_what_is_known(void **state)
 
 static void other_releases_are_refused(void **state)
 {
-	static const char *const all[][2] = { { "rhel", "9.4" }, { "debian", "11" } };
+	static const char *const all[][2] = { { "debian", "10" },    { "ubuntu", "20.04" },
+					      { "ubuntu", "25.04" }, { "amazonlinux", "2" },
+					      { "rhel", "7.9" },     { "centos", "8" } };
 
 	(void)state;
 	for (size_t i = 0; i < 2 * ARRAY_LEN(all); i++) {
@@ -234,12 +241,114 @@ static void other_releases_are_refused(void **state)
 		w.req.no_keys = i % 2;
 		w.plan = (struct plan){ 0 };
 		assert_true(plan_build(a, &w.req, &w.plan, &w.e) < 0);
-		assert_string_equal(
-			w.e.msg,
-			arena_printf(a,
-				     "this is %s %s, and nodes of these documents are "
-				     "made on debian 12, ubuntu 24.04, amazonlinux 2023%s",
-				     host[0], host[1], i % 2 ? "" : ", and 2 more errors"));
+		assert_string_equal(w.e.msg,
+				    arena_printf(a,
+						 "this is %s %s, and nodes of these documents are "
+						 "made on " RELEASES "%s",
+						 host[0], host[1],
+						 i % 2 ? "" : ", and 2 more errors"));
+	}
+}
+
+/* It is made as the newest that is known, and one line says so. */
+static void a_newer_release_is_as_the_newest(void **state)
+{
+	static const struct {
+		const char *distribution, *version, *newest;
+	} all[] = {
+		{ "debian", "14", "debian 13" }, { "ubuntu", "26.10", "ubuntu 26.04" },
+		{ "rhel", "11.1", "rhel 10" },   { "amazonlinux", "2025", "amazonlinux 2023" },
+		{ "fedora", "45", "fedora 44" }, { "rhel", "10.4", NULL },
+		{ "ubuntu", "24.04.3", NULL },   { "centos", "9", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+		autoarena struct arena *a = arena_new_empty();
+		struct kops_worker w;
+		const struct plan *p = plan_for(a, all[i].distribution, all[i].version, &w);
+
+		assert_int_equal(p->warnings.n, all[i].newest ? 1 : 0);
+		if (all[i].newest)
+			assert_string_equal(p->warnings.v[0],
+					    arena_printf(a,
+							 "%s %s is newer than what is known: this "
+							 "node is made as one of %s",
+							 all[i].distribution, all[i].version,
+							 all[i].newest));
+	}
+}
+
+static bool warns(const struct plan *p, const char *text)
+{
+	return strv_has(&p->warnings, text);
+}
+
+/* kops' own program of that time would have ended there. */
+static void a_release_that_a_kops_did_not_know_is_told(void **state)
+{
+	static const struct {
+		int minor, patch;
+		bool is_told;
+	} all[] = { { 32, 1, true }, { 32, 2, false }, { 33, 0, true }, { 33, 1, false } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+		autoarena struct arena *a = arena_new_empty();
+		struct kops_worker w = {
+			.vintage = { all[i].minor, all[i].minor,
+				     .text = arena_printf(a, "1.%d.%d", all[i].minor,
+							  all[i].patch) },
+			.facts = { .distribution = "debian", .version = "13" },
+			.kubernetes = 31,
+		};
+		const char *line = arena_printf(a,
+						"kops 1.%d.%d made no nodes on debian 13: this one "
+						"is made as later versions make it",
+						all[i].minor, all[i].patch);
+		struct plan_req req;
+		struct plan p;
+
+		(void)kops_try_plan(a, &w, "release", ASSETS);
+		req = w.req;
+		req.no_keys = false;
+		assert_int_equal(plan_build(a, &req, &p, &w.e), 0);
+		assert_int_equal(warns(&p, line), all[i].is_told);
+		req.no_keys = true;
+		assert_int_equal(plan_build(a, &req, &p, &w.e), 0);
+		assert_false(warns(&p, line));
+	}
+}
+
+/* Where the machine itself can be asked, a check of hosts refuses it. */
+static void an_image_with_cgroup_v1_is_told(void **state)
+{
+	static const struct {
+		const char *version;
+		int kubernetes, cgroup;
+		bool is_told;
+	} all[] = { { "8.10", 35, 0, true },
+		    { "8.10", 34, 0, false },
+		    { "8.10", 35, 2, false },
+		    { "9.4", 35, 0, false } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+		autoarena struct arena *a = arena_new_empty();
+		struct kops_worker w = { .facts = { .distribution = "rhel",
+						    .version = all[i].version },
+					 .kubernetes = all[i].kubernetes };
+		struct plan_req req;
+		struct plan p;
+
+		(void)kops_try_plan(a, &w, "release", ASSETS);
+		req = w.req;
+		req.no_keys = false;
+		req.runtime.cgroup = all[i].cgroup;
+		assert_int_equal(plan_build(a, &req, &p, &w.e), 0);
+		assert_int_equal(warns(&p, "rhel 8 has cgroup v1, which kubelet of this Kubernetes "
+					   "refuses, unless its kernel is told otherwise"),
+				 all[i].is_told);
 	}
 }
 
@@ -269,6 +378,9 @@ int main(void)
 		cmocka_unit_test(the_kernel_is_told_of_ports_in_its_own_form),
 		cmocka_unit_test(documents_alone_are_planned_for_what_is_known),
 		cmocka_unit_test(other_releases_are_refused),
+		cmocka_unit_test(a_newer_release_is_as_the_newest),
+		cmocka_unit_test(a_release_that_a_kops_did_not_know_is_told),
+		cmocka_unit_test(an_image_with_cgroup_v1_is_told),
 		cmocka_unit_test(kubelet_says_whether_it_refuses_swap),
 	};
 
