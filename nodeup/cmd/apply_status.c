@@ -143,6 +143,7 @@ void apply_note_documents(struct apply *ap)
 
 	ap->status.documents = (struct status_documents){
 		.conf = s->boot.is_chosen ? s->boot.set : location_shown(s->arena, s->boot.conf),
+		.host = facts_host(s->arena, &s->boot.facts),
 		.kops = vintage_text(s->arena, v),
 		.known_by = vintage_known_by(s->arena, v),
 		.kept_why = s->boot.replay_why,

@@ -7,6 +7,8 @@
 #include "nodeup/base/show.h"
 #include "nodeup/config/facts.h"
 #include "nodeup/documents/dialects.h"
+#include "nodeup/plan/era.h"
+#include "nodeup/plan/release.h"
 #include "nodeup/run/explain.h"
 
 enum { HELP_MAX = 256 << 10 };
@@ -127,6 +129,31 @@ static void help_facts(struct buf *b)
 	(void)field_docs(&facts_schema, 1, b);
 }
 
+/* The hosts of each dialect, and the kops of today that know a release, where not all do. */
+static void help_distributions(struct buf *b)
+{
+	for (const struct dialect *const *d = dialects; *d; d++) {
+		const struct node node = { .dialect = *d };
+		struct facts f = { 0 };
+
+		(void)buf_addf(b, "%sdocuments of %s\n", b->len ? "\n" : "", (*d)->title);
+		for (size_t i = 0; plan_nth_host(&node, i, &f); i++) {
+			const struct version *since = release_of(&f)->today.since;
+
+			(void)buf_addf(b, "  %s%s%s", f.distribution, f.version ? " " : "",
+				       f.version ? f.version : "");
+			for (size_t k = 0; f.version && k < 2 && since[k].minor; k++)
+				(void)buf_addf(b, "%s 1.%d.%d", k ? " and" : ", since kops",
+					       since[k].minor, since[k].patch);
+			(void)buf_adds(b, "\n");
+		}
+	}
+	(void)buf_adds(b,
+		       "\nOf documents of kops since 1.29 a release that is newer than all of its "
+		       "distribution\nhere is taken as the newest, and a line says so; others are "
+		       "refused.\n");
+}
+
 static void help_pki(struct buf *b)
 {
 	for (const struct dialect *const *d = dialects; *d; d++)
@@ -150,6 +177,8 @@ static const struct {
 	{ "fileAssets", "an item of fileAssets: a file of your own", SCHEMA_OF(file_asset) },
 	{ "pki", "certificates, keys and secrets that a node takes, and their files", help_pki, 0 },
 	{ "facts", "every key of the file that --facts names", help_facts, 0 },
+	{ "distributions", "what nodes are made on, by the kind of documents", help_distributions,
+	  0 },
 	{ "volumes", "as disks", help_disks, 0 },
 	{ "disks", "what volumeMounts may say, and what happens to a disk", help_disks, 0 },
 	{ "exit-status", "what an exit status means", help_exit, 0 },

@@ -384,6 +384,7 @@ static int print_json(struct session *s, const struct run_report *rep,
 	}
 	(void)tree_set(s->arena, t, "schema", tree_plain(s->arena, SAVED_PLAN_SCHEMA));
 	tree_set_text(s->arena, t, "conf", location_shown(s->arena, s->boot.conf));
+	(void)tree_set(s->arena, t, "host", facts_host(s->arena, &s->boot.facts));
 	vintage_note(s->arena, &s->boot.documents.vintage, t);
 	/* that of a comparison of documents alone is not one to apply */
 	if (!before)
@@ -467,6 +468,9 @@ int cmd_plan_walk(struct cli *cli, struct session *s, const struct plan_before *
 	r = check_denied(&rep, e);
 	if (r < 0)
 		return r;
+	if (!before)
+		show_line(stderr, "the host is %s",
+			  facts_host_text(s->arena, facts_host(s->arena, &s->boot.facts)));
 	if (!before && vintage->newest)
 		show_line(stderr, "documents are of %s", vintage_title(s->arena, vintage));
 	tell_unsure(s->arena, &rep);

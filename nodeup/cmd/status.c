@@ -10,6 +10,7 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/base/io.h"
 #include "nodeup/base/show.h"
+#include "nodeup/config/facts.h"
 #include "nodeup/run/history.h"
 #include "nodeup/run/explain.h"
 #include "nodeup/run/pods.h"
@@ -286,6 +287,8 @@ static void add_run(struct arena *a, int root_fd, const struct health *t, bool a
 	     arena_printf(a, "%s, attempt %s, nodeup %s", standing_maker(a, run),
 			  tree_says(run, "attempt"), tree_says(run, "version")));
 	line(b, "conf", tree_says(run, "conf"));
+	if (tree_get(run, "host"))
+		line(b, "host", facts_host_text(a, tree_get(run, "host")));
 	if (*kops)
 		line(b, "kops", arena_printf(a, "%s (by %s)", kops, tree_says(run, "kopsKnownBy")));
 	if (!earlier)

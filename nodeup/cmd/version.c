@@ -2,8 +2,10 @@
 #include "nodeup/cmd/cli.h"
 
 #include "deps_versions.h"
+#include "nodeup/base/io.h"
 #include "nodeup/base/show.h"
 #include "nodeup/base/tree.h"
+#include "nodeup/documents/bootstrap.h"
 #include "nodeup/documents/dialects.h"
 
 static const struct {
@@ -39,9 +41,22 @@ static struct tree *dialects_tree(struct arena *a)
 	return list;
 }
 
+/* NULL: nothing of this machine can be read. */
+static struct tree *host_tree(struct arena *a)
+{
+	autoclose int root = -1;
+	struct facts f;
+	struct err ignored;
+
+	if (io_open_root("/", &root, &ignored) < 0 ||
+	    bootstrap_facts(a, NULL, root, true, &f, &ignored) < 0)
+		return NULL;
+	return facts_host(a, &f);
+}
+
 int cmd_version(struct cli *cli, struct err *e)
 {
-	struct tree *t, *made_of;
+	struct tree *t, *made_of, *host;
 
 	if (!str_eq(cli->output, "json")) {
 		show_line(stdout, "nodeup version %s", cli_version());
@@ -56,6 +71,9 @@ int cmd_version(struct cli *cli, struct err *e)
 	tree_set_text(cli->arena, t, "version", cli_version());
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
 		tree_set_text(cli->arena, made_of, parts[i].name, parts[i].version);
+	host = host_tree(cli->arena);
+	if (host)
+		(void)tree_set(cli->arena, t, "host", host);
 	(void)tree_set(cli->arena, t, "documents", dialects_tree(cli->arena));
 	(void)tree_set(cli->arena, t, "libraries", made_of);
 	return show_json(t, e);

@@ -66,7 +66,8 @@ static struct tree *record_of(struct arena *a, const struct tree *status, const 
 	static const char *const kept[] = { "state",     "signal",      "version", "conf",
 					    "kops",      "kopsKnownBy", "unit",    "user",
 					    "pid",       "bootId",      "attempt", "startedUnix",
-					    "elapsedMs", "counts",      "error",   "number" };
+					    "elapsedMs", "counts",      "error",   "number",
+					    "host" };
 	const struct tree *tasks = tree_get(status, "tasks"),
 			  *earlier = tree_get(before, "changed");
 	struct tree *t = tree_map(a), *changed = tree_seq(a), *failed = tree_seq(a);

@@ -434,6 +434,8 @@ int status_write(int root_fd, const struct status *st, struct err *e)
 	tree_set_word(a, t, "state", st->state);
 	tree_set_word(a, t, "version", st->version);
 	tree_set_word(a, t, "conf", d->conf);
+	if (d->host)
+		(void)tree_set(a, t, "host", d->host);
 	tree_set_word(a, t, "kops", d->kops);
 	tree_set_word(a, t, "kopsKnownBy", d->known_by);
 	tree_set_word(a, t, "unit", st->unit);

@@ -35,6 +35,7 @@ struct tree *report_causes(struct arena *a, const struct run_report *rep);
 /* The word of a run's documents. */
 struct status_documents {
 	const char *conf;
+	struct tree *host; /* what this machine is; NULL: it is not known yet */
 	const char *kops,
 		*known_by; /* the version that rendered them, and what tells it; NULL: not known */
 	const char *kept_why; /* for what reason they are the kept ones; NULL: they are not */

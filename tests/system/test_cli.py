@@ -3,6 +3,7 @@
 import http.server
 import json
 import os
+import pathlib
 import re
 import shutil
 import signal
@@ -58,6 +59,9 @@ def test_version_json():
     found = json.loads(nodeup("version", "-o", "json").stdout)
     assert f"nodeup version {found['version']}" == nodeup("version").stdout.splitlines()[0]
     assert {"documents": "kops 1.8", "oldestKubernetes": "1.6", "newestKubernetes": "1.10"} in found["documents"]
+    said = dict(line.split("=", 1) for line in pathlib.Path("/etc/os-release").read_text().splitlines() if "=" in line)
+    assert found["host"] == {"distribution": said["ID"].strip('"'), "version": said["VERSION_ID"].strip('"'),
+                             "arch": {"x86_64": "amd64", "aarch64": "arm64"}[os.uname().machine]}
     for library in ("curl", "c-ares", "openssl", "libsystemd", "libarchive"):
         assert re.match(r"\d", found["libraries"][library]), library
 

@@ -222,6 +222,8 @@ def test_json(node):
     assert result.code == PENDING and result.err == text.err
     plan = json.loads(result.out)
     assert plan["schema"] == 1 and plan["conf"] == str(node.conf), plan
+    host = plan["host"]
+    assert f"the host is {host['distribution']} {host['version']}, {host['arch']}" in text.err.splitlines(), text.err
     total, to_change = summary(text)
     assert plan["counts"] == {"tasks": total, "change": to_change, "compare": 0}, plan["counts"]
     assert sorted((t["state"], f"{t['kind']} {t['name']}", t.get("why", "")) for t in plan["tasks"]) == sorted(

@@ -74,6 +74,14 @@ def test_the_exit_status_is_the_state(node, state, code):
     assert said["status"] == code and said["run"]["state"] == state, said
 
 
+@pytest.mark.parametrize("host, said", [
+    ({"distribution": "rocky", "version": "9.6", "arch": "arm64"}, "rocky 9.6, arm64"), ({"distribution": "flatcar"}, "flatcar"), (None, None)])
+def test_the_host_is_told(node, host, said):
+    node.write(state="ready", **({"host": host} if host else {}))
+    assert re.findall(r"(?m)^  host +(.*)$", node.status().stdout) == ([said] if said else [])
+    assert json.loads(node.status("-o", "json").stdout)["run"].get("host") == host
+
+
 def test_a_certificate_that_nobody_renews_is_told_in_time(node):
     day = 24 * 3600
     node.write(state="ready", expiring="kubelet", expiresUnix=int(time.time()) + 90 * day)
