@@ -9,10 +9,13 @@ UPDATE=1 writes all but the os-release anew: read the difference before you comm
 import contextlib
 import difflib
 import functools
+import importlib
 import json
 import os
 import re
+import shutil
 import subprocess
+import sys
 
 import pytest
 import yaml
@@ -28,6 +31,8 @@ ROLES = {"worker": None, "control-plane": "ControlPlane", "apiserver": "APIServe
 NETWORKS = {"amazonvpc": {"amazonVPC": {}}, "calico": {"calico": {}}, "cilium": {"cilium": {}}, "cilium-eni": {"cilium": {"ipam": "eni"}},
             "cni": {"cni": {}}, "flannel": {"flannel": {}}, "kindnet": {"kindnet": {}}, "kuberouter": {"kubeRouter": {}}}
 USERS = ("root", "admin", "ubuntu", "ec2-user", "centos", "rocky", "core")
+SYSTEMD = ("systemd libsystemd-shared libc6 libmount1 libblkid1 libseccomp2 libcrypt1 libacl1 libselinux1 libpcre2-8-0 libcap2 "
+           "libssl3t64").split()
 # what is no file, and no part of kubelet or containerd
 KINDS = ("module", "package", "stray", "unit")
 
@@ -134,16 +139,42 @@ def test_networks_of_a_release(name, tmp_path):
     assert found == kept(name)["networks"]
 
 
+def complaints(analyze, node, found):
+    """What systemd says of the units, but that a program or a unit of the release is not there."""
+    units = sorted(path for path in found if re.fullmatch(r"etc/systemd/system/[^/]+\.(service|timer|mount)", path) and not (node.root / path).is_symlink())
+    assert "etc/systemd/system/kubelet.service" in units
+    done = subprocess.run([*analyze, "verify", "--man=no", f"--root={node.root}", *(node.root / unit for unit in units)],
+                          capture_output=True, text=True, timeout=60)
+    return [line for line in done.stderr.splitlines() if not re.search(r"is not executable: |Unit \S+ not found", line)]
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_units_of_a_release(name, made):  # pylint: disable=redefined-outer-name
-    """As systemd itself reads them: it says nothing but that a program or a unit of the release is not there."""
     node, found, _ = made(name, "worker")
-    units = sorted(path for path in found if re.fullmatch(r"etc/systemd/system/[^/]+\.(service|timer|mount)", path))
-    assert "etc/systemd/system/kubelet.service" in units
-    done = subprocess.run(["systemd-analyze", "verify", "--man=no", f"--root={node.root}", *(node.root / unit for unit in units)],
-                          capture_output=True, text=True, timeout=60)
-    said = [line for line in done.stderr.splitlines() if not re.search(r"is not executable: |Unit \S+ not found", line)]
-    assert said == []
+    assert complaints(["systemd-analyze"], node, found) == []
+    (node.root / "etc/systemd/system/kubelet.service.d").mkdir()
+    (node.root / "etc/systemd/system/kubelet.service.d/x.conf").write_text("[Service]\nNoSuch=1\n")
+    assert "NoSuch" in " ".join(complaints(["systemd-analyze"], node, found))
+    shutil.rmtree(node.root / "etc/systemd/system/kubelet.service.d")
+
+
+@pytest.mark.long
+def test_units_by_the_newest_systemd(made, tmp_path):  # pylint: disable=redefined-outer-name
+    """Of Debian's newest suite, by its own C library."""
+    sys.path.insert(0, str(cases.ROOT / "tests/e2e"))
+    kopsnode = importlib.import_module("kopsnode")
+    if not kopsnode.fetch(tmp_path, kopsnode.NEWEST[0], SYSTEMD):
+        pytest.skip("Debian's newest suite cannot be had")
+    for deb in (tmp_path / "debs").glob("*.deb"):
+        subprocess.run(["dpkg-deb", "-x", deb, tmp_path / "tree"], check=True)
+    libraries = tmp_path / "tree/usr/lib/x86_64-linux-gnu"
+    analyze = [libraries / "ld-linux-x86-64.so.2", "--library-path", f"{libraries}:{libraries}/systemd", tmp_path / "tree/usr/bin/systemd-analyze"]
+    said = subprocess.run([*analyze, "--version"], check=True, capture_output=True, text=True).stdout
+    assert int(said.split()[1]) > 257
+    for name in NAMES:
+        node, found, _ = made(name, "worker")
+        # kops' own line, which the newest does without
+        assert [line for line in complaints(analyze, node, found) if "option CPUAccounting= has been removed" not in line] == [], name
 
 
 def test_each_release_of_the_table_is_a_case():

@@ -41,8 +41,8 @@ REGISTRY = "good.mirror.test:5000"
 CONF, PORT, BASE = "/opt/kops/conf/kube_env.yaml", 3988, "http://127.0.0.1:8000/"
 
 
-def fetch(folder, suite):
-    """The suite's packages, by an apt of their own; whether they can be had."""
+def fetch(folder, suite, packages=tuple(RUNTIME)):
+    """Packages of the suite, by an apt of their own; whether they can be had."""
     for name in ("lists/partial", "cache/archives/partial", "debs"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     (folder / "sources.list").write_text(f"deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] {apt_site()} {suite} main\n")
@@ -51,7 +51,7 @@ def fetch(folder, suite):
         "Dir::Cache": folder / "cache", "Dir::State::status": "/dev/null", "Debug::NoLocking": "1",
         "Acquire::Languages": "none", "Acquire::PDiffs": "false", "Acquire::Retries": "3"}.items() for word in ("-o", f"{key}={value}")]
     return all(subprocess.run(["apt-get", "-q", *options, *words], cwd=folder / "debs", capture_output=True, check=False).returncode == 0
-               for words in (["update"], ["download", *RUNTIME]))
+               for words in (["update"], ["download", *packages]))
 
 
 def runtime(suite):
