@@ -27,16 +27,18 @@ from world import tar  # noqa: E402
 PACKAGES = ("chrony iptables libapparmor1 libseccomp2 logrotate unattended-upgrades util-linux xz-utils "
             "bridge-utils conntrack libltdl7 pigz").split()
 TOOLS = {"/usr/bin/patchelf": "patchelf", "/usr/lib/python3/dist-packages/grpc": "python3-grpcio", "/usr/bin/zstd": "zstd"}
+DAEMONS = ("containerd", "containerd-shim-runc-v2", "ctr")
 RUNTIME = "containerd runc containernetworking-plugins libc6 libseccomp2".split()
 # Suites, and what their containerd calls itself. The newest reads version 3 of its configuration, the older one version 2.
 NEWEST, OLDER = ("forky", "2.1.9"), ("bookworm", "1.6.20")
-# The newest's runc wants a C library that the node does not have, and has it beside itself.
+# They want a C library that the node may not have, and have it beside themselves.
 BESIDE, LIBRARIES = "/opt/newest", ("ld-linux-x86-64.so.2", "libc.so.6", "libseccomp.so.2")
 PROGRAM = pathlib.Path(ROOT, "build/e2e/pod")
 # Of a control plane to kops 1.35: what applies addons, and by what.
 PROGRAMS = {"protokube": b"#!/bin/sh\n[ -r \"$KUBECONFIG\" ] && [ -x /opt/kops/bin/channels ] && exec sleep infinity\n",
             "channels": b"#!/bin/sh\n"}
 PLUGINS = ("bridge", "host-local", "loopback", "ptp")
+MOVED = ["usr/sbin/runc", *(f"usr/bin/{name}" for name in DAEMONS), *(f"usr/lib/cni/{name}" for name in PLUGINS)]
 REGISTRY = "good.mirror.test:5000"
 CONF, PORT, BASE = "/opt/kops/conf/kube_env.yaml", 3988, "http://127.0.0.1:8000/"
 
@@ -56,7 +58,7 @@ def fetch(folder, suite, packages=tuple(RUNTIME)):
 
 def runtime(suite):
     """A tree of the suite's packages; None: it cannot be had."""
-    folder = pathlib.Path(LAB, f"debs-{suite}-{hashlib.sha256(' '.join(RUNTIME).encode()).hexdigest()[:8]}")
+    folder = pathlib.Path(LAB, f"debs-{suite}-{hashlib.sha256(' '.join([*RUNTIME, *MOVED]).encode()).hexdigest()[:8]}")
     root = folder / "root"
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / "lock", "w") as lock:
@@ -68,7 +70,8 @@ def runtime(suite):
             return None
         for deb in sorted((folder / "debs").glob("*.deb")):
             subprocess.run(["dpkg-deb", "-x", deb, folder / "root.new"], check=True)
-        subprocess.run(["patchelf", "--set-interpreter", f"{BESIDE}/{LIBRARIES[0]}", "--set-rpath", BESIDE, folder / "root.new/usr/sbin/runc"], check=True)
+        moved = [folder / "root.new" / name for name in MOVED]
+        subprocess.run(["patchelf", "--set-interpreter", f"{BESIDE}/{LIBRARIES[0]}", "--set-rpath", BESIDE, *moved], check=True)
         (folder / "root.new").rename(root)
         return root
 
@@ -86,11 +89,10 @@ def beside(runtime):
 @functools.cache
 def assets(runtime, version, minor):
     """Of a worker with this containerd and this minor version of Kubernetes, by their name."""
-    names = ("containerd", "containerd-shim-runc-v2", "ctr")
     return {**{n: d for n, d in kops.ASSETS.items() if not n.startswith(("containerd", "cni"))},
             "kubelet": upstream.kubelet(minor), "runc.amd64": (runtime / "usr/sbin/runc").read_bytes(),
             "cni-plugins-linux-amd64-v1.8.0.tgz": tar({f"./{n}": (runtime / "usr/lib/cni" / n).read_bytes() for n in PLUGINS}),
-            f"containerd-{version}-linux-amd64.tar.gz": tar({f"bin/{n}": (runtime / "usr/bin" / n).read_bytes() for n in names})}
+            f"containerd-{version}-linux-amd64.tar.gz": tar({f"bin/{n}": (runtime / "usr/bin" / n).read_bytes() for n in DAEMONS})}
 
 
 def lines(files):
@@ -110,16 +112,16 @@ def both(listed):
 class Machine:
     """A node that ran nothing yet."""
 
-    def __init__(self, lab, name, runtime, disk=None, addresses=(), version=NEWEST[1], of=None, **config):
+    def __init__(self, lab, name, runtime, disk=None, addresses=(), version=NEWEST[1], of=None, cgroup=2, **config):
         """version: of the runtime's containerd; of: as become() has it, else of today's kops; disk: a loop device, in the node /dev/xvdb, for the
-        volume /data; addresses: of the API servers, for /etc/hosts."""
+        volume /data; addresses: of the API servers, for /etc/hosts; cgroup: the version of its cgroups."""
         name = f"{name}-{os.urandom(4).hex()}"
         # containerd's snapshots cannot lie on an overlay
         nspawn = [f"--bind={lab.dir}/{name}/docker:/var/lib/containerd"]
         if disk:
             uuid = disknode.volume_uuid(disknode.instance_id(name), "/data")
             nspawn += ["--property=DeviceAllow=block-loop rwm", f"--bind={disk}:/dev/xvdb", f"--bind={disk}:/dev/disk/by-uuid/{uuid}"]
-        self.node = lab.boot(name, "nodes", "#!/bin/sh\ntrue\n", layers=[lab.layer("kops", PACKAGES)], docker_dir=False, nspawn=nspawn)
+        self.node = lab.boot(name, "nodes", "#!/bin/sh\ntrue\n", layers=[lab.layer("kops", PACKAGES)], docker_dir=False, nspawn=nspawn, cgroup=cgroup)
         self.instance = disknode.instance_id(self.node.name)
         self.node.wait(lambda: "status: done" in self.node.exec("cloud-init", "status").stdout, 300, "cloud-init")
         # kops' image has no docker, and nothing is excused here

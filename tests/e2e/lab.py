@@ -1,4 +1,4 @@
-"""The lab: throw-away Debian 12 nodes with systemd as PID 1, each in a network namespace of its own
+"""The lab: throw-away nodes of Debian 12, or of another suite, with systemd as PID 1, each in a network namespace of its own
 where the metadata service, S3 and the asset mirrors answer on their real addresses and names.
 
 Nothing outlives the process: mounts and namespaces are made in a private mount namespace, every
@@ -27,7 +27,7 @@ import tempfile
 import time
 
 import labassets
-from labhost import (CERTS, HERE, LAB, ROOT, LabError, NAMES, apt_options, ensure_certs, ensure_tree,
+from labhost import (CERTS, HERE, LAB, ROOT, LabError, NAMES, SUITE, apt_options, ensure_certs, ensure_tree,
                      host_packages, install, run)
 
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -129,7 +129,7 @@ def make_layer(tree, path, packages):
 class Lab:
     """Host packages, tree, certificates and assets made once; nodes booted from them."""
 
-    def __init__(self, packages=True):
+    def __init__(self, packages=True, suite=SUITE):
         if packages:
             host_packages()
         os.makedirs(LAB, exist_ok=True)
@@ -137,7 +137,7 @@ class Lab:
             fcntl.flock(lock, fcntl.LOCK_EX)
             remove_stale()
             ensure_certs()
-            self.tree, self.cached = ensure_tree()
+            self.tree, self.cached = ensure_tree(suite)
             self.assets = labassets.ensure_assets()
             self.dir = tempfile.mkdtemp(prefix="run-", dir=LAB)
             self.lock = open(os.path.join(self.dir, "lock"), "w")
@@ -187,14 +187,14 @@ class Lab:
 
 
 class Node:
-    def __init__(self, lab, name, role, nspawn=(), docker_dir=True, more_facts=(), layers=(), http_tokens="optional"):
+    def __init__(self, lab, name, role, nspawn=(), docker_dir=True, more_facts=(), layers=(), http_tokens="optional", cgroup=2):
         """nspawn: further arguments; docker_dir: /var/lib/docker is a folder of the host, as docker
         has no overlay on an overlay; more_facts: what IMDS hands out besides; layers: folders over the tree;
         http_tokens: the kind of instance, "required" is one whose metadata service wants them, as kubelet of these
-        versions has none."""
+        versions has none; cgroup: the version of its cgroups."""
         self.lab, self.name, self.role = lab, name, role
         self.nspawn, self.more_facts, self.layers = list(nspawn), dict(more_facts), list(layers)
-        self.docker_dir, self.http_tokens = docker_dir, http_tokens
+        self.docker_dir, self.http_tokens, self.cgroups = docker_dir, http_tokens, cgroup
         self.dir = os.path.join(lab.dir, name)
         self.root = os.path.join(self.dir, "root")
         self.netns = "nodeup-%s" % name
@@ -309,7 +309,7 @@ class Node:
 
     def start_machine(self):
         binds = ["--bind=%s:/var/lib/docker" % self.path("docker")] * self.docker_dir
-        environ = dict(os.environ, SYSTEMD_NSPAWN_UNIFIED_HIERARCHY="1",
+        environ = dict(os.environ, SYSTEMD_NSPAWN_UNIFIED_HIERARCHY=str(self.cgroups - 1),
                        SYSTEMD_NSPAWN_API_VFS_WRITABLE="network")
         self.console = open(self.path("log/console"), "ab")
         self.machine = subprocess.Popen(

@@ -1,4 +1,4 @@
-"""What the lab needs of its host: packages, a CA, and the throw-away Debian 12 tree, made once."""
+"""What the lab needs of its host: packages, a CA, and the throw-away trees of Debian, each made once."""
 import glob
 import hashlib
 import os
@@ -169,23 +169,24 @@ def hosts():
     return "127.0.0.1 localhost\n" + "".join("%s %s\n" % (a, n) for n, a in NAMES.items())
 
 
-def recipe():
+def recipe(suite=SUITE):
     with open(os.path.join(ROOT, "tests/fake/docker")) as f, open(CERTS + "/ca.crt") as ca:
-        parts = [SUITE, PACKAGES, MASKED, CLOUD, SYSCTL, SYSCTL_UNIT, hosts(), f.read(), ca.read()]
+        parts = [suite, PACKAGES, MASKED, CLOUD, SYSCTL, SYSCTL_UNIT, hosts(), f.read(), ca.read()]
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:12]
 
 
-def ensure_tree():
+def ensure_tree(suite=SUITE):
     """The path of the tree for this recipe, and whether it was there already."""
-    tree = os.path.join(LAB, "tree-" + recipe())
+    prefix = os.path.join(LAB, "tree-" if suite == SUITE else suite + "-tree-")
+    tree = prefix + recipe(suite)
     if os.path.isdir(tree):
         return tree, True
     if not glob.glob(LAB + "/run-*"):  # nobody boots from an older one
-        for old in glob.glob(LAB + "/tree-*"):
+        for old in glob.glob(prefix + "*"):
             shutil.rmtree(old)
     making = tree + ".new"
     shutil.rmtree(making, ignore_errors=True)
-    run("debootstrap", "--variant=minbase", "--include=systemd,systemd-sysv", SUITE, making, apt_site())
+    run("debootstrap", "--variant=minbase", "--include=systemd,systemd-sysv", suite, making, apt_site())
     install(making)
     settle(making)
     os.rename(making, tree)
