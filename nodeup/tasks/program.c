@@ -15,6 +15,7 @@
 #include "nodeup/base/paths.h"
 #include "nodeup/base/print.h"
 #include "nodeup/base/record.h"
+#include "nodeup/tasks/selinux.h"
 #include "nodeup/tasks/target.h"
 #include "nodeup/tasks/state.h"
 
@@ -25,7 +26,7 @@ static const char own_program[] = "/proc/self/exe";
 /* where user data puts the program that it fetched: perhaps the very bytes of the record */
 static const char user_data_program[] = "/var/cache/kubernetes-install/nodeup";
 static const char selinux_config[] = "/etc/selinux/config";
-/* what file_contexts has for programs in a folder `bin`, also below /opt: services may execute it */
+/* what policies have for programs in a folder `bin`, also below /opt: services may execute it */
 static const char program_label[] = "system_u:object_r:bin_t:s0";
 
 enum { RECORD_MAX = 4096, PROGRAMS_MAX = 2, VERSION_MAX = 64 };
@@ -244,13 +245,15 @@ static int open_source(const struct task *t, struct task_ctx *ctx, const struct 
 
 /* Without its label a service may not execute it on an enforcing host. Where there is no SELinux
  * nothing is set, and a kernel that takes none has no use for it. */
-static void set_label(struct task_ctx *ctx, int fd)
+static void set_label(struct task_ctx *ctx, const char *path, int fd)
 {
 	struct err ignored;
 	struct stat st;
 
-	if (io_stat(ctx->root_fd, selinux_config, &st, &ignored) == 0)
-		(void)!fsetxattr(fd, "security.selinux", program_label, sizeof(program_label), 0);
+	if (io_stat(ctx->root_fd, selinux_config, &st, &ignored) < 0)
+		return;
+	(void)!fsetxattr(fd, "security.selinux", program_label, sizeof(program_label), 0);
+	selinux_set(ctx, path, fd);
 }
 
 static int publish(const struct task *t, struct task_ctx *ctx, int source,
@@ -270,7 +273,7 @@ static int publish(const struct task *t, struct task_ctx *ctx, int source,
 		return r;
 	if (!digest_eq(&got, &want->digest))
 		return err_fail(e, ERR_SYSTEM, EIO, "'%s': its copy has other bytes", path);
-	set_label(ctx, stage.fd);
+	set_label(ctx, path, stage.fd);
 	r = io_stage_commit(&stage, path, &attr, e);
 	if (r == 0)
 		state_set(ctx->state, path, stage.fd, &want->digest, t->origin);
