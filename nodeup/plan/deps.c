@@ -50,6 +50,11 @@ static bool is_input(const struct task *t, const struct task *need)
 	return strv_has(&t->unit.inputs, task_path(need));
 }
 
+static bool is_module_of(const struct task *t, const struct task *package)
+{
+	return strv_has(&package->package.modules, t->name);
+}
+
 static bool is_rules_of(const struct task *stray, const struct task *file)
 {
 	return str_eq(stray->stray.rules, file->name);
@@ -309,6 +314,7 @@ static const struct dep_rule rules[] = {
 	{ TASK_PACKAGE, TASK_PACKAGE, is_earlier },
 	{ TASK_PACKAGE, TASK_ASSET, is_installed_from, .sake = FOR_ITS_SAKE },
 	{ TASK_RELOAD, TASK_FILE, is_unit_file },
+	{ TASK_RELOAD, TASK_LINK, is_unit_file },
 	{ TASK_IMAGE, TASK_ASSET, is_loaded_from, .sake = FOR_ITS_SAKE },
 	{ TASK_IMAGE, TASK_UNIT, is_runtime },
 	{ TASK_PULL, TASK_UNIT, is_runtime },
@@ -320,6 +326,7 @@ static const struct dep_rule rules[] = {
 	{ TASK_UNIT, TASK_SYSCTL, is_started_with },
 	{ TASK_UNIT, TASK_MODULE, is_started_with },
 	{ TASK_SYSCTL, TASK_MODULE, is_any },
+	{ TASK_MODULE, TASK_PACKAGE, is_module_of },
 	{ TASK_STRAY, TASK_FILE, is_rules_of },
 	{ TASK_UNIT, TASK_STRAY, is_after_strays },
 	{ TASK_UNIT, TASK_USER, is_started_with },

@@ -228,6 +228,12 @@ struct task *plan_unit_off(struct plan *p, const char *name)
 	return t;
 }
 
+void plan_unit_mask(struct plan *p, const char *name)
+{
+	plan_new_task(p, TASK_LINK, arena_printf(p->arena, "%s%s", plan_unit_dir, name))
+		->link.target = "/dev/null";
+}
+
 struct task *plan_service(struct plan *p, const char *name, const char *text, bool enable)
 {
 	(void)plan_unit_file(p, name, text);

@@ -61,6 +61,8 @@ struct task *plan_unit(struct plan *p, const char *name, bool enable);
 void plan_checkpoints(struct plan *p, struct task *kubelet, const char *root, const char *cpus);
 /* A unit that is not to run: stopped, and disabled. No unit of that name may be asked for. */
 struct task *plan_unit_off(struct plan *p, const char *name);
+/* Has nothing start a unit of that name any more. */
+void plan_unit_mask(struct plan *p, const char *name);
 /* Returns whether a task writes the unit's own file or one of its drop-ins. */
 bool plan_is_text_of(const struct task *t, const char *unit);
 

@@ -2,10 +2,12 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/proc.h"
 #include "nodeup/base/walk.h"
+#include "nodeup/host/kernel.h"
 #include "nodeup/tasks/baseline.h"
 #include "nodeup/tasks/file_lock.h"
 #include "nodeup/tasks/kinds.h"
@@ -235,10 +237,29 @@ static bool is_held(const struct manager *m, int root_fd, char holder[static FIL
 	return false;
 }
 
-/* However it came to be there. */
-static bool has_program(const struct task_package *p, const struct task_ctx *ctx)
+/* Returns whether what is wanted of it is there, however it came to be there. */
+static bool is_needless(const struct task_package *p, const struct task_ctx *ctx)
 {
-	return p->program && program_is_there(ctx->root_fd, p->program);
+	for (size_t i = 0; i < p->modules.n; i++)
+		if (kernel_lacks(ctx->root_fd, p->modules.v[i]))
+			return false;
+	return p->modules.n || (p->program && program_is_there(ctx->root_fd, p->program));
+}
+
+/* Modules of a newer kernel would be of no use to the one that runs. */
+static int look(const struct task *t, struct task_ctx *ctx, struct arena *a,
+		struct package_state *ret, struct err *e)
+{
+	struct task_package p = t->package;
+	struct strv names = { 0 };
+	struct utsname host;
+
+	if (p.modules.n && uname(&host) == 0) {
+		for (size_t i = 0; i < p.names.n; i++)
+			strv_addf(a, &names, "%s-%s", p.names.v[i], host.release);
+		p.names = names;
+	}
+	return look_for_packages(&p, ctx, a, ret, e);
 }
 
 static int package_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
@@ -249,9 +270,9 @@ static int package_check(const struct task *t, struct task_ctx *ctx, struct task
 	int r;
 
 	/* told of by package_remark() */
-	if (ctx->image_mode || has_program(&t->package, ctx))
+	if (ctx->image_mode || is_needless(&t->package, ctx))
 		return TASK_EQUAL;
-	r = look_for_packages(&t->package, ctx, a, &s, e);
+	r = look(t, ctx, a, &s, e);
 	if (r < 0)
 		return r;
 	if (s.missing.n == 0)
@@ -335,7 +356,7 @@ static int install(const struct task *t, struct task_ctx *ctx, const struct mana
 	struct err stale = { 0 };
 	int r;
 
-	r = look_for_packages(&t->package, ctx, a, &s, e);
+	r = look(t, ctx, a, &s, e);
 	if (r >= 0 && s.interrupted)
 		r = run(t, ctx, finish, e);
 	if (r < 0)
@@ -358,9 +379,9 @@ static int look_again(const struct task *t, struct task_ctx *ctx, struct err *e)
 	struct package_state s;
 	int r;
 
-	if (has_program(&t->package, ctx))
+	if (is_needless(&t->package, ctx))
 		return 0;
-	r = look_for_packages(&t->package, ctx, a, &s, e);
+	r = look(t, ctx, a, &s, e);
 	if (r < 0 || s.missing.n == 0)
 		return r;
 	return err_fail(e, ERR_SYSTEM, ENOENT,
@@ -407,7 +428,7 @@ static const char *package_remark(const struct task *t, struct task_ctx *ctx, st
 	struct package_state s;
 	struct err e;
 
-	if (!ctx->image_mode || has_program(&t->package, ctx))
+	if (!ctx->image_mode || is_needless(&t->package, ctx))
 		return NULL;
 	if (t->package.family == PACKAGE_RPM)
 		return arena_printf(
@@ -415,7 +436,7 @@ static const char *package_remark(const struct task *t, struct task_ctx *ctx, st
 			"packages %s: whether they are there was not asked, rpm is not run "
 			"below a root",
 			strv_join(a, &t->package.names, " "));
-	if (look_for_packages(&t->package, ctx, a, &s, &e) < 0)
+	if (look(t, ctx, a, &s, &e) < 0)
 		return arena_printf(a, "packages %s: %s", strv_join(a, &t->package.names, " "),
 				    e.msg);
 	if (s.missing.n == 0)

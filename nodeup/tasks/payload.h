@@ -70,9 +70,11 @@ struct task_link {
 
 /* The payload of TASK_STRAY. */
 struct task_stray {
-	const char *const *units;  /* patterns: "policy-routes@*.service"; NULL ends them */
-	const char *folder, *file; /* folder/ANY/file is what they wrote */
-	const char *rules;         /* the file of ours without which they would come again */
+	const char *const *units; /* patterns: "policy-routes@*.service"; NULL ends them */
+	/* folder/ANY/file is what they wrote, started by udev's rules; NULL: they write none */
+	const char *folder, *file;
+	const char *rules;       /* the file of ours without which they would come again */
+	const char *const *undo; /* the program that takes back what else they did; or NULL */
 };
 
 struct task_prefix {
@@ -110,6 +112,9 @@ struct task_package {
 		builders; /* of comfort: units of these wait for them, and no other; empty: all units do */
 	const char *
 		program; /* the program that is wanted: if it is there, nothing is installed; or NULL */
+	/* that are wanted of the kernel that runs: if it lacks none, nothing is installed, else the packages of that
+	 * kernel's release, which stands behind their names */
+	struct strv modules;
 };
 
 struct task_image {

@@ -43,6 +43,12 @@ static bool is_read_elsewhere(const struct bus_unit *u)
 	return false;
 }
 
+/* A file, or the link of a unit that is masked. */
+static bool is_read(const struct task *need)
+{
+	return need->kind == TASK_FILE || need->kind == TASK_LINK;
+}
+
 static int reload_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
 			struct err *e)
 {
@@ -55,9 +61,9 @@ static int reload_check(const struct task *t, struct task_ctx *ctx, struct task_
 		struct bus_unit u;
 		int r;
 
-		if (need->kind != TASK_FILE)
+		if (!is_read(need))
 			continue;
-		if (!can_be_asked(ctx, need)) {
+		if (need->kind == TASK_LINK || !can_be_asked(ctx, need)) {
 			if (ctx->changed && ctx->changed[need->index])
 				return task_differs(diff, "%s changes", path);
 			continue;
@@ -94,7 +100,7 @@ static int reload_compare(const struct task *t, const struct task *was, struct t
 {
 	(void)was;
 	for (size_t i = 0; i < t->n_needs && !ctx->image_mode; i++)
-		if (t->needs[i]->kind == TASK_FILE && ctx->changed[t->needs[i]->index])
+		if (is_read(t->needs[i]) && ctx->changed[t->needs[i]->index])
 			return task_differs(diff, "%s changes", task_path(t->needs[i]));
 	return TASK_EQUAL;
 }

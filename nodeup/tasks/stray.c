@@ -39,7 +39,7 @@ static int list_files(const struct task_stray *s, struct task_ctx *ctx, struct a
 		      struct strv *ret, struct err *e)
 {
 	struct strv names = { 0 };
-	int r = walk_names_at(a, ctx->root_fd, s->folder, &names, e);
+	int r = s->folder ? walk_names_at(a, ctx->root_fd, s->folder, &names, e) : 0;
 
 	if (r == -ENOENT)
 		return 0;
@@ -78,11 +78,12 @@ static int stray_apply(const struct task *t, struct task_ctx *ctx, struct task_r
 	static const char *const reload[] = { "udevadm", "control", "--reload-rules", NULL };
 	autoarena struct arena *a = arena_new_empty();
 	struct strv units = { 0 }, files = { 0 }, argv = { 0 };
-	int r;
+	int r = 0;
 
 	(void)run;
 	/* first, or the next interface starts them again */
-	r = task_run_program(ctx, reload, -1, PATIENCE_NS, NULL, e);
+	if (t->stray.folder)
+		r = task_run_program(ctx, reload, -1, PATIENCE_NS, NULL, e);
 	if (r >= 0)
 		r = list_units(&t->stray, ctx, a, &units, e);
 	if (r >= 0 && units.n) {
@@ -95,6 +96,8 @@ static int stray_apply(const struct task *t, struct task_ctx *ctx, struct task_r
 		r = list_files(&t->stray, ctx, a, &files, e);
 	for (size_t i = 0; i < files.n && r >= 0; i++)
 		r = io_remove(ctx->root_fd, files.v[i], e);
+	if (r >= 0 && t->stray.undo)
+		r = task_run_program(ctx, t->stray.undo, -1, PATIENCE_NS, NULL, e);
 	return r < 0 ? r : TASK_DONE;
 }
 

@@ -3,6 +3,8 @@
  *   package_probe check deb|rpm FILE NAME...    equal, or why not; FILE is a package's own, or - for none
  *   package_probe apply deb|rpm FILE NAME...    to the end, each thing waited for said once
  *
+ * A NAME module:X is no package: it is why the others are wanted, for the kernel that runs.
+ *
  * Prints key=value lines; an error goes to stderr, with its exit status. */
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,6 +16,8 @@
 #include "nodeup/tasks/kinds.h"
 
 #define PAUSE_US 50000
+
+static const char module[] = "module:";
 
 enum { FILE_MAX = 16 << 20 };
 
@@ -79,7 +83,10 @@ static int probe(char **args, struct arena *a, struct err *e)
 	t.package.family = strcmp(args[1], "deb") == 0 ? PACKAGE_DEB : PACKAGE_RPM;
 	t.package.source = source.name ? &source : NULL;
 	for (char **name = args + 3; *name; name++)
-		strv_add(a, &t.package.names, *name);
+		if (str_has_prefix(*name, module))
+			strv_add(a, &t.package.modules, *name + strlen(module));
+		else
+			strv_add(a, &t.package.names, *name);
 	r = strcmp(args[0], "check") == 0 ? check(&t, &ctx, e) : apply(&t, &ctx, e);
 	cache_free(ctx.cache);
 	return r;

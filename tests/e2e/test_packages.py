@@ -17,12 +17,13 @@ PROBE = "build/e2e/package_probe"
 PACKAGES = ["rpm", "dnf", "createrepo-c"]
 # What apt and dnf say of such a package.
 NOBODY_HAS = {"deb": "E: Unable to locate package ", "rpm": "Error: Unable to find a match: "}
+MODULES = "kernel-modules-extra-" + os.uname().release
 # A package's script says that it ran; the slow one's goes on as long as somebody wants it to.
 RAN = "echo x >>/var/lib/%s.runs"
 SLOW = "touch /run/busy; while [ -e /run/busy ]; do sleep 0.05; done"
 SPEC = """Name: %s
-Version: %d
-Release: 1
+Version: %s
+Release: %s
 Summary: for a test
 License: none
 BuildArch: noarch
@@ -48,12 +49,12 @@ def build_deb(root, name, version, script):
                    check=True, capture_output=True)
 
 
-def build_rpm(node, root, name, version, script, more=""):
+def build_rpm(node, root, name, version, script, more="", release="1"):
     """Below the node's /srv/rpms."""
     (root / "srv/rpms").mkdir(parents=True, exist_ok=True)
-    (root / "root/package.spec").write_text(SPEC % (name, version, more, "%post\n" + script if script else ""))
+    (root / "root/package.spec").write_text(SPEC % (name, version, release, more, "%post\n" + script if script else ""))
     node.sh("rpmbuild -bb --quiet --define '_topdir /root/rpmbuild' /root/package.spec && "
-            "mv /root/rpmbuild/RPMS/noarch/%s-%d-1.noarch.rpm /srv/rpms/%s-%d.rpm" % (name, version, name, version))
+            "mv /root/rpmbuild/RPMS/noarch/%s-%s-%s.noarch.rpm /srv/rpms/%s-%s.rpm" % (name, version, release, name, version))
 
 
 def settle(node, root):
@@ -89,6 +90,9 @@ def node():
                                       ("world", 1, RAN % "world"), ("slow", 1, SLOW), ("later", 1, RAN % "later")):
             build_deb(root, name, version, script)
             build_rpm(node, root, name, version, script)
+        # of the kernel that runs, and of a newer one, which dnf would take
+        for name, version, release in (MODULES.rsplit("-", 2), ("kernel-modules-extra", "99", "1")):
+            build_rpm(node, root, name, version, None, release=release)
         # whose scripts want the shell of a package
         build_rpm(node, root, "shell", 1, "", "Provides: /bin/sh")
         node.sh("rpm -i /srv/rpms/shell-1.rpm")
@@ -183,6 +187,21 @@ def test_a_manager_at_work_is_waited_for(node, family, way):
     assert said[0].startswith("waiting=/var/lib/%s/" % ("dpkg" if family == "deb" else "rpm")), said
     assert ", which %s (pid " % program in said[0] and said[0].endswith(" holds"), said
     assert runs(node, "world") == 1
+
+
+def test_modules_of_the_kernel_that_runs(node):
+    """A kernel without any list, as in a container, lacks none."""
+    names = ["-", "kernel-modules-extra", "module:br_netfilter", "module:ip_set"]
+    lists = "/lib/modules/" + os.uname().release
+    assert probe(node, "check", "rpm", *names) == ["equal="]
+    node.sh("mkdir -p %s && echo kernel/net/bridge/br_netfilter.ko.xz: >%s/modules.dep" % (lists, lists))
+    try:
+        assert probe(node, "check", "rpm", *names) == ["differs=not installed: " + MODULES]
+        assert probe(node, "apply", "rpm", *names) == ["done="]
+        assert version_of(node, "rpm", MODULES) and not version_of(node, "rpm", "kernel-modules-extra-99")
+        assert probe(node, "check", "rpm", *names) == ["equal="]
+    finally:
+        node.sh("rm -r %s; rpm -e %s" % (lists, MODULES))
 
 
 def test_dnf_at_work_is_waited_for(node):

@@ -175,6 +175,26 @@ static void what_strays_left_is_found_without_them(void **state)
 	assert_int_equal(check(w, &stray), TASK_EQUAL);
 }
 
+static void what_strays_did_beside_files_is_undone(void **state)
+{
+	static const char *const undo[] = { "udevadm", "undo", NULL };
+	struct world *w = *state;
+	struct task t = stray;
+
+	t.stray.folder = t.stray.file = NULL;
+	t.stray.undo = undo;
+	assert_int_equal(check(w, &t), TASK_EQUAL);
+	scratch_write(&w->root, "/units", "a@1.timer loaded active waiting A\n");
+	assert_int_equal(check(w, &t), TASK_DIFFERS);
+	assert_int_equal(unlinkat(w->root.fd, "called", 0), 0);
+	assert_int_equal(apply(w, &t), TASK_DONE);
+	assert_string_equal(called(w), "systemctl list-units --plain --no-legend "
+				       "--state=active,activating,reloading a@*.service a@*.timer\n"
+				       "systemctl disable --now a@1.timer\n"
+				       "udevadm undo\n");
+	assert_int_equal(check(w, &t), TASK_EQUAL);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -184,6 +204,7 @@ int main(void)
 		T(a_kernel_without_the_module_is_left_alone_and_named),
 		T(what_must_not_run_is_ended_and_what_it_wrote_goes),
 		T(what_strays_left_is_found_without_them),
+		T(what_strays_did_beside_files_is_undone),
 	};
 #undef T
 

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 #include "nodeup/tasks/kinds.h"
 #include "tests/unit/lib/scratch.h"
@@ -388,6 +389,38 @@ static void a_program_that_is_there_is_enough(void **state)
 	assert_string_equal(called(w), "");
 }
 
+/* In a container the kernel shows no lists, and lacks nothing that could be installed there. */
+static void modules_are_those_of_the_kernel_that_runs(void **state)
+{
+	struct world *w = *state;
+	struct task t = packages(w, PACKAGE_RPM, "kernel-modules-extra");
+	struct utsname host;
+	const char *list;
+
+	assert_int_equal(uname(&host), 0);
+	list = arena_printf(w->a, "/lib/modules/%s/modules.dep", host.release);
+	strv_add(w->a, &t.package.modules, "br_netfilter");
+	strv_add(w->a, &t.package.modules, "ip_set");
+	scratch_program(&w->root, "/usr/bin/dnf", fake_dnf);
+	assert_int_equal(check(w, &t), TASK_EQUAL);
+	scratch_write(&w->root, list, "kernel/net/bridge/br_netfilter.ko.xz:\n");
+	assert_int_equal(check(w, &t), TASK_DIFFERS);
+	assert_string_equal(w->diff.why,
+			    arena_printf(w->a, "not installed: kernel-modules-extra-%s",
+					 host.release));
+	must_apply(w, &t);
+	assert_string_equal(called(w),
+			    arena_printf(w->a,
+					 "dnf -q -y --setopt=install_weak_deps=False install -- "
+					 "kernel-modules-extra-%s\n",
+					 host.release));
+	assert_int_equal(check(w, &t), TASK_EQUAL);
+	scratch_write(&w->root, "/rpms", "kernel-modules-extra-0\n");
+	assert_int_equal(check(w, &t), TASK_DIFFERS);
+	scratch_write(&w->root, list, "kernel/net/br_netfilter.ko.xz:\nkernel/net/ip_set.ko:\n");
+	assert_int_equal(check(w, &t), TASK_EQUAL);
+}
+
 #define WORLD_TEST(f) cmocka_unit_test_setup_teardown(f, world_new, world_done)
 
 int main(void)
@@ -407,6 +440,7 @@ int main(void)
 		WORLD_TEST(a_host_without_a_manager_says_so),
 		WORLD_TEST(a_program_that_is_there_is_enough),
 		WORLD_TEST(an_image_is_told_of_and_left_alone),
+		WORLD_TEST(modules_are_those_of_the_kernel_that_runs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
