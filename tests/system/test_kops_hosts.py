@@ -1,4 +1,4 @@
-"""What some hosts of today's kops have of their own: a policy of SELinux."""
+"""What some hosts of today's kops have of their own: services that stand in the way, a policy of SELinux."""
 import contextlib
 import os
 
@@ -6,6 +6,8 @@ import pytest
 
 from kops import AMAZON, FACTS, ControlPlane, Worker
 from world import OK
+
+RHEL = {"distribution": "rhel", "version": "10.1"}
 
 
 def applied(node, facts):
@@ -17,6 +19,34 @@ def applied(node, facts):
             done = node.run(command, *flags)
             assert done.returncode == OK, done.stdout + done.stderr
     return node.tree()
+
+
+def test_the_firewall_of_the_host_is_masked(tmp_path):
+    node = Worker(tmp_path / "node")
+    found = applied(node, RHEL)
+    assert found["/etc/kops/firewalld-disabled"] == (
+        "0644", b"# Marker: firewalld disabled by kops to avoid conflicts with the Kubernetes CNI dataplane.\n")
+    assert os.readlink(node.root / "etc/systemd/system/firewalld.service") == "/dev/null"
+    assert b"--proxy-mode=nftables" in found["/etc/kubernetes/manifests/kube-proxy.manifest"][1]
+
+
+def test_a_unit_of_the_admins_own_is_not_masked(tmp_path):
+    node = Worker(tmp_path / "node")
+    own = node.root / "etc/systemd/system/firewalld.service"
+    own.parent.mkdir(parents=True)
+    own.write_text("[Service]\n")
+    applied(node, RHEL)
+    assert own.read_text() == "[Service]\n"
+
+
+def test_network_manager_makes_no_rules_for_pods(tmp_path):
+    node = Worker(tmp_path / "node")
+    node.config["Networking"] = {**node.config["Networking"], "amazonVPC": {}}
+    found = applied(node, {"distribution": "rhel", "version": "9.4"})
+    assert found["/etc/kops/nm-cloud-setup-disabled"] == (
+        "0644", b"# Marker: nm-cloud-setup disabled by kops to avoid breaking AWS VPC CNI pod routing.\n")
+    for unit in ("nm-cloud-setup.service", "nm-cloud-setup.timer"):
+        assert os.readlink(node.root / "etc/systemd/system" / unit) == "/dev/null"
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="labels")

@@ -14,6 +14,16 @@ static const char *const policy_units[] = { "policy-routes@*.service",
 					    "refresh-policy-routes@*.service",
 					    "refresh-policy-routes@*.timer", NULL };
 
+/* It gives the host the addresses of pods, by rules of its own. */
+static const char setup_marker[] = "/etc/kops/nm-cloud-setup-disabled";
+static const char *const setup_units[] = { "nm-cloud-setup.service", "nm-cloud-setup.timer", NULL };
+/* A device begins anew with what its connection says, and stays up. */
+static const char *const setup_undo[] = {
+	"sh", "-c",
+	"for d in $(nmcli -g DEVICE connection show --active); do nmcli device reapply $d; done; :",
+	NULL
+};
+
 static const char routes[] = "\n"
 			     "# Do not clobber any routes or rules added by CNI.\n"
 			     "[Network]\n"
@@ -46,6 +56,8 @@ static const struct {
 	  "NamePolicy=keep kernel database onboard slot path\n"
 	  "AlternativeNamesPolicy=database onboard slot path\n"
 	  "MACAddressPolicy=none\n" },
+	{ GUARD_CLOUD_SETUP, false, setup_marker,
+	  "# Marker: nm-cloud-setup disabled by kops to avoid breaking AWS VPC CNI pod routing.\n" },
 	{ GUARD_HOTPLUG, false, "/etc/cloud/cloud.cfg.d/99-disable-network-hotplug.cfg",
 	  "# Disable cloud-init network hotplug to prevent interference with CNI ENI management.\n"
 	  "# See: https://github.com/kubernetes/kops/issues/17881\n"
@@ -103,6 +115,18 @@ static void add_others(struct plan *p, struct strv *inputs)
 	strv_add(p->arena, inputs, path);
 }
 
+/* source: kops 1.37 nodeup/pkg/model/networking/eni_networking.go disableNMCloudSetup */
+static void stop_setup(struct plan *p)
+{
+	plan_new_task(p, TASK_STRAY, "nm-cloud-setup")->stray = (struct task_stray){
+		.units = setup_units,
+		.rules = setup_marker,
+		.undo = setup_undo,
+	};
+	for (const char *const *unit = setup_units; *unit; unit++)
+		plan_unit_mask(p, *unit);
+}
+
 static void add_guards(struct plan *p, unsigned int guards)
 {
 	struct strv inputs = { 0 };
@@ -122,6 +146,8 @@ static void add_guards(struct plan *p, unsigned int guards)
 			.file = "ec2net_alias.conf",
 			.rules = policy_rules,
 		};
+	if (guards & GUARD_CLOUD_SETUP)
+		stop_setup(p);
 	if (guards & GUARD_OTHERS)
 		add_others(p, &inputs);
 	if (guards & GUARD_TABLES)

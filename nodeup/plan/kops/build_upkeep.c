@@ -1,8 +1,9 @@
-/* Tests: test_kops_host.c. */
+/* Tests: test_kops_host.c, test_kops_masked.c. */
 #include "nodeup/plan/upkeep.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include "nodeup/plan/environment.h"
 #include "nodeup/plan/kops/kops.h"
 #include "nodeup/plan/kops/release.h"
 
@@ -112,6 +113,33 @@ static const char *routes_told(const struct plan *p)
 	return arena_printf(p->arena, "%s\n", strv_join(p->arena, &lines, "\n"));
 }
 
+/* As with kops it is a warning that one cannot be loaded.
+ * source: kops 1.37 upup/pkg/fi/nodeup/command.go loadKernelModules */
+static void add_modules(struct plan *p)
+{
+	const bool kindnet = kops_of(p)->config->networking.kindnet;
+	const struct release_today *r = kops_release(p);
+	struct task_package extra = { .family = plan_distro(p)->family,
+				      .env = plan_proxy_words(p) };
+	struct strv *all = &extra.modules;
+	struct task *t;
+
+	strv_add(p->arena, all, kindnet ? "nfnetlink_queue" : "br_netfilter");
+	if (r->modules && kops_has(p, KOPS_NFTABLES_HOSTS)) {
+		const struct strv own = strv_split(p->arena, r->modules, ' ');
+
+		strv_add_all(p->arena, all, &own);
+	}
+	for (size_t i = 0; i < all->n; i++)
+		plan_new_task(p, TASK_MODULE, all->v[i])->optional = true;
+	if (!r->modules_package || !kops_has(p, KOPS_NFTABLES_HOSTS))
+		return;
+	strv_add(p->arena, &extra.names, r->modules_package);
+	t = plan_new_task(p, TASK_PACKAGE, r->modules_package);
+	t->package = extra;
+	t->optional = true;
+}
+
 void build_kops_sysctl(struct plan *p)
 {
 	const struct kops_config *c = kops_of(p)->config;
@@ -131,9 +159,26 @@ void build_kops_sysctl(struct plan *p)
 	if (c->sysctl_parameters.n == 0)
 		text = arena_strn(p->arena, text, strlen(text) - 1);
 	plan_sysctl(p, text, own)->sysctl.keeps_defaults = c->kubelet.protect_kernel_defaults.v;
-	/* source: kops 1.37 upup/pkg/fi/nodeup/command.go loadKernelModules; as there a warning is enough */
-	plan_new_task(p, TASK_MODULE, c->networking.kindnet ? "nfnetlink_queue" : "br_netfilter")
-		->optional = true;
+	add_modules(p);
+}
+
+static void stop_for_good(struct plan *p, const char *unit)
+{
+	plan_unit_off(p, unit);
+	plan_unit_mask(p, unit);
+}
+
+/* The host's own, which rejects what it did not allow itself. */
+static void mask_firewall(struct plan *p, const char *unit)
+{
+	const char *name = arena_strn(p->arena, unit, strcspn(unit, "."));
+
+	plan_file(p, arena_printf(p->arena, "/etc/kops/%s-disabled", name), 0644,
+		  arena_printf(p->arena,
+			       "# Marker: %s disabled by kops to avoid conflicts with the "
+			       "Kubernetes CNI dataplane.\n",
+			       name));
+	stop_for_good(p, unit);
 }
 
 void build_kops_firewall(struct plan *p)
@@ -158,6 +203,8 @@ void build_kops_firewall(struct plan *p)
 		"iptables -A FORWARD -w -p UDP -j ACCEPT\n"
 		"iptables -A FORWARD -w -p ICMP -j ACCEPT\n"
 		"fi\n");
+	if (kops_release(p)->masked && kops_has(p, KOPS_NFTABLES_HOSTS))
+		mask_firewall(p, kops_release(p)->masked);
 }
 
 static bool has_upgrades(const struct plan *p)

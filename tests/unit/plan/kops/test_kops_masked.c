@@ -1,0 +1,173 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+#include "nodeup/tasks/kinds.h"
+#include "tests/unit/lib/kops_worker.h"
+
+#define DIGEST "d68969855fbf676cdb8ed758e420fb048d61f984f61de3e53eddfebe484d168@https://a.example/"
+#define ASSETS                                                                           \
+	"Assets: {amd64: [9" DIGEST "runc.amd64, 8" DIGEST "kubelet, 7" DIGEST           \
+	"containerd-2.3.4.tgz, 6" DIGEST "ecr-credential-provider-linux-amd64, 5" DIGEST \
+	"crictl-v1.tgz]}\n"                                                              \
+	"containerdConfig: {version: 2.3.4}\n"
+#define UNITS "/etc/systemd/system/"
+
+/* A host, the kops of its documents (NULL: the newest), and what they say beside. */
+static struct plan *plan_of(struct arena *a, struct kops_worker *w, const char *distribution,
+			    const char *version, const char *kops, const char *text)
+{
+	struct plan *p;
+
+	*w = (struct kops_worker){ .facts = { .distribution = distribution, .version = version },
+				   .vintage.text = kops };
+	p = kops_try_plan(a, w, NULL, arena_printf(a, ASSETS "%s", text));
+	if (!p)
+		fail_msg("%s", w->e.msg);
+	return p;
+}
+
+static bool needs(const struct task *t, const struct task *other)
+{
+	for (size_t i = 0; i < t->n_needs; i++)
+		if (t->needs[i] == other)
+			return true;
+	return false;
+}
+
+static void assert_masked(const struct plan *p, const char *unit, bool is_masked)
+{
+	autoarena struct arena *a = arena_new_empty();
+	const struct task *link = plan_look(p, TASK_LINK, arena_printf(a, UNITS "%s", unit));
+	const struct task *off = plan_look(p, TASK_UNIT, unit);
+
+	assert_int_equal(is_masked, link != NULL);
+	assert_int_equal(is_masked, off != NULL);
+	if (!is_masked)
+		return;
+	assert_string_equal(link->link.target, "/dev/null");
+	assert_ptr_equal(off->ops, &task_unit_off_ops);
+	assert_true(needs(plan_get(p, TASK_RELOAD, "systemd"), link));
+	assert_true(needs(off, plan_get(p, TASK_RELOAD, "systemd")));
+}
+
+static const struct {
+	const char *distribution, *version;
+	const char *kops;      /* NULL: the newest */
+	bool is_masked, loads; /* the firewall; modules of its own */
+	const char *mode;      /* kube-proxy's; NULL: the documents' */
+} hosts[] = {
+	{ "rhel", "10.1", NULL, true, true, "nftables" },
+	{ "rocky", "10.0", "1.35.2", true, true, "nftables" },
+	{ "rocky", "10.0", "1.35.1", false, false, "nftables" },
+	{ "centos", "10.0", NULL, true, true, "nftables" },
+	{ "fedora", "43", NULL, true, true, "nftables" },
+	{ "rocky", "9.5", NULL, false, true, NULL },
+	{ "rocky", "9.5", "1.34.3", false, false, NULL },
+	{ "rhel", "9.4", NULL, false, false, NULL },
+	{ "debian", "12", NULL, false, false, NULL },
+};
+
+static void a_host_of_nftables_is_made_ready(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(hosts); i++) {
+		autoarena struct arena *a = arena_new_empty();
+		struct kops_worker w;
+		const struct plan *p =
+			plan_of(a, &w, hosts[i].distribution, hosts[i].version, hosts[i].kops, "");
+		const struct task *module = plan_look(p, TASK_MODULE, "nf_conntrack");
+		const struct task *extra = plan_look(p, TASK_PACKAGE, "kernel-modules-extra");
+
+		assert_masked(p, "firewalld.service", hosts[i].is_masked);
+		assert_int_equal(hosts[i].is_masked,
+				 plan_look(p, TASK_FILE, "/etc/kops/firewalld-disabled") != NULL);
+		assert_int_equal(hosts[i].loads, module != NULL);
+		assert_int_equal(hosts[i].is_masked, extra != NULL);
+		if (!extra)
+			continue;
+		assert_true(module->optional && extra->optional);
+		assert_true(needs(module, extra));
+		assert_true(needs(plan_get(p, TASK_MODULE, "br_netfilter"), extra));
+		assert_true(strv_has(&extra->package.modules, "ip_set"));
+	}
+}
+
+static void kube_proxy_has_the_mode_that_the_host_can(void **state)
+{
+	static const char *const modes[][2] = { { "", "--proxy-mode=nftables" },
+						{ ", proxyMode: iptables",
+						  "--proxy-mode=nftables" },
+						{ ", proxyMode: ipvs", "--proxy-mode=ipvs" } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(hosts) * ARRAY_LEN(modes); i++) {
+		const size_t h = i / ARRAY_LEN(modes), m = i % ARRAY_LEN(modes);
+		autoarena struct arena *a = arena_new_empty();
+		struct kops_worker w;
+		const struct plan *p =
+			plan_of(a, &w, hosts[h].distribution, hosts[h].version, hosts[h].kops,
+				arena_printf(a, "KubeProxy: {image: a/b:1, cpuRequest: 100m%s}\n",
+					     modes[m][0]));
+		const char *text =
+			plan_get(p, TASK_FILE, "/etc/kubernetes/manifests/kube-proxy.manifest")
+				->file.content;
+
+		if (hosts[h].mode || m == 2)
+			assert_non_null(strstr(text, modes[m][1]));
+		else
+			assert_null(strstr(text, "nftables"));
+	}
+}
+
+/* It gives the host the addresses of pods. */
+static void rules_of_network_manager_are_taken_back(void **state)
+{
+	static const struct {
+		const char *distribution, *version, *text;
+		bool is_stopped;
+	} rows[] = {
+		{ "rhel", "9.4", "Networking: {amazonVPC: {}}\n", true },
+		{ "rhel", "9.4", "Networking: {cilium: {}}\n", false },
+		{ "rhel", "10.1", "Networking: {amazonVPC: {}}\n", false },
+		{ "rocky", "9.4", "Networking: {amazonVPC: {}}\n", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		autoarena struct arena *a = arena_new_empty();
+		struct kops_worker w;
+		const struct plan *p =
+			plan_of(a, &w, rows[i].distribution, rows[i].version, NULL, rows[i].text);
+		const struct task *stray = plan_look(p, TASK_STRAY, "nm-cloud-setup");
+		const char *marker = "/etc/kops/nm-cloud-setup-disabled";
+
+		assert_int_equal(rows[i].is_stopped, stray != NULL);
+		assert_int_equal(rows[i].is_stopped, plan_look(p, TASK_FILE, marker) != NULL);
+		if (!stray)
+			continue;
+		assert_true(needs(stray, plan_get(p, TASK_FILE, marker)));
+		assert_string_equal(
+			plan_get(p, TASK_LINK, UNITS "nm-cloud-setup.timer")->link.target,
+			"/dev/null");
+		assert_string_equal(
+			plan_get(p, TASK_LINK, UNITS "nm-cloud-setup.service")->link.target,
+			"/dev/null");
+		/* its own task would stop it, and what it did would stay */
+		assert_null(plan_look(p, TASK_UNIT, "nm-cloud-setup.timer"));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_host_of_nftables_is_made_ready),
+		cmocka_unit_test(kube_proxy_has_the_mode_that_the_host_can),
+		cmocka_unit_test(rules_of_network_manager_are_taken_back),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
