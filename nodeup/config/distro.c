@@ -3,30 +3,32 @@
 #include "nodeup/base/str.h"
 
 /* Most of them. */
-#define COMMON                                                                            \
-	.kubelet_dir = "/usr/local/bin", .kubectl_dir = "/usr/local/bin",                 \
-	.cni_dir = "/opt/cni/bin", .srv = "/srv/kubernetes", .sshproxy = "/srv/sshproxy", \
-	.assets_dir = "/srv/kubernetes/assets", .nodeup_dir = "/opt/nodeup/bin",          \
-	.nodeup_link = "/usr/local/bin/nodeup",                                           \
+#define COMMON                                                                              \
+	.kubelet_dir = "/usr/local/bin", .kubectl_dir = "/usr/local/bin",                   \
+	.tools_dir = "/usr/local/bin", .cni_dir = "/opt/cni/bin", .srv = "/srv/kubernetes", \
+	.sshproxy = "/srv/sshproxy", .assets_dir = "/srv/kubernetes/assets",                \
+	.nodeup_dir = "/opt/nodeup/bin", .nodeup_link = "/usr/local/bin/nodeup",            \
 	.volume_plugins_dir = "/usr/libexec/kubernetes/kubelet-plugins/volume/exec/"
 
 /* /usr cannot be written to. */
-#define COREOS                                                                                  \
-	.kubelet_dir = "/opt/kubernetes/bin", .kubectl_dir = "/opt/bin",                        \
-	.cni_dir = "/opt/cni/bin", .srv = "/srv/kubernetes", .sshproxy = "/srv/sshproxy",       \
-	.assets_dir = "/srv/kubernetes/assets", .nodeup_dir = "/opt/bin", .readonly_usr = true, \
-	.volume_plugins_dir = "/var/lib/kubelet/volumeplugins/",                                \
-	.path_env = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:"        \
+#define COREOS                                                                             \
+	.kubelet_dir = "/opt/kubernetes/bin", .kubectl_dir = "/opt/bin",                   \
+	.tools_dir = "/opt/kops/bin", .cni_dir = "/opt/cni/bin", .srv = "/srv/kubernetes", \
+	.sshproxy = "/srv/sshproxy", .assets_dir = "/srv/kubernetes/assets",               \
+	.nodeup_dir = "/opt/bin", .readonly_usr = true,                                    \
+	.volume_plugins_dir = "/var/lib/kubelet/volumeplugins/",                           \
+	.path_env = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:"   \
 		    "/opt/kubernetes/bin"
 
 /* Container-Optimized OS mounts all but /home/kubernetes/bin without exec, and has nothing writable beside
  * /etc, /var and /mnt/disks. What is executable there before nodeup has mounted anything is
  * /var/lib/toolbox, which user data uses too. */
-#define COS                                                                                    \
-	.kubelet_dir = "/home/kubernetes/bin", .kubectl_dir = "/home/kubernetes/bin",          \
-	.cni_dir = "/home/kubernetes/bin", .srv = "/etc/srv/kubernetes",                       \
-	.sshproxy = "/etc/srv/sshproxy", .volume_plugins_dir = "/home/kubernetes/flexvolume/", \
-	.assets_dir = "/etc/srv/kubernetes/assets", .nodeup_dir = "/var/lib/toolbox/nodeup",   \
+#define COS                                                                                  \
+	.kubelet_dir = "/home/kubernetes/bin", .kubectl_dir = "/home/kubernetes/bin",        \
+	.tools_dir = "/home/kubernetes/bin", .cni_dir = "/home/kubernetes/bin",              \
+	.srv = "/etc/srv/kubernetes", .sshproxy = "/etc/srv/sshproxy",                       \
+	.volume_plugins_dir = "/home/kubernetes/flexvolume/",                                \
+	.assets_dir = "/etc/srv/kubernetes/assets", .nodeup_dir = "/var/lib/toolbox/nodeup", \
 	.readonly_usr = true, .rotates_logs = true, .has_mounter = true
 
 /* clang-format off */
@@ -39,7 +41,7 @@ const struct distro distros[] = {
 	{ "rocky",       "rocky",   PACKAGE_RPM,  COMMON, .users = "rocky" },
 	{ "fedora",      "fedora",  PACKAGE_RPM,  COMMON },
 	{ "coreos",      "coreos",  PACKAGE_NONE, COREOS },
-	{ "flatcar",     "flatcar", PACKAGE_NONE, COREOS, .users = "core", .has_resolved = true },
+	{ "flatcar",     "flatcar", PACKAGE_NONE, COREOS, .users = "core", .has_resolved = true, .has_containerd = true },
 	{ "containeros", "cos",     PACKAGE_NONE, COS },
 	{ NULL,          NULL,      PACKAGE_NONE, COMMON },
 };

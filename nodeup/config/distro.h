@@ -17,6 +17,7 @@ struct distro {
 	enum package_family family;
 	/* Directories for programs and data; no trailing slashes. */
 	const char *kubelet_dir, *kubectl_dir, *cni_dir;
+	const char *tools_dir;      /* of kubectl and of tools for people, since kops 1.29 */
 	const char *srv, *sshproxy; /* keys and logins; what the API server's tunnels use */
 	const char *assets_dir;     /* of file assets that name no path */
 	const char *nodeup_dir; /* of nodeup itself: may be executed before this run did anything */
@@ -30,6 +31,7 @@ struct distro {
 	bool has_admin;    /* its images of kops 1.8's days have a user admin */
 	bool has_resolved; /* systemd-resolved answers for /etc/resolv.conf in all of its releases */
 	bool has_apt_conf;
+	bool has_containerd; /* its own, which is configured and never installed */
 };
 
 extern const struct distro distros[];

@@ -3,6 +3,7 @@
 
 #include <string.h>
 #include "nodeup/plan/environment.h"
+#include "nodeup/plan/era.h"
 #include "nodeup/plan/release.h"
 
 /* Packages of comfort: pods run without. Only the units of one builder wait for each. */
@@ -51,6 +52,16 @@ static void add_call(struct plan *p, const struct strv *names, bool of_comfort)
 			call;
 }
 
+static void lack(struct plan *p, const char *names)
+{
+	static const char form[] = "packages: %s: this distribution installs none";
+
+	if (p->era->may_lack_packages)
+		plan_warn(p, form, names);
+	else
+		plan_refuse(p, form, names);
+}
+
 void build_packages(struct plan *p)
 {
 	struct strv names = { 0 };
@@ -59,9 +70,10 @@ void build_packages(struct plan *p)
 	add_words(p, &names, strv_join(p->arena, &p->req->node->packages, " "));
 	if (names.n == 0)
 		return;
-	if (plan_distro(p)->family == PACKAGE_NONE)
-		plan_refuse(p, "packages: %s: this distribution installs none",
-			    strv_join(p->arena, &names, " "));
+	if (plan_distro(p)->family == PACKAGE_NONE) {
+		lack(p, strv_join(p->arena, &names, " "));
+		return;
+	}
 	add_call(p, &names, false);
 	add_call(p, &names, true);
 }

@@ -22,7 +22,8 @@ struct plan_era {
 	enum package_family family;
 	/* whether containerd runs the pods, by itself; NULL: it never does */
 	bool (*uses_containerd)(const struct plan *p);
-	bool installs_docker; /* where a host has none */
+	bool installs_docker;   /* where a host has none */
+	bool may_lack_packages; /* where a host has no manager of them, a warning is enough */
 };
 
 /* The era of a node. Before any document is read it is one whose only builder is that of our own unit. */

@@ -75,7 +75,7 @@ static bool is_wanted(const struct builder *b, const struct plan_req *req)
 /* One call of the package manager serves all builders. */
 static void collect_packages(struct plan *p)
 {
-	for (size_t i = 0; i < p->era->n_builders; i++) {
+	for (size_t i = 0; plan_distro(p)->family && i < p->era->n_builders; i++) {
 		const struct builder *b = &p->era->builders[i];
 		const char *names = b->packages ? b->packages(p) : NULL;
 

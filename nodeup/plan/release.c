@@ -68,6 +68,8 @@ const struct release releases[] = {
 	{ "fedora", "43",    NULL,       .today = { EL10 } },
 	{ "fedora", "42",    NULL,       .today = { EL10 } },
 	{ "fedora", "41",    NULL,       .today = { .since = { KOPS(31, 0) }, RPM(LIBCGROUP), ONLY_NFTABLES } },
+	{ "flatcar", NULL,   NULL,       .today = { .packages = "", .log_date = "-%Y%m%d-%s",
+		.reboots = "locksmithd.service", .updates = "update-engine.service" } },
 	{ NULL },
 };
 /* clang-format on */

@@ -59,6 +59,9 @@ struct release_today {
 	const char
 		*modules_package; /* has what its kernel's own package leaves out; NULL: nothing */
 	const char *masked;       /* services that stand in the way of pods' networks; NULL: none */
+	const char *reboots;      /* the service that boots it for an update; NULL: none does */
+	const char *updates;      /* that gets updates of the whole system, where one boots it */
+	const char *log_date;     /* as which its logrotate dates a log; NULL: it counts them */
 	bool only_nftables;       /* kube-proxy cannot work with iptables */
 	bool has_nvidia;          /* NVIDIA has packages for it that kops installs */
 	bool is_told_routes; /* of version 6, by routers, on interfaces that are told to listen alone */

@@ -85,7 +85,7 @@ void plan_upgrades(struct plan *p, bool wanted)
 	plan_file(p, auto_upgrades, 0644, wanted ? auto_upgrades_text : no_upgrades_text);
 }
 
-void plan_rotated_log(struct plan *p, const char *name, const char *end)
+void plan_rotated_log(struct plan *p, const char *name, const char *date, const char *end)
 {
 	const char *text = arena_printf(p->arena,
 					"/var/log/%s.log{\n"
@@ -95,10 +95,11 @@ void plan_rotated_log(struct plan *p, const char *name, const char *end)
 					"  notifempty\n"
 					"  delaycompress\n"
 					"  maxsize 100M\n"
+					"%s"
 					"  daily\n"
 					"  create 0644 root root\n"
 					"}%s",
-					name, end);
+					name, date, end);
 
 	plan_file(p, arena_printf(p->arena, "/etc/logrotate.d/%s", name), 0644, text);
 }

@@ -1,13 +1,26 @@
-"""What some hosts of today's kops have of their own: services that stand in the way, a policy of SELinux."""
+"""What some hosts of today's kops have of their own: a /usr that cannot be written to, services that stand in the way, a policy of SELinux."""
 import contextlib
 import os
+import subprocess
 
 import pytest
 
 from kops import AMAZON, FACTS, ControlPlane, Worker
 from world import OK
 
+FLATCAR = {"distribution": "flatcar", "version": "4152.2.0"}
 RHEL = {"distribution": "rhel", "version": "10.1"}
+UNITS = "/etc/systemd/system/"
+
+
+@contextlib.contextmanager
+def read_only(folder):
+    folder.mkdir(parents=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "ro", "tmpfs", folder], check=True)
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", folder], check=True)
 
 
 def applied(node, facts):
@@ -19,6 +32,27 @@ def applied(node, facts):
             done = node.run(command, *flags)
             assert done.returncode == OK, done.stdout + done.stderr
     return node.tree()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounts")
+@pytest.mark.parametrize("kind", [Worker, ControlPlane])
+def test_a_usr_that_is_read_only(kind, tmp_path):
+    node = kind(tmp_path / "node")
+    with read_only(node.root / "usr"):
+        found = applied(node, FLATCAR)
+    assert found["/opt/kubernetes/bin/kubelet"][0] == "0755" and "/opt/cni/bin/bridge" in found
+    assert ("/opt/kops/bin/kubectl" in found) == (kind is ControlPlane)
+    assert found[UNITS + "containerd.service.d/10-kops.conf"] == (
+        "0644", b"[Service]\nEnvironmentFile=/etc/environment\nExecStart=\nExecStart=/usr/bin/containerd --config /etc/containerd/config.toml")
+    assert b"\nversion = 3\n" in found["/etc/containerd/config.toml"][1]
+    assert found[UNITS + "update-service.service"][1] == (
+        b"[Unit]\nDescription=Disable OS Update Scheduler\nBefore=locksmithd.service\n\n"
+        b"[Service]\nType=oneshot\nExecStart=/usr/bin/systemctl mask --now locksmithd.service\n")
+    assert os.readlink(node.root / "etc/systemd/system/locksmithd.service") == "/dev/null"
+    assert not os.path.lexists(node.root / "etc/systemd/system/update-engine.service")
+    kubelet = found["/etc/sysconfig/kubelet"][1].decode()
+    assert "--image-credential-provider-bin-dir=/opt/kubernetes/bin " in kubelet or "--image-credential-provider-bin-dir=/opt/kubernetes/bin\"" in kubelet
+    assert not [path for path in found if path.startswith("/usr/") or "chrony" in path or path == UNITS + "logrotate.service"]
 
 
 def test_the_firewall_of_the_host_is_masked(tmp_path):

@@ -153,6 +153,33 @@ static void install_runc(struct plan *p, const char *archive)
 		true;
 }
 
+/* A configuration of the documents' own may read no others. */
+static void read_shared(struct plan *p, struct task *unit)
+{
+	if (!strstr(plan_at(p, config)->file.content, kops_containerd_shared))
+		return;
+	unit->unit.shared = kops_containerd_shared;
+	unit->unit.shared_ending = kops_containerd_ending;
+}
+
+/* The host's own, which reads another file by default.
+ * source: kops 1.37 nodeup/pkg/model/containerd.go buildSystemdServiceOverrideFlatcar */
+static void configure_containerd(struct plan *p)
+{
+	struct task *unit;
+
+	plan_unit_file(p, "containerd.service.d/10-kops.conf",
+		       arena_printf(p->arena,
+				    "[Service]\n"
+				    "EnvironmentFile=/etc/environment\n"
+				    "ExecStart=\n"
+				    "ExecStart=/usr/bin/containerd --config %s",
+				    config));
+	unit = plan_unit(p, plan_containerd_unit, false);
+	strv_add(p->arena, &unit->unit.inputs, config);
+	read_shared(p, unit);
+}
+
 static void install_containerd(struct plan *p)
 {
 	const char *archive = containerd_archive(p);
@@ -166,11 +193,7 @@ static void install_containerd(struct plan *p)
 	install_runc(p, archive);
 	unit = plan_service(p, plan_containerd_unit, unit_text(p), true);
 	strv_add_array(p->arena, &unit->unit.inputs, inputs);
-	/* a configuration of the documents' own may read no others */
-	if (strstr(plan_at(p, config)->file.content, kops_containerd_shared)) {
-		unit->unit.shared = kops_containerd_shared;
-		unit->unit.shared_ending = kops_containerd_ending;
-	}
+	read_shared(p, unit);
 	for (size_t i = 0; i < ARRAY_LEN(programs); i++) {
 		const char *path = arena_printf(p->arena, "/usr/bin/%s", programs[i].name);
 
@@ -273,7 +296,8 @@ static void add_tools(struct plan *p)
 		if (plan_has_archive(p, tools[i].archive) &&
 		    (!c->containerd.skip_install || wanted[i]))
 			plan_install_member_of(p, tools[i].archive, tools[i].program,
-					       arena_printf(p->arena, "/usr/local/bin/%s",
+					       arena_printf(p->arena, "%s/%s",
+							    plan_distro(p)->tools_dir,
 							    tools[i].program),
 					       0755);
 }
@@ -301,7 +325,10 @@ void build_kops_containerd(struct plan *p)
 		kops_registry_hosts(p);
 		if (c->uses_kubenet)
 			add_kubenet(p);
-		install_containerd(p);
+		if (plan_distro(p)->has_containerd)
+			configure_containerd(p);
+		else
+			install_containerd(p);
 	}
 	add_tools(p);
 	if (c->install_cni_assets || kops_has(p, KOPS_CNI_ALWAYS))

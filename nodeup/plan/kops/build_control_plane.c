@@ -147,7 +147,7 @@ void build_kops_control_plane(struct plan *p)
 {
 	if (kops_has_api_server(p))
 		plan_install(p, "kubectl",
-			     arena_printf(p->arena, "%s/kubectl", plan_distro(p)->kubectl_dir));
+			     arena_printf(p->arena, "%s/kubectl", plan_distro(p)->tools_dir));
 	if (!p->req->node->is_master)
 		return;
 	add_controller_manager(p);

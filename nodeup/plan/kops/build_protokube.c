@@ -59,6 +59,12 @@ static const char *environment(struct plan *p)
 		if (value)
 			strmap_set(p->arena, &all, plan_kops_variables[i], value);
 	}
+	/* source: kops 1.35 nodeup/pkg/model/protokube.go: it looks for channels there */
+	if (plan_distro(p)->readonly_usr)
+		strmap_set(p->arena, &all, "PATH",
+			   arena_printf(p->arena,
+					"%s:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin",
+					plan_distro(p)->tools_dir));
 	node_proxy_variables(p->arena, &proxy, &all);
 	strmap_sort(&all);
 	for (size_t i = 0; i < all.n; i++)

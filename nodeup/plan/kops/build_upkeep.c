@@ -212,10 +212,48 @@ static bool has_upgrades(const struct plan *p)
 	return !str_eq(kops_of(p)->config->update_policy, "external");
 }
 
+static bool has_hook(const struct plan *p, const char *name)
+{
+	const struct node_hooks *hooks = &p->req->node->hooks;
+	const char *unit = arena_printf(p->arena, "%s.service", name);
+
+	for (size_t i = 0; i < hooks->n; i++)
+		if (str_eq(hooks->v[i].name, name) || str_eq(hooks->v[i].name, unit))
+			return true;
+	return false;
+}
+
+/* Updates of the whole system wait until somebody boots it. Who writes the unit of kops decides that otherwise.
+ * source: kops 1.37 nodeup/pkg/model/update_service.go buildFlatcarSystemdService */
+static void stay_up(struct plan *p, const struct release_today *r)
+{
+	static const char name[] = "update-service";
+
+	if (has_hook(p, name))
+		return;
+	plan_unit_file(p, "update-service.service",
+		       arena_printf(p->arena,
+				    "[Unit]\n"
+				    "Description=Disable OS Update Scheduler\n"
+				    "Before=%s\n"
+				    "\n"
+				    "[Service]\n"
+				    "Type=oneshot\n"
+				    "ExecStart=/usr/bin/systemctl mask --now %s\n",
+				    r->reboots, r->reboots));
+	stop_for_good(p, r->reboots);
+	if (!has_upgrades(p))
+		stop_for_good(p, r->updates);
+}
+
 void build_kops_upgrades(struct plan *p)
 {
-	if (kops_release(p)->upgrades)
+	const struct release_today *r = kops_release(p);
+
+	if (r->upgrades)
 		plan_upgrades(p, has_upgrades(p));
+	if (r->reboots)
+		stay_up(p, r);
 }
 
 const char *needs_kops_upgrades(struct plan *p)
@@ -229,7 +267,7 @@ void build_kops_ntp(struct plan *p)
 	const struct release_today *r = kops_release(p);
 	struct task *unit;
 
-	if (kops_of(p)->config->ntp_unmanaged)
+	if (kops_of(p)->config->ntp_unmanaged || !r->chrony_conf)
 		return;
 	/* source: kops 1.37 nodeup/pkg/model/ntp.go */
 	plan_file(p, r->chrony_conf, 0644,
@@ -261,17 +299,21 @@ void build_kops_logrotate(struct plan *p)
 		"etcd-events",
 	};
 
+	static const char service[] = "[Unit]\n"
+				      "Description=Rotate and Compress System Logs\n"
+				      "\n"
+				      "[Service]\n"
+				      "ExecStart=/usr/sbin/logrotate /etc/logrotate.conf\n";
+	const char *date = kops_release(p)->log_date;
+
+	date = date ? arena_printf(p->arena, "  dateformat %s\n", date) : "";
 	for (size_t i = 0; i < ARRAY_LEN(logs); i++)
-		plan_rotated_log(p, logs[i], "\n");
+		plan_rotated_log(p, logs[i], date, "\n");
 	if (kops_has(p, KOPS_ETCD_LEASES))
-		plan_rotated_log(p, "etcd-leases", "\n");
+		plan_rotated_log(p, "etcd-leases", date, "\n");
 	if (kops_of(p)->config->use_cilium_etcd)
-		plan_rotated_log(p, "etcd-cilium", "\n");
-	plan_rotate_hourly(p, "[Unit]\n"
-			      "Description=Rotate and Compress System Logs\n"
-			      "\n"
-			      "[Service]\n"
-			      "ExecStart=/usr/sbin/logrotate /etc/logrotate.conf\n");
+		plan_rotated_log(p, "etcd-cilium", date, "\n");
+	plan_rotate_hourly(p, plan_distro(p)->family == PACKAGE_NONE ? NULL : service);
 }
 
 const char *needs_kops_logrotate(struct plan *p)

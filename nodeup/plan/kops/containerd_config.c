@@ -75,7 +75,8 @@ static bool is_at_least(const struct version *v, const struct layout *l)
 
 static const struct layout *layout_of(struct plan *p, const struct kops_containerd *c)
 {
-	const struct layout *l = layouts;
+	/* the host's own is not of the documents' version, and no host has the newest */
+	const struct layout *l = layouts + plan_distro(p)->has_containerd;
 	struct version v;
 
 	if (!version_parse(p->arena, c->version ? c->version : "", &v)) {

@@ -20,6 +20,7 @@ const struct plan_era plan_kops = {
 	.n_builders = ARRAY_LEN(builders),
 	.checks = kops_host_checks,
 	.nth_host = release_nth_today,
+	.may_lack_packages = true,
 	.uses_containerd = uses_containerd,
 };
 

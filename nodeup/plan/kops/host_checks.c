@@ -8,7 +8,8 @@ static const char *containerd_version(const struct plan *p)
 {
 	const struct kops_containerd *c = &kops_of(p)->config->containerd;
 
-	return c->skip_install ? p->req->runtime.version : c->version;
+	return c->skip_install || plan_distro(p)->has_containerd ? p->req->runtime.version
+								 : c->version;
 }
 
 static bool is_containerd_before(const struct plan *p, int major, int minor)

@@ -84,7 +84,7 @@ void build_logrotate(struct plan *p)
 	if (plan_distro(p)->rotates_logs)
 		return;
 	for (size_t i = 0; i < ARRAY_LEN(logs); i++)
-		plan_rotated_log(p, logs[i], "");
+		plan_rotated_log(p, logs[i], "", "");
 	/* CoreOS has its own service, elsewhere */
 	plan_rotate_hourly(p, plan_distro(p)->family == PACKAGE_NONE ? NULL : service);
 }

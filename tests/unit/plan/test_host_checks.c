@@ -123,13 +123,14 @@ static void the_runtime_of_the_documents_is_not_the_hosts(void **state)
 	autoarena struct arena *a = arena_new_empty();
 	const struct kops_config config = { .containerd = { .version = "2.1.9" } };
 	const struct kops_node own = { .config = &config };
+	const struct facts facts = { .distribution = "debian" };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(hosts); i++) {
 		const struct node n = { .dialect = &kops_dialect,
 					.own = &own,
 					.kubernetes = { 1, 36, 0, NULL } };
-		const struct plan_req req = { .node = &n, .runtime = hosts[i] };
+		const struct plan_req req = { .node = &n, .facts = &facts, .runtime = hosts[i] };
 		struct plan p = { .arena = a, .req = &req };
 		struct err e = { 0 };
 

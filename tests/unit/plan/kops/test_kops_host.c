@@ -16,7 +16,7 @@
 #define RELEASES                                                          \
 	"debian 13, 12, 11; ubuntu 26.04, 25.10, 24.04, 22.04; "          \
 	"amazonlinux 2023; rhel 10, 9, 8; rocky 10, 9, 8; centos 10, 9; " \
-	"fedora 44, 43, 42, 41"
+	"fedora 44, 43, 42, 41; flatcar"
 
 static const char networkd[] = "systemd-networkd.service";
 static const char rules[] = "/etc/udev/rules.d/99-vpc-policy-routes.rules";

@@ -54,6 +54,85 @@ static void assert_masked(const struct plan *p, const char *unit, bool is_masked
 	assert_true(needs(off, plan_get(p, TASK_RELOAD, "systemd")));
 }
 
+static void a_system_that_updates_itself_does_not_boot_for_it(void **state)
+{
+	static const struct {
+		const char *text;
+		bool reboots, updates, is_written;
+	} rows[] = {
+		{ "UpdatePolicy: automatic\n", false, true, true },
+		{ "UpdatePolicy: external\n", false, false, true },
+		{ "UpdatePolicy: external\n"
+		  "Hooks: [null, [{name: update-service, manifest: Type=oneshot}]]\n",
+		  true, true, false },
+		{ "Hooks: [[{name: update-service.service, manifest: Type=oneshot}], null]\n", true,
+		  true, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		autoarena struct arena *a = arena_new_empty();
+		struct kops_worker w;
+		const struct plan *p = plan_of(a, &w, "flatcar", "4152.2.0", NULL, rows[i].text);
+		const struct task *file = plan_get(p, TASK_FILE, UNITS "update-service.service");
+
+		assert_masked(p, "locksmithd.service", !rows[i].reboots);
+		assert_masked(p, "update-engine.service", !rows[i].updates);
+		assert_int_equal(rows[i].is_written,
+				 strstr(file->file.content, "systemctl mask --now locksmithd") !=
+					 NULL);
+	}
+}
+
+/* Its /usr cannot be written to, and it installs no packages. */
+static void a_system_that_is_read_only_is_left_as_it_is(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct kops_worker w;
+	const struct plan *p = plan_of(a, &w, "flatcar", "4152.2.0", NULL, "");
+	const struct task *runtime = plan_get(p, TASK_UNIT, "containerd.service");
+
+	(void)state;
+	for (size_t i = 0; i < p->n; i++) {
+		const struct task *t = p->tasks[i];
+
+		assert_int_not_equal(t->kind, TASK_PACKAGE);
+		if (t->kind == TASK_FILE || t->kind == TASK_DIR || t->kind == TASK_INSTALL ||
+		    t->kind == TASK_LINK)
+			assert_false(str_is_within(t->name, "/usr"));
+	}
+	(void)plan_get(p, TASK_INSTALL, "/opt/kubernetes/bin/kubelet");
+	(void)plan_get(p, TASK_INSTALL, "/opt/kubernetes/bin/ecr-credential-provider");
+	(void)plan_get(p, TASK_INSTALL, "/opt/kops/bin/crictl");
+	assert_false(runtime->unit.enable);
+	assert_true(strv_has(&runtime->unit.inputs, UNITS "containerd.service.d/10-kops.conf"));
+	assert_true(strv_has(&runtime->unit.inputs, "/etc/containerd/config.toml"));
+	assert_null(plan_look(p, TASK_FILE, UNITS "containerd.service"));
+	assert_null(plan_look(p, TASK_FILE, "/etc/sysconfig/containerd"));
+	/* of the documents' 2.3 it would be version 4, which the system's own cannot read */
+	assert_non_null(strstr(plan_get(p, TASK_FILE, "/etc/containerd/config.toml")->file.content,
+			       "\nversion = 3\n"));
+	assert_non_null(strstr(plan_get(p, TASK_FILE, "/etc/logrotate.d/kubelet")->file.content,
+			       "  maxsize 100M\n  dateformat -%Y%m%d-%s\n  daily\n"));
+	assert_null(plan_look(p, TASK_FILE, UNITS "logrotate.service"));
+	(void)plan_get(p, TASK_UNIT, "logrotate.timer");
+}
+
+static void packages_cannot_be_had_everywhere(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct kops_worker w;
+	const struct plan *p =
+		plan_of(a, &w, "flatcar", "4152.2.0", NULL, "packages: [htop, nfs-common]\n");
+
+	(void)state;
+	assert_int_equal(p->warnings.n, 1);
+	assert_string_equal(p->warnings.v[0],
+			    "packages: htop nfs-common: this distribution installs none");
+	for (size_t i = 0; i < p->n; i++)
+		assert_int_not_equal(p->tasks[i]->kind, TASK_PACKAGE);
+}
+
 static const struct {
 	const char *distribution, *version;
 	const char *kops;      /* NULL: the newest */
@@ -164,6 +243,9 @@ static void rules_of_network_manager_are_taken_back(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_system_that_updates_itself_does_not_boot_for_it),
+		cmocka_unit_test(a_system_that_is_read_only_is_left_as_it_is),
+		cmocka_unit_test(packages_cannot_be_had_everywhere),
 		cmocka_unit_test(a_host_of_nftables_is_made_ready),
 		cmocka_unit_test(kube_proxy_has_the_mode_that_the_host_can),
 		cmocka_unit_test(rules_of_network_manager_are_taken_back),
