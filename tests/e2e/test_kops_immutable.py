@@ -27,6 +27,7 @@ def worker():
     runtime = kopsnode.newest() or pytest.skip(f"no containerd of {kopsnode.NEWEST[0]}")
     with Lab() as lab:
         m = kopsnode.Machine(lab, "immutable", runtime, UpdatePolicy="automatic")
+        m.node.sh("systemctl stop containerd")
         for name in kopsnode.DAEMONS:
             m.put(f"usr/bin/{name}", (runtime / "usr/bin" / name).read_bytes())
         for name in ("etc/os-release", "usr/lib/os-release"):
@@ -35,7 +36,7 @@ def worker():
         for name, text in UNITS.items():
             m.put(f"usr/lib/systemd/system/{name}.service", text.encode())
         m.put("usr/share/containerd/config.toml", b"version = 2\n")
-        m.node.sh(f"systemctl stop containerd; systemctl daemon-reload; systemctl start {' '.join(UNITS)}; {READ_ONLY}")
+        m.node.sh(f"systemctl daemon-reload; systemctl start {' '.join(UNITS)}; {READ_ONLY}")
         m.controller()
         document = (m.worker.folder / "documents/kube_env.yaml").read_text()
         digest = hashlib.sha256(pathlib.Path(m.node.root, "opt/kops/bin/nodeup").read_bytes()).hexdigest()

@@ -8,6 +8,7 @@ import kopsnode
 from lab import Lab
 
 pytestmark = [pytest.mark.long, pytest.mark.skipif(os.geteuid() != 0, reason="the lab makes mounts and namespaces")]
+ASKS_FOR_A_RELOAD = pytest.mark.xfail(strict=True, reason="of newer systemds each unit asks for a reload once one was enabled, and plan tells of it")
 # Kubernetes 1.35 is the first that refuses version 1.
 KUBERNETES = {1: "1.34.2", 2: "1.36.1"}
 
@@ -17,7 +18,8 @@ def runtime():
     return kopsnode.newest() or pytest.skip(f"no containerd of {kopsnode.NEWEST[0]}")
 
 
-@pytest.mark.parametrize("suite, systemd, cgroup", [("bullseye", "247", 1), ("bullseye", "247", 2), ("bookworm", "252", 1), ("trixie", "257", 2)])
+@pytest.mark.parametrize("suite, systemd, cgroup", [("bullseye", "247", 1), ("bullseye", "247", 2), ("bookworm", "252", 1),
+                                                    pytest.param("trixie", "257", 2, marks=ASKS_FOR_A_RELOAD)])
 def test_a_worker(suite, systemd, cgroup, runtime):
     with Lab(suite=suite) as lab:
         m = kopsnode.Machine(lab, suite, runtime, cgroup=cgroup, KubernetesVersion=KUBERNETES[cgroup])
