@@ -36,6 +36,7 @@
 #define OWN_IMDS_VERSION OWN_RUN "/imds-version-1"
 #define OWN_HOST_NAME OWN_RUN "/host-name"
 #define OWN_SHA1_TOLD OWN_RUN "/sha1-told"
+#define OWN_ANSWERED OWN_RUN "/answered"
 #define OWN_STARTED_DIR OWN_RUN "/started"
 #define OWN_STOPPED_DIR OWN_RUN "/stopped"
 #define OWN_USERS_DIR OWN_RUN "/users"

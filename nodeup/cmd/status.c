@@ -1,5 +1,5 @@
 /* status.c - is this node ready; if not, why, what is waited for, and what to do
- * Reads what runs wrote, and nothing else: no network, no lock, no root. */
+ * Reads what runs wrote, and asks what runs: no network, no lock, no root. Root's leaves a record of the static pods that answered. */
 #include "nodeup/cmd/cli.h"
 
 #include <fcntl.h>

@@ -73,11 +73,12 @@ int containers_of_docker(struct arena *a, const struct container_query *q, struc
 	for (size_t i = 0; i < list->n; i++) {
 		const struct tree *c = list->items[i].value;
 		const char *pod = tree_text(tree_get(c, "Labels"), "io.kubernetes.pod.name");
+		const char *id = tree_text(c, "Id");
 
-		if (pod && (!q->name || is_named(c, q->name)))
+		if (id && pod && (!q->name || is_named(c, q->name)))
 			arena_push(a, ret->v, ret->n,
 				   (struct container){
-					   pod, moment_of_seconds(tree_text(c, "Created")) });
+					   id, pod, moment_of_seconds(tree_text(c, "Created")) });
 	}
 	return 0;
 }
@@ -121,7 +122,8 @@ static int add_pod(struct arena *a, const char *id, struct containers *ret, stru
 	pod = tree_text(tree_get(info, "Labels"), "io.kubernetes.pod.name");
 	if (pod)
 		arena_push(a, ret->v, ret->n,
-			   (struct container){ pod, moment_of_date(tree_text(info, "CreatedAt")) });
+			   (struct container){ id, pod,
+					       moment_of_date(tree_text(info, "CreatedAt")) });
 	return 0;
 }
 

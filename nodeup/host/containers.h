@@ -19,7 +19,7 @@ struct container_query {
 
 /* One that runs. */
 struct container {
-	const char *pod;
+	const char *id, *pod;
 	int64_t began_ns; /* by CLOCK_REALTIME; 0: not known */
 };
 

@@ -3,14 +3,15 @@
 #include <string.h>
 #include "manifests/pod.h"
 #include "nodeup/base/dur.h"
-#include "nodeup/base/io.h"
+#include "nodeup/base/paths.h"
+#include "nodeup/base/record.h"
 #include "nodeup/base/yaml.h"
 #include "nodeup/host/liveness.h"
 #include "nodeup/host/containers.h"
 
 #define START_NS (10 * 60 * DUR_SEC)
 
-enum { MANIFEST_MAX = 1 << 20 };
+enum { MANIFEST_MAX = 1 << 20, RECORD_MAX = 1 << 14 };
 
 static const char not_restarted[] = "nodeup restarts no container of a control plane";
 
@@ -37,6 +38,7 @@ struct asked {
 	size_t n;
 	struct container_query query;
 	const struct runtime_row *runtime;
+	struct strv answered; /* ids of containers of this boot */
 	/* "kube-proxy of pod kube-proxy", and why of what is silent or was not asked */
 	struct strv missing, starting, silent, unasked;
 };
@@ -130,9 +132,11 @@ static int find_container(struct asked *q, const struct own_pod *pod, const char
 	return r;
 }
 
-static bool is_young(int64_t began_ns)
+/* It may take minutes until it answers for the first time. */
+static bool is_starting(const struct asked *q, const struct container *c)
 {
-	return began_ns > 0 && dur_wall() - began_ns < START_NS;
+	return c->began_ns > 0 && dur_wall() - c->began_ns < START_NS &&
+	       !strv_has(&q->answered, c->id);
 }
 
 static enum answer ask_listener(struct arena *a, const struct listener *l, const char **ret_why)
@@ -143,9 +147,8 @@ static enum answer ask_listener(struct arena *a, const struct listener *l, const
 	return ANSWER_NOT_ASKED;
 }
 
-/* Asks what runs since then. It may take minutes until it answers for the first time. */
 static void ask_listeners(struct asked *q, const struct own_pod *pod, const char *container,
-			  int64_t began_ns)
+			  const struct container *c)
 {
 	for (size_t i = 0; i < pod->listeners.n; i++) {
 		const struct listener *l = &pod->listeners.v[i];
@@ -155,10 +158,12 @@ static void ask_listeners(struct asked *q, const struct own_pod *pod, const char
 		if (!str_eq(l->container, container))
 			continue;
 		came = ask_listener(q->arena, l, &why);
+		if (came == ANSWER_CAME)
+			strv_add_once(q->arena, &q->answered, c->id);
 		if (came == ANSWER_NOT_ASKED)
 			strv_addf(q->arena, &q->unasked, "%s of pod %s: %s", container, pod->name,
 				  why);
-		else if (answer_is_bad(came) && is_young(began_ns))
+		else if (answer_is_bad(came) && is_starting(q, c))
 			strv_addf(q->arena, &q->starting, "%s of pod %s", container, pod->name);
 		else if (answer_is_bad(came))
 			strv_addf(q->arena, &q->silent, "container %s of pod %s runs, but %s",
@@ -175,7 +180,7 @@ static int ask_container(struct asked *q, const struct own_pod *pod, const char 
 	if (r < 0)
 		return r;
 	if (c)
-		ask_listeners(q, pod, container, c->began_ns);
+		ask_listeners(q, pod, container, c);
 	else
 		strv_addf(q->arena, &q->missing, "%s of pod %s", container, pod->name);
 	return 0;
@@ -191,8 +196,13 @@ static int ask_all(struct asked *q, struct err *e)
 	return r;
 }
 
-static int open_http(struct asked *q, int root_fd, struct err *e)
+/* Opens what the runtime is asked by, and reads which containers answered once. */
+static int begin(struct asked *q, int root_fd, struct err *e)
 {
+	const char *text = io_text(q->arena, root_fd, OWN_ANSWERED, RECORD_MAX);
+
+	if (text)
+		q->answered = strv_split(q->arena, text, '\n');
 	return http_new(&(struct http_opts){ .root_fd = root_fd }, &q->query.http, e);
 }
 
@@ -218,6 +228,16 @@ static void judge(struct asked *q, struct health *t)
 	strv_add_all(a, &t->unasked, &q->unasked);
 }
 
+static void keep_answered(const struct asked *q, int root_fd)
+{
+	struct err ignored;
+
+	/* without the record one that freezes is starting for the rest of its ten minutes, no more */
+	if (q->answered.n)
+		(void)!record_keep(root_fd, OWN_ANSWERED, 0644,
+				   strv_join(q->arena, &q->answered, "\n"), &ignored);
+}
+
 void pods_ask(struct arena *a, int root_fd, struct health *t)
 {
 	const struct tree *tasks = tree_get(t->word, "tasks");
@@ -230,10 +250,12 @@ void pods_ask(struct arena *a, int root_fd, struct health *t)
 	read_pods(&q, root_fd, tasks);
 	if (!q.n || !q.runtime)
 		return;
-	if (open_http(&q, root_fd, &e) < 0 || ask_all(&q, &e) < 0)
+	if (begin(&q, root_fd, &e) < 0 || ask_all(&q, &e) < 0) {
 		t->pods = arena_printf(a, "not seen: %s", e.msg);
-	else
+	} else {
 		judge(&q, t);
+		keep_answered(&q, root_fd);
+	}
 	http_free(q.query.http);
 }
 
@@ -256,14 +278,15 @@ static const struct runtime_row *running_runtime(const struct task_ctx *ctx,
 	return NULL;
 }
 
-/* Returns whether the runtime has it, and for long. */
-static bool is_old(struct asked *q, int root_fd, const struct own_pod *pod, const char *container)
+/* Returns whether the runtime has it, and it answered once or had the time to. */
+static bool is_started(struct asked *q, int root_fd, const struct own_pod *pod,
+		       const char *container)
 {
 	const struct container *c;
 	struct err ignored;
 
-	return (q->query.http || open_http(q, root_fd, &ignored) == 0) &&
-	       find_container(q, pod, container, &c, &ignored) == 0 && c && !is_young(c->began_ns);
+	return (q->query.http || begin(q, root_fd, &ignored) == 0) &&
+	       find_container(q, pod, container, &c, &ignored) == 0 && c && !is_starting(q, c);
 }
 
 static void add_silent(struct asked *q, int root_fd, const struct own_pod *pod)
@@ -273,7 +296,7 @@ static void add_silent(struct asked *q, int root_fd, const struct own_pod *pod)
 		const char *why;
 
 		if (answer_is_bad(ask_listener(q->arena, l, &why)) &&
-		    is_old(q, root_fd, pod, l->container))
+		    is_started(q, root_fd, pod, l->container))
 			strv_addf(q->arena, &q->silent, "%s: container %s runs, but %s; %s",
 				  pod->path, l->container, why, not_restarted);
 	}

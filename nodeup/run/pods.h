@@ -1,7 +1,8 @@
 /* pods.h - whether the static pods that a run wrote have their containers, and whether the API server and etcd answer
  * kubelet starts them from files below its folder of manifests and tells nobody who is not its API server, so the
  * container runtime is asked. A pod is kubelet's "NAME-NODE" of the NAME in its file. It is asked where a flag or the
- * livenessProbe of the manifest says; in the first ten minutes of its container it is starting.
+ * livenessProbe of the manifest says. Until it has answered once it is starting, for ten minutes from the start of its
+ * container at most. Those that answered are on record, by the id of their container, if this user may write it.
  * Owner: the arena. Errors: none: what cannot be asked is said, and nothing is concluded from it. Units: ns. Threads: one.
  * Bodies: listeners.c.
  * Tests: test_pods.c, test_listeners.c. */
@@ -11,7 +12,7 @@
 #include "nodeup/tasks/task.h"
 
 /* Judge a node that is ready: degraded, and why, if a container of one of its pods does not run, or does not answer. `pods` alone
- * while the run ended less than ten minutes ago, as images may be on their way, or while the container is starting. */
+ * while the run ended less than ten minutes ago, as images may be on their way, or while the program is starting. */
 void pods_ask(struct arena *a, int root_fd, struct health *t);
 /* "PATH: ..." of each manifest among the tasks whose program runs and does not answer. */
 struct strv pods_silent(struct arena *a, const struct task_ctx *ctx, struct task *const *tasks,

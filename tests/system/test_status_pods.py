@@ -18,7 +18,7 @@ import pytest
 import certs
 from test_status_command import DEGRADED, READY, Node
 
-MANIFESTS = "etc/kubernetes/manifests"
+MANIFESTS, ANSWERED = "etc/kubernetes/manifests", "run/nodeup/answered"
 
 
 class Docker(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
@@ -202,15 +202,18 @@ ANSWERS = ("import http.server; s = http.server.HTTPServer(('127.0.0.1', 0), htt
 @pytest.mark.parametrize("pod, name, command", [("etcd-server", "etcd-container", "/usr/local/bin/etcd"),
                                                 ("etcd-manager-main", "etcd-manager", "/etcd-manager --client-urls=https://__name__:{}")])
 def test_an_etcd_that_is_frozen_is_named_until_it_goes_on(pod, name, command, node, docker):
-    """Of kops 1.8 and of today's kops, by its probe and by its flag."""
+    """Of kops 1.8 and of today's kops, by its probe and by its flag; also in its first minutes, as it has answered once."""
     with subprocess.Popen([sys.executable, "-c", ANSWERS], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as etcd:
         try:
             port = int(etcd.stdout.readline())
-            control_plane(node, docker, pod, name, command.format(port), probe=port)
-            assert why(node, READY) == (None, None)
+            control_plane(node, docker, pod, name, command.format(port), probe=port, age=60)
+            assert why(node, READY) == (None, None) and (node.root / ANSWERED).read_text() == docker.containers[0]["Id"]
             etcd.send_signal(signal.SIGSTOP)
             assert why(node, DEGRADED) == (f"container {name} of pod {pod} runs, but it does not answer: 127.0.0.1:{port} says nothing for 1.0 s; "
                                            "nodeup restarts no container of a control plane", None)
+            # in another container it begins anew
+            docker.containers[0]["Id"] = "1" * 64
+            assert why(node, READY) == (None, f"starting: {name} of pod {pod}")
             etcd.send_signal(signal.SIGCONT)
             assert why(node, READY) == (None, None) and etcd.poll() is None
         finally:
@@ -247,6 +250,15 @@ def test_any_answer_of_an_api_server_is_one(node, docker, port, tmp_path, serve)
     threading.Thread(target=serve, args=(port, pki), daemon=True).start()
     api_server(node, docker, f"--secure-port={number(port)}")
     assert why(node, READY) == (None, None)
+
+
+def test_what_answered_is_known_where_it_can_be_written_alone(node, docker, port):
+    """Its record cannot be replaced, and status says all that it says otherwise."""
+    (node.root / ANSWERED).mkdir(parents=True)
+    threading.Thread(target=serve_words, args=(port, None), daemon=True).start()
+    api_server(node, docker, f"--secure-port={number(port)}", age=60)
+    done = node.status()
+    assert done.returncode == READY and not done.stderr and "pods" not in done.stdout and not list((node.root / ANSWERED).iterdir()), done
 
 
 def test_a_docker_that_is_not_there(node):

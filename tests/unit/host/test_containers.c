@@ -92,6 +92,7 @@ static void pods_of_containerd_are_those_whose_task_runs(void **state)
 		      "c dns kube-system dns-x RUNNING\n");
 	assert_int_equal(ask(w), 0);
 	assert_int_equal(w->found.n, 1);
+	assert_string_equal(w->found.v[0].id, "a1b");
 	assert_string_equal(w->found.v[0].pod, "kube-proxy-new");
 	assert_int_equal(w->found.v[0].began_ns / DUR_SEC, 1795773723);
 }

@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include "nodeup/base/dur.h"
+#include "nodeup/base/paths.h"
 #include "nodeup/run/pods.h"
 #include "tests/unit/lib/fake_bus.h"
 #include "tests/unit/lib/scratch.h"
@@ -153,6 +154,18 @@ static void one_that_began_a_moment_ago_may_be_on_its_way(void **state)
 	assert_int_equal(silent(w).n, 0);
 }
 
+/* Root's status wrote that this container did. */
+static void one_that_answered_once_is_not_on_its_way(void **state)
+{
+	struct world *w = *state;
+
+	began(w, 60 * DUR_SEC);
+	scratch_write(&w->root, OWN_ANSWERED, "another\na1");
+	assert_int_equal(silent(w).n, 1);
+	scratch_write(&w->root, OWN_ANSWERED, "another\na11");
+	assert_int_equal(silent(w).n, 0);
+}
+
 /* A runtime that is down is named itself, and docker would be started by being asked. */
 static void nothing_is_said_where_the_runtime_is_not_up(void **state)
 {
@@ -172,6 +185,7 @@ int main(void)
 		WORLD_TEST(an_api_server_that_hangs_is_named_by_its_manifest),
 		WORLD_TEST(an_etcd_that_hangs_is_named_too),
 		WORLD_TEST(one_that_began_a_moment_ago_may_be_on_its_way),
+		WORLD_TEST(one_that_answered_once_is_not_on_its_way),
 		WORLD_TEST(nothing_is_said_where_the_runtime_is_not_up),
 	};
 
