@@ -144,3 +144,20 @@ def test_it_comes_back_with_what_it_kept(master, is_down):
     done = m.apply()
     assert "documents kept" in done and " changed file" not in done and m.node.healthz() == "ok", done
     assert json.loads(m.nodeup("status", "-o", "json").stdout)["state"] == "degraded"
+
+
+def test_a_clock_before_the_life_of_a_ca_starts_kubelet_all_the_same(master):
+    """With what is there; what is missing waits for the clock, and kubelet goes on. Of a CA whose dates the stand-in of kubelet does not look at."""
+    m = master
+    before = {path: kopsmaster.certificate(m, path).read_text() for path in ISSUED}
+    m.worker.redate("apiserver-aggregator-ca", "20700101000000Z", "20800101000000Z")
+    m.controller()
+    m.node.sh("systemctl stop kubelet")
+    said = "this machine's clock says 20.*, and the CA apiserver-aggregator-ca is valid from 2070-01-01 00:00:00 to 2080-01-01 00:00:00"
+    done = m.apply()
+    assert re.search(said + ": its certificates stay", done) and m.node.healthz() == "ok", done
+    assert {path: kopsmaster.certificate(m, path).read_text() for path in ISSUED} == before, done
+    runs = m.pids()
+    m.node.sh(f"rm -r {SRV}/kube-apiserver/apiserver-aggregator.* /var/lib/nodeup/documents.json /var/lib/nodeup/kept")
+    done = m.nodeup("apply", f"--conf={kopsnode.CONF}", "--deadline=5s")
+    assert done.returncode == 75 and re.search(rf"FAILED {said} \(75\)", done.stderr) and m.pids() == runs, done
