@@ -53,8 +53,7 @@ static void add_host(struct arena *a, struct hosts *hosts, const struct node *no
 		h.facts.instance_id = any_instance;
 	arena_push(a, hosts->v, hosts->n, h);
 	/* kube-up installs a docker of a release of its time, and nodes of today have none */
-	if (!release_of(f)->old.name || str_eq(f->arch, "arm64") ||
-	    !plan_era(node)->installs_docker)
+	if (!release_of(f)->old.name || !plan_era(node)->installs_docker)
 		return;
 	h.name = arena_printf(a, "%s without docker", name);
 	h.has_docker = false;

@@ -41,11 +41,14 @@ bool plan_nth_host(const struct node *node, size_t n, struct facts *ret)
 	return false;
 }
 
-int plan_check_distribution(const struct plan *p, struct err *e)
+int plan_check_machine(const struct plan *p, struct err *e)
 {
 	const struct plan_era *era = plan_era(p->req->node);
-	const char *name = p->req->facts->distribution;
+	const char *name = p->req->facts->distribution, *arch = p->req->facts->arch;
 
+	if (era->arch && arch && !str_eq(arch, era->arch))
+		return err_config(e, "%s made nodes of %s, and this is %s", era->dialect->title,
+				  era->arch, arch);
 	if (is_made_on(era, p->req->facts))
 		return 0;
 	return err_config(e, "%s, and this is %s", era->made_on,

@@ -20,6 +20,7 @@ struct plan_era {
 	plan_nth_host_fn *nth_host;
 	const char *made_on; /* of one family of distributions alone: says so; NULL: of any */
 	enum package_family family;
+	const char *arch; /* of one architecture alone; NULL: of any */
 	/* whether containerd runs the pods, by itself; NULL: it never does */
 	bool (*uses_containerd)(const struct plan *p);
 	bool installs_docker;   /* where a host has none */
@@ -32,8 +33,9 @@ const struct plan_era *plan_era(const struct node *n);
 const struct schema *plan_program(const char *name);
 /* The n-th host that such nodes are made on. Together they stand for every machine that is supported. */
 bool plan_nth_host(const struct node *node, size_t n, struct facts *ret);
-/* Some documents are for one family of distributions: they say what stands in files, and name packages. */
-int plan_check_distribution(const struct plan *p, struct err *e) must_check;
+/* Some documents are for one family of distributions: they say what stands in files, and name packages. Some have programs for one
+ * architecture alone. */
+int plan_check_machine(const struct plan *p, struct err *e) must_check;
 
 /* The eras, each in its room. */
 #define PLAN_ERAS(X) X(plan_kops18) X(plan_kubeup) X(plan_kops) X(plan_kops_adopted)

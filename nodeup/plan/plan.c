@@ -125,7 +125,7 @@ static void check_host(struct plan *p)
 	const struct settings *s = p->req->settings;
 	struct err e;
 
-	if (!p->req->only && plan_check_distribution(p, &e) < 0)
+	if (!p->req->only && plan_check_machine(p, &e) < 0)
 		plan_fail(p, &e);
 	if (!p->req->image_mode && !p->req->only)
 		(void)!plan_check_host(p, p->era->checks, s && s->ignore_host_checks, &e);

@@ -21,6 +21,7 @@ const struct plan_era plan_kops18 = {
 	.n_builders = ARRAY_LEN(builders),
 	.checks = host_checks_of_docker,
 	.nth_host = release_nth_old,
+	.arch = "amd64",
 	.uses_containerd = uses_containerd,
 	.installs_docker = true,
 };

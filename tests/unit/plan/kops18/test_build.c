@@ -667,11 +667,34 @@ static void images_of_the_documents_are_loaded_on_every_role(void **state)
 	assert_non_null(strstr(e.msg, "image extra:1: no hash"));
 }
 
+/* Its programs, images and packages are of one architecture. An image of which nothing is known is taken as of that. */
+static void arm64_is_refused_by_name(void **state)
+{
+	static const struct {
+		const char *arch;
+		int r;
+	} cases[] = { { "amd64", 0 }, { NULL, 0 }, { "arm64", -1 } };
+	autoarena struct arena *a = arena_new_empty();
+	struct world w = seed_world(a, false);
+	struct plan_req req = seed_request(&w);
+	struct plan p;
+	struct err e = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		w.facts.arch = cases[i].arch;
+		assert_int_equal(plan_build(a, &req, &p, &e) < 0 ? -1 : 0, cases[i].r);
+	}
+	assert_int_equal(e.kind, ERR_CONFIG);
+	assert_string_equal(e.msg, "kops 1.8 made nodes of amd64, and this is arm64");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_worker_has_the_kubelet_of_kops),
 		cmocka_unit_test(docker_gets_options_and_a_dropin),
+		cmocka_unit_test(arm64_is_refused_by_name),
 		cmocka_unit_test(cni_plugins_come_from_any_archive),
 		cmocka_unit_test(the_proxy_pod_is_that_of_kops),
 		cmocka_unit_test(control_plane_pods_probe_and_mount),
