@@ -1,5 +1,6 @@
 # make deps, then make; make help lists the targets.  One object tree per compiler and variant: build/<cc>-<release|asan|tsan>/.
 #   make CC=clang · make SAN=asan · make V=1 · make install DESTDIR=...
+#   make ARCH=arm64 deps all: of another architecture than this machine's, in build/arm64
 VERSION := 0.1.0
 DIRS    := nodeup nodeup/base nodeup/config nodeup/config/kops nodeup/config/kops18 nodeup/config/kubeup nodeup/volumes nodeup/template nodeup/aws nodeup/host nodeup/join nodeup/documents \
            nodeup/tasks nodeup/move nodeup/plan nodeup/plan/kops nodeup/plan/kops18 nodeup/plan/kubeup nodeup/run nodeup/cmd assets assets/http assets/unpack assets/cache assets/fetch \
@@ -13,23 +14,38 @@ bashdir ?= $(prefix)/share/bash-completion/completions
 zshdir  ?= $(prefix)/share/zsh/site-functions
 fishdir ?= $(prefix)/share/fish/vendor_completions.d
 catalogdir ?= $(prefix)/lib/systemd/catalog
-ifeq ($(origin CC),default)
-CC      := gcc
+# Of another architecture all has a folder of its own: what is built, what it is linked with, and how it is run here.
+OWN     := $(if $(filter x86_64,$(shell uname -m)),amd64,arm64)
+ARCH    ?= $(OWN)
+$(if $(filter amd64 arm64,$(ARCH)),,$(error ARCH is amd64 or arm64, not '$(ARCH)'))
+MACHINE := $(if $(filter amd64,$(ARCH)),x86_64,aarch64)
+ifeq ($(ARCH),$(OWN))
+OUT     := build
+DEPS    := build/deps
+else
+OUT     := build/$(ARCH)
+DEPS    := build/deps-$(ARCH)
+CROSS   := $(MACHINE)-linux-gnu-
+RUN     := $(DEPS)/qemu
+THERE   := $(CURDIR)/$(DEPS)/root
 endif
-VARIANT := $(notdir $(firstword $(CC)))-$(or $(SAN),release)
-B       := build/$(VARIANT)
+ifeq ($(origin CC),default)
+CC      := $(CROSS)gcc$(if $(CROSS), --sysroot=$(DEPS)/root -B$(DEPS)/root/usr/lib/$(MACHINE)-linux-gnu)
+endif
+VARIANT := $(notdir $(patsubst $(CROSS)%,%,$(firstword $(CC))))-$(or $(SAN),release)
+B       := $(OUT)/$(VARIANT)
 O       := $(B)/obj
 Q       := $(if $(V),,@)
 SUBMAKE  = +$(Q)$(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 
-CPPFLAGS += -I. -isystem build/deps/include -D_GNU_SOURCE -DCURL_STATICLIB -DNODEUP_VERSION='"$(VERSION)"'
+CPPFLAGS += -I. -isystem $(DEPS)/include -D_GNU_SOURCE -DCURL_STATICLIB -DNODEUP_VERSION='"$(VERSION)"'
 CFLAGS   += -std=gnu17 -O2 -g -fPIE -pthread -ffunction-sections -fdata-sections -Werror -Wall -Wextra \
             -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition -Wformat=2 \
             -Wno-format-nonliteral -Wno-missing-field-initializers -Wvla -Wundef -Wpointer-arith \
             -Wwrite-strings -Wcast-align -Wimplicit-fallthrough
-LDFLAGS  += -pthread -Lbuild/deps/lib -Wl,--gc-sections,-z,relro,-z,now,-z,noexecstack,--fatal-warnings
+LDFLAGS  += -pthread -L$(DEPS)/lib -Wl,--gc-sections,-z,relro,-z,now,-z,noexecstack,--fatal-warnings
 # For what is linked two hundred times and never shipped.
-QUICKLY  := -fuse-ld=lld
+QUICKLY  := $(if $(CROSS),,-fuse-ld=lld)
 comma    := ,
 LDLIBS   := -Wl,-Bstatic,--start-group $(LIBS:%=-l%) -Wl,--end-group
 DYNAMIC  := -Wl,-Bdynamic
@@ -42,9 +58,9 @@ CFLAGS   += $(if $(filter fuzz,$(SAN)),,-O1 -g1)
 LDFLAGS  += -pie $(QUICKLY)
 LDLIBS   += $(DYNAMIC)
 else
-X86      := $(filter x86_64,$(shell uname -m))
+X86      := $(filter amd64,$(ARCH))
 # Nothing unwinds the stack at run time, and a debugger has its own tables.
-CFLAGS   += -fstack-protector-strong -fstack-clash-protection $(if $(X86),-fcf-protection) -D_FORTIFY_SOURCE=2 \
+CFLAGS   += -fstack-protector-strong -fstack-clash-protection $(if $(X86),-fcf-protection,-mbranch-protection=standard) -D_FORTIFY_SOURCE=2 \
             -fno-asynchronous-unwind-tables
 # Half a megabyte of relocations in some kilobytes, where the linker knows how.
 UNWIND   := tools/no_unwind.ld
@@ -66,7 +82,7 @@ TESTS  := $(shell find tests/unit -name 'test_*.c' | LC_ALL=C sort)
 RACES  := $(filter tests/unit/base/test_pool.c $(addprefix tests/unit/,assets/% documents/% run/% tasks/%),$(TESTS))
 UNIT   := $(patsubst %.c,$(B)/%,$(if $(filter tsan,$(SAN)),$(RACES),$(filter-out $(if $(ONCE),$(if $(SAN),,$(RACES))),$(TESTS))))
 SHARED := $(patsubst %.c,$(O)/%.o,$(wildcard tests/unit/lib/*.c tests/fake/*_fake.c))
-FAKES  := $(patsubst tests/%.c,build/%,$(filter-out $(wildcard tests/fake/*_*.c),$(wildcard tests/fake/*.c \
+FAKES  := $(patsubst tests/%.c,$(OUT)/%,$(filter-out $(wildcard tests/fake/*_*.c),$(wildcard tests/fake/*.c \
           tests/e2e/*.c)))
 
 # What the virtual machines of the tests are made with, besides QEMU.
@@ -80,8 +96,8 @@ PACKAGE_NEEDS := rpm
 .DELETE_ON_ERROR:
 
 # A target's line of help stands behind ##.
-all: ## build/nodeup
-all: variant $(if $(filter gcc-release,$(VARIANT)),build/nodeup)
+all: ## build/nodeup; ARCH=arm64: build/arm64/nodeup
+all: variant $(if $(filter gcc-release,$(VARIANT)),$(OUT)/nodeup)
 help: ## this list
 	@sed -n 's/^\([a-z-]*\): ## \(.*\)/  \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 14
 variant: $(B)/nodeup
@@ -90,11 +106,11 @@ list-unit:
 	@printf '%s\n' $(UNIT)
 fakes: $(FAKES)
 deps: ## once: what the build and the tests need, as root on Debian 12
-	$(Q)tools/deps.sh
-build/deps/stamp:
-	@echo "run 'make deps' first" >&2; exit 1
+	$(Q)ARCH=$(ARCH) tools/deps.sh
+$(DEPS)/stamp:
+	@echo "run 'make $(if $(CROSS),ARCH=$(ARCH) )deps' first" >&2; exit 1
 
-$(O)/%.o: %.c Makefile build/deps/stamp
+$(O)/%.o: %.c Makefile $(DEPS)/stamp
 	@mkdir -p $(@D)
 	$(if $(V),,@echo "  CC    $@")
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
@@ -111,26 +127,29 @@ $(O)/nodeup/cmd/cli.o: $(B)/version
 # A source that went away must leave the library too, so the list of objects is one of its inputs.
 $(shell mkdir -p $(B) && echo '$(OBJS)' | cmp -s - $(B)/objects || echo '$(OBJS)' >$(B)/objects)
 $(B)/libnodeup.a: $(B)/objects $(OBJS)
-	$(Q)rm -f $@ && ar qcs $@ $(OBJS)
+	$(Q)rm -f $@ && $(CROSS)ar qcs $@ $(OBJS)
 
 $(B)/nodeup: $(O)/nodeup/main.o $(STUBS) $(B)/libnodeup.a $(UNWIND)
 	$(if $(V),,@echo "  LD    $@")
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(STATIC) -o $@ $(filter-out %.ld,$^) $(LDLIBS)
-	$(if $(SAN),,$(Q)! nm $@ | grep -E ' pthread_(exit|cancel)$$' || { echo "$(UNWIND) leaves out what this needs" >&2; exit 1; })
+	$(if $(SAN),,$(Q)! $(CROSS)nm $@ | grep -E ' pthread_(exit|cancel)$$' || { echo "$(UNWIND) leaves out what this needs" >&2; exit 1; })
 
-build/nodeup: $(B)/nodeup
-	$(Q)strip -o $@.new $< && mv $@.new $@
+$(OUT)/nodeup: $(B)/nodeup
+	$(Q)$(CROSS)strip -o $@.new $< && mv $@.new $@
 
+# A test of another architecture has its loader and libraries where these were unpacked.
+LOADER := $(if $(CROSS),-Wl$(comma)--dynamic-linker=$(wildcard $(THERE)/lib/ld-linux-*) \
+          $(patsubst %,-Wl$(comma)-rpath=$(THERE)/%/$(MACHINE)-linux-gnu,lib usr/lib))
 $(UNIT): $(B)/%: $(O)/%.o $(SHARED) $(B)/libnodeup.a
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(QUICKLY) -Wl,--wrap=main -pie -o $@ $^ $(LDLIBS) $(DYNAMIC) -lcmocka
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(QUICKLY) -Wl,--wrap=main -pie -o $@ $^ $(LDLIBS) $(DYNAMIC) -lcmocka $(LOADER)
 
 FUZZLIB := $(patsubst %.c,$(O)/%.o,$(wildcard tests/fuzz/lib/*.c))
 $(B)/fuzz-%: $(O)/tests/fuzz/%.o $(FUZZLIB) $(B)/libnodeup.a
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(filter-out -lm,$(LDLIBS)) $(DYNAMIC) -lm
 
 .SECONDEXPANSION:
-$(FAKES): build/%: $(O)/tests/%.o $$(addprefix $(O)/,$$(addsuffix .o,$$(basename $$(wildcard tests/$$*_*.c)))) $(STUBS) $(B)/libnodeup.a $(UNWIND)
+$(FAKES): $(OUT)/%: $(O)/tests/%.o $$(addprefix $(O)/,$$(addsuffix .o,$$(basename $$(wildcard tests/$$*_*.c)))) $(STUBS) $(B)/libnodeup.a $(UNWIND)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(STATIC) -o $@ $(filter-out %.ld,$^) $(LDLIBS)
 
@@ -152,7 +171,7 @@ check-lab:
 t: ## T=run: the unit test tests/unit/**/test_run.c; T=tests/system/test_plan.py[::name]: those of pytest
 t: $(if $(filter tests/%,$(T)),all fakes,$(filter %/test_$(T),$(UNIT)))
 	$(Q)$(if $(filter tests/%,$(T)),NODEUP=$(CURDIR)/build/nodeup /usr/bin/python3 -m pytest -q -p no:cacheprovider $(T),\
-		$(if $(filter %/test_$(T),$(UNIT)),$(foreach test,$(filter %/test_$(T),$(UNIT)),CMOCKA_MESSAGE_OUTPUT=TAP $(test) &&) true,\
+		$(if $(filter %/test_$(T),$(UNIT)),$(foreach test,$(filter %/test_$(T),$(UNIT)),CMOCKA_MESSAGE_OUTPUT=TAP $(RUN) $(test) &&) true,\
 		echo "make t: there is no unit test '$(T)'; T=run is tests/unit/**/test_run.c" >&2; exit 1))
 quick: ## lints, unit tests and golden cases, with gcc's build alone
 quick: all unit
@@ -211,24 +230,24 @@ format: ## clang-format over all sources
 	$(Q)clang-format -i $(wildcard $(addsuffix /*.[ch],$(DIRS) tests/fake)) $(shell find tests/unit -name '*.[ch]')
 
 install: ## the program, nodeup(8), the journal's catalog and completion; DESTDIR=, prefix=
-install: build/nodeup
-	install -D -m 755 build/nodeup $(DESTDIR)$(bindir)/nodeup
+install: $(OUT)/nodeup
+	install -D -m 755 $(OUT)/nodeup $(DESTDIR)$(bindir)/nodeup
 	install -D -m 644 nodeup/nodeup.8 $(DESTDIR)$(mandir)/man8/nodeup.8
 	install -d $(DESTDIR)$(catalogdir) $(DESTDIR)$(bashdir) $(DESTDIR)$(zshdir) $(DESTDIR)$(fishdir)
-	build/nodeup help catalog >$(DESTDIR)$(catalogdir)/nodeup.catalog
-	build/nodeup completion bash >$(DESTDIR)$(bashdir)/nodeup
-	build/nodeup completion zsh >$(DESTDIR)$(zshdir)/_nodeup
-	build/nodeup completion fish >$(DESTDIR)$(fishdir)/nodeup.fish
+	$(RUN) $(OUT)/nodeup help catalog >$(DESTDIR)$(catalogdir)/nodeup.catalog
+	$(RUN) $(OUT)/nodeup completion bash >$(DESTDIR)$(bashdir)/nodeup
+	$(RUN) $(OUT)/nodeup completion zsh >$(DESTDIR)$(zshdir)/_nodeup
+	$(RUN) $(OUT)/nodeup completion fish >$(DESTDIR)$(fishdir)/nodeup.fish
 
 # As kops lays out its own program: kops reads nodeup.sha256 to render user data, which fetches nodeup.xz and compares
 # what it has unpacked. Level 6: a node needs 9 MiB to unpack it, and 65 at level 9.
 # Below binaries/kops the address says which kops renders the documents: each is a link to the one program.
 RELEASES := 1.29.0 1.29.1 1.29.2 1.30.0 1.30.1 1.30.2 1.30.3 1.30.4 1.31.0 1.32.0 1.32.1 1.32.2 1.32.3 1.32.4 1.33.0 1.33.1 \
             1.33.2 1.34.0 1.34.1 1.34.2 1.34.3 1.35.0 1.35.1 1.35.2 1.36.0 1.36.1 1.36.2 1.37.0
-DIST     := build/dist/linux/$(if $(filter x86_64,$(shell uname -m)),amd64,arm64)
-dist: ## build/dist, as kops lays out its own program
+DIST     := build/dist/linux/$(ARCH)
+dist: ## build/dist, as kops lays out its own program; ARCH=arm64 lays that one out beside
 dist: $(addprefix $(DIST)/nodeup,.sha256 .xz .xz.sha256) $(RELEASES:%=build/dist/binaries/kops/%/linux)
-$(DIST)/nodeup: build/nodeup
+$(DIST)/nodeup: $(OUT)/nodeup
 	$(Q)install -D -m 755 $< $@
 $(DIST)/nodeup.xz: $(DIST)/nodeup
 	$(Q)xz -6 -T1 -c $< >$@
@@ -240,12 +259,12 @@ build/dist/binaries/kops/%/linux:
 
 # Packages of what install installs.
 deb: ## a package in build/dist; so rpm
-deb rpm: build/nodeup
+deb rpm: $(OUT)/nodeup
 	$(Q)tools/apt.sh install $(PACKAGE_NEEDS)
-	$(Q)tools/package.sh $@ build/dist
+	$(Q)ARCH=$(ARCH) RUN="$(RUN)" tools/package.sh $@ build/dist
 
 # What took long stays: the built dependencies, and the lab's Debian tree.
 clean: ## all that was built, but for the dependencies and the lab
-	rm -rf --one-file-system $(filter-out build/deps build/lab,$(wildcard build/*))
+	rm -rf --one-file-system $(filter-out build/deps build/deps-% build/lab,$(wildcard build/*))
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)

@@ -1,11 +1,13 @@
 #!/bin/bash
-# The two things the build asks of apt, both harmless to the user's own apt settings.
+# The three things the build asks of apt, all harmless to the user's own apt settings.
 #
 #   apt.sh install PKG...                install what dpkg says is missing (nothing missing: no network)
 #   apt.sh source NAME MINIMUM DIR       unpack the newest source of NAME this machine's suite has into
 #                                        DIR/NAME and print its version; older than MINIMUM is an error
+#   apt.sh unpack ARCH[@SUITE] DIR PKG.. unpack these packages of an architecture, and of another release where one is
+#                                        named, into DIR/root and print NAME VERSION of each; nothing is installed
 #
-# Sources come through a source list, package lists and a cache of our own below DIR/apt.  The
+# Sources and what is unpacked come through a source list, package lists and a cache of our own below DIR/apt.  The
 # repository's address and key are those the machine already uses, so signatures are checked as ever.
 set -euo pipefail
 
@@ -45,10 +47,11 @@ signed_by()
 	esac
 }
 
-# One deb-src line for each suite of this release: the release, its updates, its security fixes.
-source_list()
+# One line of KIND, deb or deb-src, for each suite of this release: the release, its updates, its security fixes. Or one for SUITE,
+# from where the release is.
+list_of()
 {
-	local entry codename uri origin wanted
+	local kind=$1 suite=${2:-} entry codename uri origin wanted
 	# shellcheck source=/dev/null
 	wanted=$(. /etc/os-release && echo "$VERSION_CODENAME")
 	# shellcheck disable=SC2016  # apt expands these
@@ -57,31 +60,40 @@ source_list()
 	while IFS='|' read -r entry codename uri origin; do
 		[ "$origin" = Debian ] || continue
 		case $codename in
-		"$wanted" | "$wanted"-*) echo "deb-src $(signed_by "$entry") $uri $codename main" ;;
+		"$wanted") echo "$kind $(signed_by "$entry") $uri ${suite:-$codename} main" ;;
+		"$wanted"-*) [ -n "$suite" ] || echo "$kind $(signed_by "$entry") $uri $codename main" ;;
 		esac
 	done | sort -u
 }
 
-source_()
+# Begins an apt of our own in DIR for lines of KIND and SUITE; `private` has its options.
+private_apt()
 {
-	local name=$1 minimum=$2 dir=$3 version
-	local apt=$dir/apt
-	local -a private=(-qq -o "Dir::Etc::sourcelist=$apt/sources.list" -o Dir::Etc::sourceparts=-
-		-o "Dir::State::lists=$apt/lists" -o "Dir::Cache=$apt/cache" -o APT::Sandbox::User=root)
+	local kind=$1 suite=$2 apt=$3/apt
 
+	private=(-qq -o "Dir::Etc::sourcelist=$apt/sources.list" -o Dir::Etc::sourceparts=-
+		-o "Dir::State::lists=$apt/lists" -o "Dir::Cache=$apt/cache" -o APT::Sandbox::User=root "${@:4}")
 	mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial"
-	source_list >"$apt/sources.list"
+	list_of "$kind" "$suite" >"$apt/sources.list"
 	if [ ! -s "$apt/sources.list" ]; then
 		# The origin of a repository is known only once its lists were read.
 		apt-get -q update >&2
-		source_list >"$apt/sources.list"
+		list_of "$kind" "$suite" >"$apt/sources.list"
 	fi
 	if [ ! -s "$apt/sources.list" ]; then
 		echo "apt.sh: no Debian repository of this release is configured" >&2
 		return 1
 	fi
-	# Without a network the lists and tarballs of last time are used.
+	# Without a network the lists and files of last time are used.
 	apt-get "${private[@]}" update >&2
+}
+
+source_()
+{
+	local name=$1 minimum=$2 dir=$3 version
+	local -a private
+
+	private_apt deb-src "" "$dir"
 	version=$(apt-cache "${private[@]}" showsrc --only-source "$name" | sed -n 's/^Version: //p' |
 		while read -r v; do
 			[ -n "${best:-}" ] && dpkg --compare-versions "$v" le "$best" || best=$v
@@ -97,8 +109,27 @@ source_()
 	echo "$version"
 }
 
+unpack()
+{
+	local arch=${1%@*} suite=${1#"${1%@*}"} dir=$2 debs=$2/apt/debs deb
+	local -a private
+
+	# a status file that is not there: nothing is installed
+	private_apt deb "${suite#@}" "$dir" -o "APT::Architecture=$arch" -o "APT::Architectures=$arch" -o "Dir::State::status=$dir/apt/status"
+	rm -rf "$debs" "$dir/root"
+	mkdir -p "$debs" "$dir/root"
+	(cd "$debs" && apt-get "${private[@]}" download "${@:3}" >&2)
+	for deb in "$debs"/*.deb; do
+		dpkg-deb -x "$deb" "$dir/root"
+		# shellcheck disable=SC2016  # dpkg-deb expands it
+		dpkg-deb -W --showformat '${Package} ${Version}\n' "$deb"
+	done
+	rm -rf "$debs"
+}
+
 case ${1:-} in
 install) shift; install "$@" ;;
 source) [ $# = 4 ] || exit 64; source_ "$2" "$3" "$(realpath -m "$4")" ;;
-*) sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 64 ;;
+unpack) [ $# -ge 4 ] || exit 64; unpack "$2" "$(realpath -m "$3")" "${@:4}" ;;
+*) sed -n '2,11s/^# \{0,1\}//p' "$0" >&2; exit 64 ;;
 esac

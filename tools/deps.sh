@@ -5,14 +5,28 @@
 #
 #   deps.sh            both
 #   deps.sh packages   the packages alone
+#   ARCH=arm64         for another architecture than this machine's, below build/deps-arm64: Debian's packages of that
+#                      architecture are unpacked into its root, and this machine has the cross compiler alone
 #
 #   build/deps/lib/*.a  build/deps/include/...   build/deps/versions   build/deps/include/deps_versions.h
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+own=$(dpkg --print-architecture)
+arch=${ARCH:-$own}
 deps=$PWD/build/deps
-src=$deps/src
+cross=
 jobs=$(nproc)
+if [ "$arch" != "$own" ]; then
+	case $arch in
+	amd64) machine=x86_64 ;;
+	arm64) machine=aarch64 ;;
+	*) echo "deps.sh: ARCH is amd64 or arm64, not '$arch'" >&2; exit 64 ;;
+	esac
+	deps=$deps-$arch
+	cross=$machine-linux-gnu-
+fi
+src=$deps/src
 
 # What is linked: static archives of the distribution, as component=package.
 linked=(openssl=libssl-dev cares=libc-ares-dev yaml=libyaml-dev jansson=libjansson-dev expat=libexpat1-dev
@@ -24,12 +38,23 @@ test_tools=(libcmocka-dev python3-pytest python3-pytest-xdist python3-yaml pytho
 	curl wget openssl zstd xz-utils strace debootstrap systemd-container iproute2
 	xfsprogs btrfs-progs f2fs-tools qemu-system-common minisign)
 
-tools/apt.sh install "${linked[@]#*=}" "${build_tools[@]}" "${test_tools[@]}"
+# What the libraries that are built here are compiled with, and what unit tests are linked with, of the other architecture.
+foreign=("${linked[@]#*=}" linux-libc-dev libcrypt-dev libcap-dev libmount-dev libselinux1-dev libsepol-dev libpcre2-dev
+	libc6 libgcc-s1 libcmocka-dev libcmocka0)
+
+tools/apt.sh install "${linked[@]#*=}" "${build_tools[@]}" "${test_tools[@]}" ${cross:+"gcc-${machine//_/-}-linux-gnu"}
 [ "${1:-}" != packages ] || exit 0
 
 mkdir -p "$deps/lib" "$deps/include"
 exec 9>"$deps/lock"
 flock 9
+
+# What runs a program of the other architecture here: bookworm's emulator lacks openat2, without which nothing is done below a root.
+if [ -n "$cross" ] && [ ! -x "$deps/qemu" ]; then
+	tools/apt.sh unpack "$own@trixie" "$deps/emulator" qemu-user >/dev/null
+	mv "$deps/emulator/root/usr/bin/qemu-$machine" "$deps/qemu"
+	rm -r "$deps/emulator"
+fi
 
 version_of() { dpkg-query -W -f '${Version}\n' "$@"; }
 
@@ -41,14 +66,25 @@ rm -f "$deps/stamp"
 log=
 trap '[ $? = 0 ] || [ -z "$log" ] || { tail -n 40 "$log"; echo "deps.sh: failed, see $log"; } >&2' EXIT
 
+cc=(gcc)
+host=()
+if [ -n "$cross" ]; then
+	tools/apt.sh unpack "$arch" "$deps" "${foreign[@]}" >"$deps/packages"
+	root=$deps/root
+	version_of() { awk -v name="$1" '$1 == name { print $2 }' "$deps/packages"; }
+	cc=("${cross}gcc" "--sysroot=$root" "-B$root/usr/lib/$machine-linux-gnu")
+	host=("--host=${cross%-}")
+	export CC=${cc[*]} PKG_CONFIG=pkg-config PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_LIBDIR=$root/usr/lib/$machine-linux-gnu/pkgconfig
+fi
+
 # Libraries' internal functions have everyday names (strv_free, log_open); a namesake of ours would
 # silently take their place.  Copy an archive with all but its API prefixed.
 hide_internals()
 {
 	local name=${1##*/}
-	nm -g --defined-only "$1" | awk -v api="$2" -v prefix="${name%.a}_" \
+	"${cross}nm" -g --defined-only "$1" | awk -v api="$2" -v prefix="${name%.a}_" \
 		'NF == 3 && $3 !~ api { print $3, prefix $3 }' | sort -u >"$src/$name.internal"
-	objcopy --redefine-syms="$src/$name.internal" "$1" "$deps/lib/$name"
+	"${cross}objcopy" --redefine-syms="$src/$name.internal" "$1" "$deps/lib/$name"
 }
 
 # http and https only; CA files are found at run time, nodeup has its own table of their places.  What arrived is
@@ -61,7 +97,7 @@ build_curl()
 	cd "$src/curl"
 	autoreconf -fi
 	CFLAGS='-O2 -fPIE -ffunction-sections -fdata-sections -fstack-protector-strong -D_FORTIFY_SOURCE=2 -DCURL_MAX_WRITE_SIZE=524288' \
-		./configure --with-openssl --with-zlib --enable-ares --enable-static --enable-unix-sockets \
+		./configure "${host[@]}" --with-openssl --with-zlib --enable-ares --enable-static --enable-unix-sockets \
 		--enable-ipv6 --without-ca-bundle --without-ca-path --without-libpsl --without-libidn2 \
 		--without-brotli --without-zstd --without-nghttp2 --without-libssh2 --without-librtmp \
 		--without-libgsasl "${off[@]/#/--disable-}"
@@ -70,6 +106,27 @@ build_curl()
 	cp lib/.libs/libcurl*.a "$deps/lib/libcurl.a"
 	mkdir -p "$deps/include/curl"
 	cp include/curl/*.h "$deps/include/curl/"
+}
+
+# What meson wants to know of another architecture than its own.
+cross_file()
+{
+	cat <<-END
+		[binaries]
+		c = [$(printf "'%s', " "${cc[@]}")]
+		ar = '${cross}ar'
+		objcopy = '${cross}objcopy'
+		strip = '${cross}strip'
+		pkgconfig = 'pkg-config'
+		[properties]
+		sys_root = '$root'
+		pkg_config_libdir = '$PKG_CONFIG_LIBDIR'
+		[host_machine]
+		system = 'linux'
+		cpu_family = '$machine'
+		cpu = '$machine'
+		endian = 'little'
+	END
 }
 
 # Only the library; with zstd, lz4 and xz so that the journal of any distribution can be read.
@@ -84,6 +141,11 @@ build_systemd()
 		options+=("-D$opt=false")
 	done
 	cd "$src/systemd"
+	if [ -n "$cross" ]; then
+		cross_file >"$src/cross.ini"
+		options+=(--cross-file "$src/cross.ini")
+		unset CC # which would be this machine's here
+	fi
 	meson setup build -Doptimization=s -Ddebug=false -Dmode=release -Dstatic-libsystemd=pic -Dzstd=true -Dlz4=true \
 		-Dxz=true "${options[@]}" -Dc_args='-ffunction-sections -fdata-sections'
 	ninja -C build -j "$jobs" version.h
@@ -99,7 +161,7 @@ build_isal()
 	cd "$src/libisal"
 	autoreconf -fi
 	CFLAGS='-O2 -fPIE -ffunction-sections -fdata-sections -fstack-protector-strong -D_FORTIFY_SOURCE=2' \
-		./configure --disable-shared --enable-static
+		./configure "${host[@]}" --disable-shared --enable-static
 	make -j "$jobs" libisal.la
 	hide_internals .libs/libisal.a '^isal_'
 	mkdir -p "$deps/include/isa-l"
@@ -121,8 +183,8 @@ for name in curl systemd isal; do
 	wait "${built[$name]}"
 done
 log=
-hide_internals "$(gcc -print-file-name=libblkid.a)" '^blkid_'
-rm -rf "$src/curl" "$src/systemd" "$src/libisal" "$src"/*.internal
+hide_internals "$("${cc[@]}" -print-file-name=libblkid.a)" '^blkid_'
+rm -rf "$src/curl" "$src/systemd" "$src/libisal" "$src"/*.internal "$src/cross.ini"
 
 {
 	echo "curl $curl"

@@ -1,7 +1,8 @@
 #!/bin/bash
 # A package of what `make install` installs, made by the distribution's own tool.
 #
-#   package.sh deb|rpm DIR    DIR/nodeup_VERSION_ARCH.deb or DIR/nodeup-VERSION-1.ARCH.rpm, and its .sha256
+#   package.sh deb|rpm DIR    DIR/nodeup_VERSION_ARCH.deb or DIR/nodeup-VERSION-1.MACHINE.rpm, and its .sha256
+#   ARCH=arm64 RUN=qemu...    of that architecture, whose programs RUN runs here
 #
 # VERSION is what the program says. It needs nothing, as the program is static, and starts nothing. The journal's catalog
 # is read in by the package itself.
@@ -13,6 +14,7 @@ catalog='! command -v journalctl >/dev/null || journalctl --update-catalog'
 # shellcheck disable=SC2016  # it expands where the package is installed
 link='[ "$(readlink /usr/local/bin/nodeup)" != /opt/nodeup/bin/nodeup ] || rm /usr/local/bin/nodeup'
 
+arch=${ARCH:-$(dpkg --print-architecture)}
 kind=$1 out=$(mkdir -p "$2" && cd "$2" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -20,15 +22,13 @@ trap 'rm -rf "$work"' EXIT
 # What a package has of the project besides: who may use it, and what the static binary contains.
 tree()
 {
-	make -s install DESTDIR="$work/tree" prefix=/usr
+	make -s install ARCH="$arch" DESTDIR="$work/tree" prefix=/usr
 	gzip -9n "$work/tree/usr/share/man/man8/nodeup.8"
 	install -D -m 644 -t "$work/tree/usr/share/doc/nodeup" LICENSE NOTICE README.md
 }
 
 deb()
 {
-	local arch
-	arch=$(dpkg --print-architecture)
 	file=$out/nodeup_${version}_$arch.deb
 	install -d "$work/tree/DEBIAN"
 	cat >"$work/tree/DEBIAN/control" <<-END
@@ -49,7 +49,9 @@ deb()
 
 rpm()
 {
-	file=$out/nodeup-$version-1.$(uname -m).rpm
+	local machine=x86_64
+	[ "$arch" != arm64 ] || machine=aarch64
+	file=$out/nodeup-$version-1.$machine.rpm
 	cat >"$work/nodeup.spec" <<-END
 		%global debug_package %{nil}
 		%global __os_install_post %{nil}
@@ -71,13 +73,13 @@ rpm()
 		%defattr(-,root,root)
 		$(cd "$work/tree" && find . -type f -printf '/%P\n' | sort)
 	END
-	rpmbuild --quiet -bb --define "_topdir $work/rpm" --define "_rpmdir $work" --define "_rpmfilename out.rpm" "$work/nodeup.spec"
+	rpmbuild --quiet -bb --target "$machine-linux" --define "_topdir $work/rpm" --define "_rpmdir $work" --define "_rpmfilename out.rpm" "$work/nodeup.spec" >/dev/null
 	mv "$work/out.rpm" "$file"
 }
 
 cd "$(dirname "$0")/.."
 tree
-version=$("$work/tree/usr/bin/nodeup" version | sed -n '1s/^nodeup version //p')
+version=$(${RUN:-} "$work/tree/usr/bin/nodeup" version | sed -n '1s/^nodeup version //p')
 "$kind"
 sha256sum "$file" | cut -d ' ' -f 1 >"$file.sha256"
 echo "$file"

@@ -20,12 +20,19 @@ def run(*argv, **options):
     return subprocess.run(list(map(str, argv)), check=True, capture_output=True, text=True, **options).stdout
 
 
+# The program of the other architecture is there where a check built it.
+ARM64 = ROOT / "build/arm64/nodeup"
+if_built = pytest.mark.skipif(not ARM64.exists(), reason="make ARCH=arm64 deps all builds it")
+ARCHES = ["amd64", pytest.param("arm64", marks=if_built)]
+
+
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     """Gives the package of a kind. Each is made once: to pack it takes seconds."""
     @functools.cache
-    def make(kind):
-        package = pathlib.Path(run("tools/package.sh", kind, tmp_path_factory.mktemp(kind), cwd=ROOT).strip())
+    def make(kind, arch="amd64"):
+        env = {**os.environ, "ARCH": arch, "RUN": "" if arch == "amd64" else "build/deps-arm64/qemu"}
+        package = pathlib.Path(run("tools/package.sh", kind, tmp_path_factory.mktemp(kind), cwd=ROOT, env=env).strip())
         assert pathlib.Path(f"{package}.sha256").read_text().strip() == hashlib.sha256(package.read_bytes()).hexdigest()
         return package
     return make
@@ -37,12 +44,14 @@ def version():
 
 def list_deb(package):
     assert run("dpkg-deb", "-f", package, "Package", "Version", "Depends") == f"Package: nodeup\nVersion: {version()}\n"
+    assert run("dpkg-deb", "-f", package, "Architecture").strip() == package.stem.split("_")[-1]
     rows = [line.split(None, 5) for line in run("dpkg-deb", "-c", package).splitlines()]
     return {row[5].lstrip("."): (row[0], row[1]) for row in rows if not row[0].startswith("d")}
 
 
 def list_rpm(package):
     assert run("rpm", "-qp", "--qf", "%{name} %{version}", package) == f"nodeup {version()}"
+    assert run("rpm", "-qp", "--qf", "%{arch}", package) == package.stem.split(".")[-1]
     assert "rm /usr/local/bin/nodeup\n" in run("rpm", "-qp", "--scripts", package)
     # a static program needs no library
     assert all(need.startswith(("rpmlib(", "/bin/sh")) for need in run("rpm", "-qp", "--requires", package).splitlines())
@@ -50,12 +59,21 @@ def list_rpm(package):
     return {name: (mode, owner) for name, mode, owner in rows}
 
 
+@pytest.mark.parametrize("arch", ARCHES)
 @pytest.mark.parametrize("kind, listed", [("deb", list_deb), ("rpm", list_rpm)])
-def test_a_package_has_these_files(kind, listed, made):
-    found = listed(made(kind))
+def test_a_package_has_these_files(kind, listed, arch, made):
+    package = made(kind, arch)
+    assert {"amd64": ("amd64", "x86_64"), "arm64": ("arm64", "aarch64")}[arch][kind == "rpm"] in package.name
+    found = listed(package)
     assert set(found) == FILES
     assert {name for name, (mode, _) in found.items() if mode == "-rwxr-xr-x"} == {"/usr/bin/nodeup"}
     assert {mode for mode, _ in found.values()} == {"-rwxr-xr-x", "-rw-r--r--"} and {owner for _, owner in found.values()} == {"root/root"}
+
+
+@if_built
+def test_a_package_of_arm64_has_its_program(made, tmp_path):
+    run("dpkg-deb", "-x", made("deb", "arm64"), tmp_path)
+    assert (tmp_path / "usr/bin/nodeup").read_bytes() == ARM64.read_bytes()
 
 
 def test_what_a_package_installs_runs(made, tmp_path):
@@ -90,9 +108,12 @@ def test_another_version_is_another_program(tmp_path):
     assert [is_old("1.2.3"), is_old("1.2.4"), is_old("1.2.4")] == [0, 1, 1]
 
 
-def test_dist_is_what_kops_fetches(tmp_path):
+@pytest.mark.parametrize("arch", ARCHES)
+def test_dist_is_what_kops_fetches(arch, tmp_path):
     """Each hash is alone in its file, as kops reads it: sha256sum -c wants a name beside it."""
-    run("make", "-s", "-o", "build/nodeup", "dist", f"DIST={tmp_path}", cwd=ROOT, env=ENV)
+    program = {"amd64": ROOT / "build/nodeup", "arm64": ARM64}[arch]
+    run("make", "-s", "-o", program.relative_to(ROOT), "dist", f"ARCH={arch}", f"DIST={tmp_path}", cwd=ROOT, env=ENV)
+    assert (tmp_path / "nodeup").read_bytes() == program.read_bytes()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["nodeup", "nodeup.sha256", "nodeup.xz", "nodeup.xz.sha256"]
     for name in ("nodeup", "nodeup.xz"):
         assert (tmp_path / f"{name}.sha256").read_text() == hashlib.sha256((tmp_path / name).read_bytes()).hexdigest() + "\n"
