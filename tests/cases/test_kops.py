@@ -79,21 +79,32 @@ def named(text):
     return text
 
 
-@pytest.fixture(params=CASES)
-def case(request, tmp_path):
-    """Its name and its node, which is applied."""
-    version, kubernetes, release, more = CASES[request.param]
-    _, _, kind = request.param.partition("-")
+@contextlib.contextmanager
+def made(name, folder, arch="amd64"):
+    """A node of the case, with its servers."""
+    version, kubernetes, release, more = CASES[name]
+    _, _, kind = name.partition("-")
     is_worker = kind == "worker"
-    node = kops.Worker(tmp_path / "node", **more) if is_worker else kops.ControlPlane(tmp_path / "node", ROLES[kind], **more)
-    node.facts = {**release, **kops.FACTS}
-    render(node, version, kubernetes).write()
+    node = kops.Worker(folder / "node", **more) if is_worker else kops.ControlPlane(folder / "node", ROLES[kind], **more)
+    node.facts = {**release, **kops.FACTS, "arch": arch}
+    render(node, version, kubernetes)
+    node.config["Assets"] = {arch: [line.replace("amd64", arch) for line in node.config["Assets"]["amd64"]]}
+    node.write()
     with node.controller() if is_worker else contextlib.closing(node):
         # a control plane has it in its Assets
         if kind != "control-plane":
             (node.folder / "documents/kube_env.yaml").write_text(user_data(version, yaml.safe_dump(node.boot())))
-        done = node.apply(AWS_REGION="us-test-1", GOSSIP_DNS_CONN_LIMIT="16")
-    assert done.returncode == 0 and done.stdout.splitlines()[-1] == "success", done.stdout + done.stderr
+        yield node
+
+
+ENVIRONMENT = {"AWS_REGION": "us-test-1", "GOSSIP_DNS_CONN_LIMIT": "16"}
+
+
+@pytest.fixture(params=CASES)
+def case(request, tmp_path):
+    """Its name and its node, which is applied."""
+    with made(request.param, tmp_path) as node:
+        cases.succeed(node.apply(**ENVIRONMENT))
     return request.param, node
 
 
@@ -153,11 +164,18 @@ def test_what_was_issued(case):  # pylint: disable=redefined-outer-name
 
 def test_case(case):  # pylint: disable=redefined-outer-name
     name, node = case
-    found, kept = look(node.root, named, longest=8000), HERE / f"{name}.yaml"
-    expected = keep(found, kept)
-    assert sorted(found) == sorted(expected)
+    written = tree(node)
+    compare(written, keep(written, HERE / f"{name}.yaml"))
+
+
+def tree(node):
+    return look(node.root, named, longest=8000)
+
+
+def compare(written, expected):
+    assert sorted(written) == sorted(expected)
     for path, want in expected.items():
-        got = found[path]
+        got = written[path]
         if is_parsed(path):
             got, want = [{**entry, "text": yaml.safe_load(entry["text"])} for entry in (got, want)]
         assert got == want, path
