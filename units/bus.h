@@ -57,6 +57,8 @@ int bus_reload(struct bus *b, struct err *e) must_check;
 /* Enable (or disable) the unit file; ret_changed tells whether links changed. */
 int bus_enable(struct bus *b, const char *unit, bool on, bool *ret_changed,
 	       struct err *e) must_check;
+/* Reloads a manager that calls every unit outdated because links changed, as newer ones do; systemctl reloads, too. */
+int bus_reload_links(struct bus *b, struct err *e) must_check;
 /* Enqueue a start, restart or stop job ("start", "restart", "stop", "reload-or-restart", mode
  * replace) and give its id. Never waits. */
 int bus_job(struct bus *b, const char *verb, const char *unit, uint32_t *ret_job,

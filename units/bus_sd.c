@@ -28,6 +28,7 @@ struct bus {
 	sd_bus *bus; /* NULL between a lost connection and the next */
 	struct jobs jobs;
 	int64_t polled_ns;
+	bool links_changed; /* since the last reload */
 };
 
 struct method {
@@ -522,7 +523,23 @@ int bus_reload(struct bus *b, struct err *e)
 	automessage sd_bus_message *reply = NULL;
 	int r = settle(b, call(b, MANAGER("Reload"), &reply, e, NULL));
 
-	return r < 0 ? err_wrap(e, "daemon-reload") : 0;
+	if (r < 0)
+		return err_wrap(e, "daemon-reload");
+	b->links_changed = false;
+	return 0;
+}
+
+/* source: systemd's src/core/unit.c unit_need_daemon_reload, manager->unit_file_state_outdated */
+int bus_reload_links(struct bus *b, struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct bus_unit root;
+	int r;
+
+	if (!b->links_changed)
+		return 0;
+	r = bus_get(b, a, "-.slice", &root, e);
+	return r < 0 || !root.need_reload ? r : bus_reload(b, e);
 }
 
 int bus_enable(struct bus *b, const char *unit, bool on, bool *ret_changed, struct err *e)
@@ -545,6 +562,7 @@ int bus_enable(struct bus *b, const char *unit, bool on, bool *ret_changed, stru
 	if (r < 0)
 		return malformed(e, unit, r);
 	*ret_changed = r == 0;
+	b->links_changed = b->links_changed || *ret_changed;
 	return 0;
 }
 

@@ -729,6 +729,8 @@ int run_execute(struct arena *a, const struct run_req *req, struct run_report *r
 	/* directories and links that no file took along */
 	if (r == 0 && req->ctx->flush)
 		r = flush_run(req->ctx->flush, e);
+	if (r == 0 && req->ctx->bus)
+		r = bus_reload_links(req->ctx->bus, e);
 	cancel_waiting(s);
 	ret->end_ns = dur_now();
 	tell(s, NULL);
