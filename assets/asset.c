@@ -15,7 +15,7 @@ static const struct {
 
 static const char *const schemes[] = { "http", "https", "s3", "file" };
 
-/* The '@' that ends the hash, or NULL: one behind "://" belongs to a URL. */
+/* Returns the '@' that ends the hash, or NULL; a '@' after "://" belongs to a URL. */
 static const char *find_hash_end(const char *text)
 {
 	const char *at = strchr(text, '@'), *url = strstr(text, "://");
@@ -23,7 +23,7 @@ static const char *find_hash_end(const char *text)
 	return at && (!url || at < url) ? at : NULL;
 }
 
-/* It becomes part of a host name; old ones have capitals and underscores. */
+/* The bucket becomes part of a host name; old buckets have capitals and underscores. */
 static bool is_bucket(const struct url *u)
 {
 	for (size_t i = 0; i < u->authority_n; i++)
@@ -52,7 +52,7 @@ static int check_url(struct arena *a, const char *url, struct err *e)
 	if (!url_host_is_ascii(&u))
 		return err_config(e, "asset '%s': its host is not ASCII: write such a name as xn--",
 				  asset_url_public(a, url));
-	/* instance metadata, for one: it is not a mirror, and only its own client may ask it */
+	/* link-local addresses, such as instance metadata, are no mirrors; only their own client may ask them */
 	if (url_is_link_local(&u))
 		return err_config(e, "asset '%s': a link-local address", asset_url_public(a, url));
 	return 0;
@@ -72,7 +72,7 @@ static int take_name(struct arena *a, struct asset *as, struct err *e)
 	return 0;
 }
 
-/* The first URL of a list for people; the rest could hold secrets in turn. */
+/* Returns the first URL of a list in a form for people. The other URLs may hold secrets too, so they are left out. */
 static char *first_public(struct arena *a, const char *urls)
 {
 	return asset_url_public(a, arena_strn(a, urls, strcspn(urls, ",")));
@@ -110,7 +110,7 @@ int asset_parse(struct arena *a, const char *text, struct asset *ret, struct err
 	return 0;
 }
 
-/* Adds the URLs that one mirror has. */
+/* Adds the URLs of one mirror: one for each URL that begins with the mirror's FROM. */
 static int add_mirror(struct arena *a, const char *mirror, const struct strv *urls,
 		      struct strv *ret, struct err *e)
 {
@@ -163,7 +163,7 @@ void asset_join(struct asset *as, struct asset *other)
 		return;
 	while (last->twin && last->twin != as)
 		last = last->twin;
-	/* theirs behind ours, so that the order of the documents is kept */
+	/* asset_join puts the twins of `other` after ours, to keep the order of the documents */
 	last->twin = other;
 	for (last = other; last->twin && last->twin != other;)
 		last = last->twin;

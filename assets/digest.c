@@ -25,13 +25,13 @@ struct digest_ctx {
 	enum digest_algo algo;
 };
 
-/* Fetched once, read-only afterwards: a fetch walks OpenSSL's provider tables under a lock. */
+/* Fetched once, then read-only: each fetch walks OpenSSL's provider tables under a lock. */
 static EVP_MD *methods[ARRAY_LEN(algos)];
 static pthread_once_t methods_once = PTHREAD_ONCE_INIT;
 
 static void fetch_methods(void)
 {
-	/* openssl.cnf of the host may name engines and providers that a static binary cannot load */
+	/* the host's openssl.cnf may name engines and providers that a static binary cannot load */
 	if (OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, NULL) != 1)
 		abort();
 	for (size_t i = 0; i < ARRAY_LEN(algos); i++) {
@@ -47,7 +47,7 @@ static int bad_text(const char *text, size_t n, const char *why, struct err *e)
 			  n < 80 ? "" : "...", why);
 }
 
-/* The algorithm named by a prefix, or by the length when there is none; MAX when neither fits. */
+/* Returns the algorithm with this prefix, or by the length if there is no prefix; MAX if no algorithm fits. */
 static enum digest_algo find_algo(const char *prefix, size_t prefix_n, size_t hex_n)
 {
 	for (size_t i = 0; i < DIGEST_ALGO_MAX; i++) {
@@ -122,7 +122,7 @@ struct digest_ctx *digest_new(enum digest_algo algo)
 	(void)pthread_once(&methods_once, fetch_methods);
 	c->algo = algo;
 	c->md = EVP_MD_CTX_new();
-	/* only memory can be missing */
+	/* only lack of memory can make it fail */
 	if (!c->md || EVP_DigestInit_ex2(c->md, methods[algo], NULL) != 1)
 		abort();
 	return c;
@@ -172,7 +172,7 @@ const char *digest_sha256_hex(const void *data, size_t n, char hex[static DIGEST
 	return digest_hex(&d, hex);
 }
 
-/* Take in an open file from its start. Its offset stays. 0 or -errno, and errno. */
+/* Hashes an open file from its start; its offset stays. 0 or -errno, and errno. */
 static int update_fd(struct digest_ctx *c, int fd)
 {
 	autofree char *chunk = xrealloc(NULL, READ_CHUNK);

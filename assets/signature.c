@@ -14,13 +14,13 @@ enum { ALGORITHM = 2 };
 
 static const char trusted[] = "trusted comment: ", untrusted[] = "untrusted comment:";
 
-/* The lines that are not blank, without an untrusted comment. */
+/* Returns the lines that are not blank, without an untrusted comment. */
 static struct strv lines_of(struct arena *a, const char *text)
 {
 	struct strv all = strv_split(a, text, '\n'), lines = { 0 };
 
 	for (size_t i = 0; i < all.n; i++) {
-		/* a trusted comment is signed with all its spaces: only line ends go */
+		/* a trusted comment is signed with its spaces, so only the line's end is cut */
 		char *line = arena_strn(a, all.v[i], strcspn(all.v[i], "\r"));
 
 		if (line[strspn(line, " \t")])
@@ -33,7 +33,7 @@ static struct strv lines_of(struct arena *a, const char *text)
 	return lines;
 }
 
-/* Exactly n bytes. */
+/* Decodes a line of exactly n bytes. */
 static bool decode_line(struct arena *a, const char *line, uint8_t *out, size_t n)
 {
 	struct err ignored;
@@ -100,7 +100,7 @@ static bool verify_bytes(const struct signature_key *key, const uint8_t sig[stat
 	bool right;
 	struct digest ignored;
 
-	/* before anything else: digest keeps OpenSSL from reading the host's configuration */
+	/* first of all: digest.h keeps OpenSSL from reading the host's configuration */
 	digest_of(DIGEST_SHA256, "", 0, &ignored);
 	pkey = EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, NULL, key->bytes, SIGNATURE_KEY);
 	c = EVP_MD_CTX_new();
@@ -128,7 +128,7 @@ static const struct signature_key *find_key(const struct signature *s,
 	return NULL;
 }
 
-/* The trusted comment is signed together with the signature. */
+/* A second signature covers the first one and the trusted comment. */
 static bool is_comment_right(const struct signature *s, const struct signature_key *key)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -174,7 +174,7 @@ int signature_check(const struct signature *s, const struct signature_keys *keys
 	return check_bytes(s, key, d.bytes, digest_size(d.algo), e);
 }
 
-/* The older algorithm wants the data in one piece: the file's own pages. */
+/* The older algorithm needs the data in one piece: maps the file. */
 static int check_mapped(const struct signature *s, const struct signature_key *key, int fd,
 			const char *name, struct err *e)
 {
@@ -183,8 +183,8 @@ static int check_mapped(const struct signature *s, const struct signature_key *k
 	void *data;
 	int r;
 
-	/* a page that the disk cannot give back makes a read fail, and kills a process that has
-	 * it mapped */
+	/* hashes the file first: if the disk cannot read a page, read(2) only fails, but a process that has mapped
+	 * the page is killed */
 	r = digest_of_fd(DIGEST_SHA256, fd, name, &ignored, e);
 	if (r < 0)
 		return r;

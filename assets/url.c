@@ -8,7 +8,7 @@
 #include "nodeup/base/show.h"
 #include "nodeup/base/str.h"
 
-/* Length up to the first of these characters, at most n. */
+/* Returns the length up to the first of these characters, at most n. */
 static size_t span_until(const char *s, size_t n, const char *stop)
 {
 	size_t i = 0;
@@ -48,7 +48,7 @@ struct url url_split(const char *text)
 	u.authority_n = span_until(p, strlen(p), "/?#");
 	u.path = p + u.authority_n;
 	u.path_n = span_until(u.path, strlen(u.path), "?#");
-	/* userinfo ends at the last '@': a password may hold one */
+	/* userinfo ends at the last '@': a password may contain an earlier '@' */
 	for (size_t i = u.authority_n; i > 0; i--)
 		if (u.authority[i - 1] == '@') {
 			u.authority += i;
@@ -70,13 +70,14 @@ static bool is_link_local_4(uint32_t address)
 	return ntohl(address) >> 16 == 0xa9fe;
 }
 
-/* IPv4 in four bytes that need not be neighbours. */
+/* Reads an IPv4 address from four bytes that need not be neighbours. */
 static bool is_link_local_at(const struct in6_addr *six, const unsigned char at[4])
 {
 	return six->s6_addr[at[0]] == 169 && six->s6_addr[at[1]] == 254;
 }
 
-/* The networks whose addresses carry one of IPv4, and where; the last is any length a site may choose. */
+/* Networks whose addresses contain an IPv4 address, and the address's place in them. The last row is for a prefix of
+ * any length that a site may choose. */
 static bool carries_link_local(const struct in6_addr *six)
 {
 	static const struct {
@@ -108,7 +109,7 @@ static bool is_link_local_6(const struct in6_addr *six)
 	       carries_link_local(six);
 }
 
-/* The host with %xx undone, as curl undoes it; its length. A zone's % stays. */
+/* Undoes %xx in the host, as curl does, and returns its length. A zone's % stays. */
 static size_t decode_host(const struct url *u, char out[static URL_HOST_MAX])
 {
 	size_t n = 0;
@@ -151,10 +152,10 @@ bool url_is_link_local(const struct url *u)
 	host[n] = '\0';
 	if (inet_pton(AF_INET6, host, &six) == 1)
 		return is_link_local_6(&six);
-	/* a name may end in the root's dot; that of an address is left out by resolvers and proxies */
+	/* a name may end in the root's dot; resolvers and proxies ignore it after an address */
 	while (n > 0 && host[n - 1] == '.')
 		host[--n] = '\0';
-	/* octal, hexadecimal, and fewer than four numbers; a blank ends what is read */
+	/* octal, hexadecimal, and fewer than four numbers; inet_aton ends at a blank */
 	return !strpbrk(host, " \t\n\v\f\r") && inet_aton(host, &four) &&
 	       is_link_local_4(four.s_addr);
 }
@@ -192,7 +193,7 @@ const char *url_public(const char *text, char out[static URL_PUBLIC_MAX])
 	if (u.scheme)
 		(void)print_to(out, URL_PUBLIC_MAX, "%.*s://%.*s%.*s", (int)u.scheme_n, u.scheme,
 			       (int)u.authority_n, u.authority, (int)u.path_n, u.path);
-	else /* no URL at all: drop what could be a secret in one */
+	else /* not a URL: drops everything that could be a secret if it were a URL */
 		(void)print_to(out, URL_PUBLIC_MAX, "%.*s",
 			       (int)span_until(text, strlen(text), "?#@"), text);
 	return show_clean(out);

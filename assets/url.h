@@ -1,7 +1,8 @@
-/* url.h - the few questions asked about a URL, none of which allocates
- * A URL may carry secrets (userinfo, a presigned query): url_public is what people get to see.
- * Owner: the caller's buffers. Errors: none; a URL that cannot be read has an empty host and scheme.
- * Threads: all functions. Source: RFC 3986, 3927, 4291, 6052 (NAT64), 8215, 3056 (6to4).
+/* url.h - parses URLs and answers questions about them, without allocating
+ * A URL may carry secrets (userinfo, a presigned query): people see only url_public.
+ * Owner: the caller's buffers. Errors: none; a URL that cannot be read has an empty host and scheme. Threads: all
+ * functions.
+ * Source: RFC 3986, 3927, 4291, 6052 (NAT64), 8215, 3056 (6to4).
  * Tests: test_url.c. */
 #pragma once
 
@@ -12,26 +13,27 @@ struct sockaddr;
 
 enum { URL_PUBLIC_MAX = 256, URL_HOST_MAX = 256 };
 
-/* Borrowed pieces of a URL; all are NULL with length 0 when the text is not a URL. */
+/* Borrowed pieces of a URL; all are NULL with length 0 if the text is not a URL. */
 struct url {
 	const char *scheme, *authority, *host,
 		*path; /* host without brackets; path up to '?' or '#' */
-	size_t scheme_n, authority_n, host_n, path_n; /* authority without userinfo, with port */
+	/* authority without userinfo, but with port */
+	size_t scheme_n, authority_n, host_n, path_n;
 };
 
-/* Take a URL apart. */
+/* Splits a URL into its pieces. */
 struct url url_split(const char *text);
 /* Returns whether the URL has this scheme (in lower case), whatever its own case. */
 bool url_has_scheme(const struct url *u, const char *scheme);
-/* Returns whether every character of the host, %xx undone, is visible ASCII. curl takes no other names; a proxy
+/* Returns whether all characters of the host, with %xx undone, are visible ASCII. curl accepts no others; a proxy
  * might read full-width digits as digits. */
 bool url_host_is_ascii(const struct url *u);
 /* Returns whether the host is a link-local address in any spelling: 169.254/16 and its forms in IPv6 (mapped,
  * compatible, NAT64, 6to4), fe80::/10, and fd00:ec2::/32, where EC2 has services. */
 bool url_is_link_local(const struct url *u);
-/* The same of the address that a connection would go to; shown is that address for people. */
+/* Returns whether a connection's peer has such an address, and writes the address into shown, for people. */
 bool url_peer_is_link_local(const struct sockaddr *peer, char shown[static URL_HOST_MAX]);
-/* Same scheme and authority: what headers with secrets may follow to. */
+/* Returns whether scheme and authority are the same, so that headers with secrets may follow. */
 bool url_same_origin(const struct url *a, const struct url *b);
-/* The URL for people, without user, password, query and fragment; cut when it is long. */
+/* Writes the URL for people: without user, password, query and fragment, and cut if it is long. */
 const char *url_public(const char *text, char out[static URL_PUBLIC_MAX]);

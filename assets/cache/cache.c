@@ -9,7 +9,7 @@
 #include "nodeup/base/flush.h"
 #include "nodeup/base/walk.h"
 
-/* The folders of a cache, beside one of entries for each algorithm. */
+/* The folders of a cache, in addition to one of entries for each algorithm. */
 static const struct folder {
 	const char *name;
 	mode_t mode;
@@ -26,10 +26,10 @@ static struct folder folder_at(size_t i)
 				   : folders[i - DIGEST_ALGO_MAX];
 }
 
-/* A cache that other users can write to is not believed. A record says that bytes were verified. It proves
- * nothing where another user could have written the record, or the bytes since. The cache's own directory is
- * then refused, because nodeup does not know whose it is; the default one and all folders in it are nodeup's:
- * they are closed, and their records forgotten. */
+/* Refuses a cache that other users can write to. A record says that bytes were verified, and means nothing if
+ * another user could have written the record or the bytes. nodeup does not know who owns a directory that a person
+ * named, so it refuses that directory. It owns the default directory and its folders: there it takes the other
+ * users' rights away and drops the records. */
 
 static int refuse_cache(const struct cache *c, const struct stat *st, struct err *e)
 {
@@ -45,7 +45,7 @@ static int refuse_cache(const struct cache *c, const struct stat *st, struct err
 	return r;
 }
 
-/* Say it once: one folder is as bad as all of them. */
+/* Notes the first such folder only: one is as bad as all. */
 static void note_remark(struct cache *c, const char *folder, const struct stat *st)
 {
 	c->doubted = true;
@@ -60,14 +60,14 @@ static int close_folder(const struct cache *c, int fd, const char *folder, struc
 {
 	struct stat st;
 
-	/* the owner first: the old one could undo the mode */
+	/* owner before mode: the old owner could undo the mode */
 	if (fchown(fd, geteuid(), (gid_t)-1) < 0 || fstat(fd, &st) < 0 ||
 	    fchmod(fd, st.st_mode & 0755) < 0)
 		return err_sys(e, "asset cache: close '%s/%s' to others", c->dir, folder);
 	return 0;
 }
 
-/* A link leads where its owner likes, and the owner may change it at any time. */
+/* Removes a link: its owner may change its target at any time. */
 static int drop_link(const struct cache *c, const char *folder, struct err *e)
 {
 	if (unlinkat(c->dir_fd, folder, 0) < 0 || mkdirat(c->dir_fd, folder, 0755) < 0)
@@ -80,7 +80,7 @@ static bool is_private(const struct folder *f, const struct stat *st)
 	return f->mode != 0700 || (st->st_mode & 0777) == 0700;
 }
 
-/* Note what is wrong with it; with `mend` put it right. 1: it was not as it should be. */
+/* Notes a folder's fault; with `mend` corrects it. Returns 1 if there was one. */
 static int guard_folder(struct cache *c, const struct folder *f, bool mend, struct err *e)
 {
 	autoclose int fd = -1;
@@ -111,7 +111,7 @@ static int guard_folder(struct cache *c, const struct folder *f, bool mend, stru
 	return r < 0 ? r : 1;
 }
 
-/* 1: one of them was not as it should be. */
+/* Returns 1 if one of them had a fault. */
 static int guard_folders(struct cache *c, bool mend, struct err *e)
 {
 	int r, odd = 0;
@@ -127,8 +127,8 @@ static int guard_folders(struct cache *c, bool mend, struct err *e)
 	return odd;
 }
 
-/* Entries without a record are hashed before they are used; parts of downloads
- * may still be open for writing by the user that put them there, and are dropped. */
+/* Removes all records, so that entries are hashed before they are used. Removes partial downloads: the user who put
+ * them there may still have them open for writing. */
 static int forget_records(const struct cache *c, struct err *e)
 {
 	static const char *const noted[] = { "verified", "signed", "wrong", "partial" };
@@ -148,8 +148,8 @@ static int forget_records(const struct cache *c, struct err *e)
 	return 0;
 }
 
-/* Records are removed before the folders are closed: a run that is killed between leaves none to
- * be believed. They are removed once more afterwards, when no other user can put them back. */
+/* Removes the records before it closes the folders, so that a killed run leaves none to trust. Removes them again
+ * afterwards, when no other user can put them back. */
 static int close_cache(struct cache *c, struct err *e)
 {
 	struct stat st;
@@ -182,7 +182,7 @@ static int guard_cache(struct cache *c, bool own, struct err *e)
 	return c->writable && (r > 0 || c->doubted) ? close_cache(c, e) : 0;
 }
 
-/* A directory was made. Nothing of it counts before cache_settle, where that can flush it. */
+/* Notes a new directory. If cache_settle can flush it, its content counts only after that. */
 static int note_made(void *arg, int parent_fd, struct err *e)
 {
 	struct cache *c = arg;
@@ -198,7 +198,7 @@ static int make_folder(const struct cache *c, const struct folder *f, struct err
 {
 	autoclose int fd = -1;
 
-	/* another process may be quicker */
+	/* another process may have made it meanwhile */
 	if (mkdirat(c->dir_fd, f->name, 0755) < 0)
 		return errno == EEXIST ? 0
 				       : err_sys(e, "create directory '%s/%s'", c->dir, f->name);
@@ -297,7 +297,7 @@ void cache_free(struct cache *c)
 
 /* Taking over the cache of a kops that ran here before */
 
-/* "sha1:<hex>_https___host_path": the digest, if it is one of those names. */
+/* Reads the digest out of a name like "sha1:<hex>_https___host_path"; false: it is no such name. */
 static bool parse_kops_name(const char *name, struct digest *ret)
 {
 	const char *colon = strchr(name, ':'), *end = colon ? strchr(colon, '_') : NULL;
@@ -306,7 +306,7 @@ static bool parse_kops_name(const char *name, struct digest *ret)
 	return end && digest_parse(name, (size_t)(end - name), ret, &ignored) == 0;
 }
 
-/* Once it is an entry, no process may write to it by another name. */
+/* No process may write to an entry under another name. */
 static bool may_be_entry(int fd)
 {
 	struct stat st;
@@ -336,7 +336,7 @@ size_t cache_adopt_kops(struct cache *c)
 	struct strv names = { 0 };
 	size_t n = 0;
 
-	/* its descriptor stays open, and may have been read before */
+	/* the directory stays open, and may have been read before */
 	if (c->writable &&
 	    (lseek(c->dir_fd, 0, SEEK_SET) < 0 || walk_names(a, c->dir_fd, &names) < 0))
 		return 0;

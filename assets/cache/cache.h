@@ -13,79 +13,75 @@
 
 struct cache;
 
-/* Open the cache in directory `dir` below root_fd, and make it with `create`; without, it is
- * open for reading only, and one that does not exist is empty. */
+/* Opens the cache in directory `dir` below root_fd; with `create`, makes the directory if needed. Without `create`,
+ * the cache is read-only, and a missing directory counts as an empty cache. */
 int cache_new(int root_fd, const char *dir, bool create, struct cache **ret,
 	      struct err *e) must_check;
-/* The same for the default directory, which is nodeup's by its name. If other users can write to
- * it, it is closed to them and its records are forgotten. cache_new refuses such a directory
- * (CONFIG). */
+/* Opens the default directory, which belongs to nodeup. If other users can write to it, closes it to them and drops
+ * its records; cache_new refuses such a directory (CONFIG). */
 int cache_new_own(int root_fd, const char *dir, bool create, struct cache **ret,
 		  struct err *e) must_check;
-/* Returns what was wrong with the cache when it was opened, for the report; NULL nothing. */
+/* Returns the fault that the cache had when it was opened, for the report; NULL: none. */
 const char *cache_remark(const struct cache *c);
-/* Make the names durable that entries and folders got since the last time, by one flush: SYSTEM. */
+/* Makes the new names of entries and folders durable, by one flush: SYSTEM. */
 int cache_settle(struct cache *c, struct err *e) must_check;
-/* Settle and release; NULL is fine. */
+/* Settles and releases it; NULL is fine. */
 void cache_free(struct cache *c);
 
-/* Take over the files of a kops that ran here before, but for what the cache has already; how many. kops 1.8
- * keeps DIR/<algo>:<hex>_<URL with odd characters made '_'>. Such a file becomes the entry of its digest by
- * rename; it has no record, so it is hashed before it is used. Source: kops 1.8.1 upup/pkg/fi/assetstore.go,
- * upup/pkg/fi/http.go. */
+/* Takes over the files that kops cached here, unless the cache has them already; returns their number. kops 1.8
+ * names them DIR/<algo>:<hex>_<URL with odd characters made '_'>. Such a file becomes an entry by rename. It has no
+ * record, so it is hashed before it is used. Source: kops 1.8.1 upup/pkg/fi/assetstore.go, upup/pkg/fi/http.go. */
 size_t cache_adopt_kops(struct cache *c);
-/* Take over what earlier versions left: archives that wait in a cache below root_fd, in memory (spool_dir NULL: none do),
- * and entries that share their bytes with installed files. Unpacked archives are removed. */
+/* Takes over leftovers of earlier versions: archives in a cache in memory below root_fd (spool_dir NULL: none), and
+ * entries that share their bytes with installed files. Removes unpacked archives. */
 void cache_adopt_older(struct cache *c, int root_fd, const char *spool_dir);
 
-/* The bytes that are read to tell whether an entry is right. */
+/* How many bytes to read to judge an entry. */
 enum cache_effort {
-	CACHE_BY_RECORD, /* nothing but metadata */
-	CACHE_BY_NEED,   /* an entry without a valid record, which gets one */
-	CACHE_BY_BYTES, /* all of it, whatever is on record: it may have been damaged on the disk since */
+	CACHE_BY_RECORD, /* none, only metadata */
+	CACHE_BY_NEED,   /* reads an entry without a valid record, which then gets a record */
+	CACHE_BY_BYTES, /* all entries, even those with a valid record: the disk may have damaged them */
 };
 
 enum cache_state {
 	CACHE_RIGHT,
 	CACHE_ABSENT,
-	CACHE_UNREAD,  /* of CACHE_BY_RECORD alone: it is there and has no record that counts */
-	CACHE_DAMAGED, /* it is wrong, or cannot be read any more: as good as absent */
-	CACHE_FAILED,  /* it cannot be told */
+	CACHE_UNREAD,  /* with CACHE_BY_RECORD: it exists without a valid record */
+	CACHE_DAMAGED, /* it is wrong or cannot be read: as good as absent */
+	CACHE_FAILED,  /* its state cannot be found */
 };
 
 struct cache_answer {
 	enum cache_state state;
-	uint64_t bytes; /* of CACHE_BY_RECORD alone */
+	uint64_t bytes; /* with CACHE_BY_RECORD only */
 };
 
-/* Returns whether there is an entry and whether it is right. Unless the record alone is asked, *e says what is
- * wrong with one that is not, and a damaged one is moved to DIR/damaged/<algo>-<hex>. It may be all that there is,
- * so it stays there until its digest is an entry again, and CACHE_BY_BYTES tells of it again. A cache open for
- * reading only is not changed. */
+/* Judges an entry. Except with CACHE_BY_RECORD, *e says what is wrong with it, and a damaged entry is moved to
+ * DIR/damaged/<algo>-<hex>. The moved file may be the only copy. So it stays there until the cache has a right entry
+ * again, and CACHE_BY_BYTES reports it each time. A read-only cache is not changed. */
 struct cache_answer cache_inspect(struct cache *c, const struct digest *d, enum cache_effort effort,
 				  struct err *e);
-/* Its entries; or those alone that have no record that counts, which would be hashed when they are used. */
+/* Lists its entries; unread_alone: those without a valid record, which are hashed when they are used. */
 size_t cache_list(const struct cache *c, struct arena *a, bool unread_alone, struct digest **ret);
-/* Returns whether a verified entry is there, by its record. */
+/* Returns whether a verified entry exists, according to its record. */
 bool cache_has(const struct cache *c, const struct digest *d);
-/* Open an entry that is right, by need, read-only. -ENOENT if it is absent; if it is damaged, too, with a text
- * that says so, and it is removed (never by a cache opened read-only). BUSY if a process is giving it away. While it is
- * open it is not given away. */
+/* Opens an entry read-only, after CACHE_BY_NEED. -ENOENT: it is absent or damaged (the text says so); a damaged
+ * entry is removed, unless the cache is read-only. BUSY: a process is giving it away. An open entry is not given
+ * away. */
 int cache_open(struct cache *c, const struct digest *d, int *ret_fd, struct err *e) must_check;
-/* Stage the entry itself in the place of an empty staging file, whose label it gets. It stays in the cache until it is
- * named, and is locked. False: it is to be copied, as the cache had it before, another process has asked for it, or a
- * rename does not get there. */
+/* Moves the entry itself into the place of an empty staging file, with that file's label. Until the stage gets its
+ * name, the entry stays in the cache, locked. False: the caller must copy the entry. Either the cache had it before
+ * this run, or another process uses it, or a rename cannot reach the place. */
 bool cache_give_away(struct cache *c, const struct digest *d, struct io_stage *s);
-/* Remove an entry that was copied to another file system, where cache_give_away would have given it away. */
+/* Removes an entry that was copied to another file system, if only that kept it from being given away. */
 void cache_let_go(struct cache *c, const struct digest *d);
-/* Inspects the entry of an asset whose use has failed with *e, where the disk may not give it back any more. Returns true
- * where it was damaged: it is taken away, and *e says so. */
+/* Checks the entry of an asset whose use failed with *e, as the disk may have damaged it. If so, removes it, says so
+ * in *e, and returns true. */
 bool cache_heal(struct cache *c, const struct asset *as, struct err *e);
 
-/* Returns whether the asset needs no signature, or its entry is known to have each that it or a twin names. */
+/* Returns whether the asset needs no signature, or a record says that all signatures of it and its twins were right. */
 bool cache_is_signed(const struct cache *c, const struct asset *as);
-/* Read the entry and check the signatures that the asset and its twins name, and note that all are
- * right. */
+/* Reads the entry, checks the signatures of the asset and its twins, and records that all are right. */
 int cache_check_signature(struct cache *c, const struct asset *as, struct err *e) must_check;
 
 /* Mark these as about to be used: no process trims them for an hour. The mtime of its record says when an entry was used last; it
@@ -96,14 +92,14 @@ void cache_note_use(struct cache *c, const struct digest *used, size_t n);
  * their maker removes them. Threads: one. */
 size_t cache_trim(struct cache *c, const struct digest *keep, size_t n_keep, uint64_t max);
 
-/* A new entry being written. */
+/* A new entry that is being written. */
 struct cache_entry;
-/* Begin an entry; cache_write adds to its end and hashes. */
+/* Begins an entry; cache_write appends to it and hashes. */
 int cache_begin(struct cache *c, const struct digest *d, struct cache_entry **ret,
 		struct err *e) must_check;
 int cache_write(struct cache_entry *en, const void *p, size_t n, struct err *e) must_check;
-/* Compare, fsync, publish, record. On a mismatch INTEGRITY with notes want/got/size; the bytes are
- * gone, as they are on any other failure but a full disk. Frees en in every case. */
+/* Compares the hash, then flushes, names and records the entry. On a mismatch fails with INTEGRITY and the notes
+ * want/got/size. Removes the bytes after every failure except a full disk. Always frees en. */
 int cache_commit(struct cache_entry *en, struct err *e) must_check;
-/* Drop it; NULL is fine. */
+/* Drops the entry; NULL is fine. */
 void cache_abort(struct cache_entry *en);

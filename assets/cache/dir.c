@@ -59,7 +59,7 @@ static int lock_fd(int fd, int operation)
 
 int cache_lock(const struct cache *c, bool exclusive)
 {
-	/* an open file of its own: flock'ed descriptors that share one do not exclude each other */
+	/* opens the directory anew: two locks do not exclude each other if their descriptors come from one open file */
 	int fd = io_open_at(c->dir_fd, ".", O_DIRECTORY);
 
 	if (fd >= 0 && lock_fd(fd, exclusive ? LOCK_EX : LOCK_SH) < 0) {
@@ -69,7 +69,7 @@ int cache_lock(const struct cache *c, bool exclusive)
 	return fd;
 }
 
-/* There is no room even for a name, so it is unknown how much more is wanted. */
+/* Fails because the disk has no room even for a name, so how much is missing is unknown. */
 static int no_room(const struct cache *c, int errnum, struct err *e)
 {
 	(void)err_fail(e, ERR_SYSTEM, errnum, "asset cache '%s': make a temporary file: %s", c->dir,
@@ -80,7 +80,7 @@ static int no_room(const struct cache *c, int errnum, struct err *e)
 int cache_make_tmp(struct cache *c, char ret_name[static CACHE_NAME_MAX], int *ret_fd,
 		   struct err *e)
 {
-	/* between making the name and locking it no other process may take it for a left-over */
+	/* holds the cache's lock, so that no other process takes the file for a leftover before it is locked */
 	autoclose int lock = cache_lock(c, false);
 
 	for (int i = 0; i < TRIES; i++) {
@@ -110,7 +110,7 @@ int cache_try_lock(int fd)
 	return lock_fd(fd, LOCK_EX | LOCK_NB);
 }
 
-/* Returns whether the maker of this name is gone. */
+/* Returns whether the process that made this file is gone. */
 static bool is_stale(int fd)
 {
 	struct stat st;
@@ -118,7 +118,7 @@ static bool is_stale(int fd)
 
 	if (r == 0)
 		return true;
-	/* this filesystem has no locks: the age decides */
+	/* without locks on this file system the age decides */
 	return r != -EWOULDBLOCK && fstat(fd, &st) == 0 && st.st_mtim.tv_sec < time(NULL) - STALE_S;
 }
 
@@ -144,8 +144,8 @@ static void clean_name(struct cache *c, int tmp, const char *name, time_t age)
 	lock = cache_lock(c, true);
 	stale = is_old(fd, age) && is_stale(fd);
 	cleanup_closep(&lock);
-	/* locked by us now; names in tmp/ are never used twice, and a process that opens a partial
-	 * file looks again, once it has the lock, whether the file still has its name */
+	/* this process holds the file's lock now. Names in tmp/ are never used twice, and a process that opens a
+	 * partial file checks its name again once it has the lock */
 	if (stale)
 		(void)walk_remove(tmp, name);
 }
@@ -179,7 +179,7 @@ bool cache_is_closed(const struct stat *st)
 
 bool cache_is_damage(int errnum)
 {
-	/* filesystems with checksums have names of their own for it */
+	/* file systems with checksums report damage by other error numbers */
 	return errnum == EIO || errnum == EBADMSG || errnum == EUCLEAN;
 }
 
@@ -197,7 +197,7 @@ int cache_take_name(const struct cache *c, const char *tmp, const char *name)
 {
 	if (renameat(c->dir_fd, tmp, c->dir_fd, name) == 0)
 		return 0;
-	/* a directory is neither an entry nor a record and must not have the name */
+	/* neither an entry nor a record is a directory, so a directory of this name is removed */
 	if (errno == EISDIR && walk_remove(c->dir_fd, name) == 0 &&
 	    renameat(c->dir_fd, tmp, c->dir_fd, name) == 0)
 		return 0;
@@ -235,7 +235,7 @@ int cache_put(struct cache *c, const char *name, const char *text, size_t n, int
 	return r;
 }
 
-/* -1 also in a cache whose records do not count. */
+/* Opens a record; -1 also if the records of this cache do not count. */
 static int open_record(const struct cache *c, const char *name)
 {
 	return c->writable || !c->doubted ? io_open_at(c->dir_fd, name, O_NOFOLLOW) : -1;
@@ -249,7 +249,7 @@ bool cache_read(const struct cache *c, const char *name, struct buf *b)
 	return fd >= 0 && io_read_fd(fd, name, b, &ignored) >= 0;
 }
 
-/* Returns whether a record holds this text and nothing else. */
+/* Returns whether a record holds exactly this text. */
 static bool says(const struct cache *c, const char *name, const char *text, size_t n)
 {
 	autoclose int fd = open_record(c, name);
@@ -307,7 +307,7 @@ void cache_record(struct cache *c, const struct digest *d, const struct stat *st
 	char name[CACHE_NAME_MAX], text[CACHE_RECORD_MAX];
 	size_t n = render_record(st, text);
 
-	/* without a record the entry is hashed once more: no reason to fail */
+	/* without a record the entry is hashed once more; that is no failure */
 	(void)cache_put(c, cache_side_name("verified", d, name), text, n, NULL);
 }
 

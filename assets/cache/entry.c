@@ -22,20 +22,20 @@ enum {
 	ROOM_KNOWN = 256 * 1024,
 	ROOM_UNKNOWN = 4096,
 	RESERVE_LEAST = 64 * 1024 * 1024,
-	RESERVE_PART = 20, /* of the whole file system */
+	RESERVE_PART = 20, /* part of the whole file system */
 };
 
 struct cache_entry {
 	struct cache *cache;
 	struct digest want;
 	struct digest_ctx *sum;
-	char tmp[CACHE_NAME_MAX]; /* its name until it is published, "" then */
+	char tmp[CACHE_NAME_MAX]; /* its name until it is published; then "" */
 	int fd;
 	struct cache_origin origin;
 	struct cache_map map;
 	struct spans have;
-	uint64_t followed, behind; /* hashed, and of that handed to the disk */
-	bool lost; /* its fsync failed: what reads as right may not be on the disk */
+	uint64_t followed, behind; /* bytes hashed, and bytes of these given to the disk */
+	bool lost; /* its fsync failed: bytes that read right may not be on the disk */
 };
 
 static const struct cache_origin no_origin = { .total = -1 };
@@ -70,8 +70,8 @@ int cache_begin(struct cache *c, const struct digest *d, struct cache_entry **re
 	return 0;
 }
 
-/* "1: FLOCK  ADVISORY  WRITE 1234 08:01:131 0 EOF": the inode alone, as some filesystems' devices are
- * not those of their files. 0 if it is another line. */
+/* Reads the process of "1: FLOCK  ADVISORY  WRITE 1234 08:01:131 0 EOF". Compares the inode alone, as some file
+ * systems report other devices. Returns 0 for another line. */
 static int pid_of_line(char *line, uint64_t ino)
 {
 	char *words[8] = { 0 }, *rest = line, *end;
@@ -106,7 +106,7 @@ static void find_program(struct cache_writer *w)
 	w->name[strcspn(w->name, "\n")] = '\0';
 }
 
-/* The process that holds the lock of this file. Source: proc_locks(5). */
+/* Finds the process that holds this file's lock. Source: proc_locks(5). */
 static struct cache_writer writer_of(int fd)
 {
 	struct cache_writer w = { 0 };
@@ -123,7 +123,7 @@ static struct cache_writer writer_of(int fd)
 	return w;
 }
 
-/* Returns whether the file that was opened and locked still has this name, and no other. */
+/* Returns whether the opened and locked file still has this name, and no other. */
 static bool is_ours(const struct cache *c, const char *name, int fd)
 {
 	struct stat opened, named;
@@ -134,14 +134,16 @@ static bool is_ours(const struct cache *c, const char *name, int fd)
 	       named.st_ino == opened.st_ino && named.st_dev == opened.st_dev;
 }
 
-/* As long as that is open, the other process does not give away what it makes of the file. */
+/* Asks for the entry that the other process makes of this file. While the descriptor is open, that process does not
+ * give the entry away. */
 static int keep_asking(int *fd)
 {
 	(void)cache_ask(*fd);
 	return TAKE_FD(*fd);
 }
 
-/* The partial file of this name, locked; -EWOULDBLOCK when another has it, < 0 when it cannot be had. */
+/* Opens and locks the partial file of this name. -EWOULDBLOCK: another process has locked it; another value < 0: it
+ * cannot be opened. */
 static int open_partial(struct cache *c, const char *name, struct cache_writer *other)
 {
 	for (int i = 0; i < TRIES; i++) {
@@ -159,7 +161,7 @@ static int open_partial(struct cache *c, const char *name, struct cache_writer *
 			return locked;
 		if (fd >= 0 && is_ours(c, name, fd))
 			return TAKE_FD(fd);
-		/* published or swept between opening and locking; or a link, which nodeup never makes here */
+		/* published or removed between opening and locking; or a link, which nodeup never makes here */
 		if (fd < 0 && errno != ELOOP && errno != EISDIR && errno != ENXIO)
 			return -errno;
 		if (fd < 0 && walk_remove(c->dir_fd, name) < 0)
@@ -218,7 +220,7 @@ int cache_restart(struct cache_entry *en, struct err *e)
 	struct stat st;
 
 	cache_map_clear(en->cache, &en->map);
-	/* the close of a file that was emptied waits until its bytes are on the disk: spare a new one that */
+	/* closing a file that was emptied waits for its bytes to reach the disk; a new file is not emptied */
 	if (fstat(en->fd, &st) < 0 || (st.st_size > 0 && ftruncate(en->fd, 0) < 0))
 		return err_sys(e, "empty '%s/%s'", en->cache->dir, en->tmp);
 	spans_done(&en->have);
@@ -229,7 +231,7 @@ int cache_restart(struct cache_entry *en, struct err *e)
 	return 0;
 }
 
-/* Returns how many of its bytes have a place on the disk, written or not. */
+/* Returns how many of its bytes have room on the disk, written or not. */
 static uint64_t placed_bytes(const struct cache_entry *en)
 {
 	struct stat st;
@@ -260,7 +262,7 @@ bool cache_is_greedy(const struct cache_entry *en, uint64_t *ret_free)
 	uint64_t reserve;
 	struct statvfs fs;
 
-	/* a small asset may have the last bytes of a disk: when that is full, it says so itself */
+	/* a small asset may take the last room of a disk; if the disk is full, its own write fails */
 	if (en->origin.total >= 0 || en->have.sum < RESERVE_LEAST || fstatvfs(en->fd, &fs) < 0)
 		return false;
 	reserve = (uint64_t)fs.f_blocks * fs.f_frsize / RESERVE_PART;
@@ -300,7 +302,7 @@ int cache_write_at(struct cache_entry *en, uint64_t at, const void *p, size_t n,
 {
 	const uint64_t begin = at, end = at + n;
 
-	/* bytes that were read back and hashed must never change any more */
+	/* bytes that were read back and hashed must never change again */
 	for (at = spans_missing(&en->have, at); at < end; at = spans_missing(&en->have, at)) {
 		uint64_t stop = spans_present(&en->have, at);
 		off_t done = (off_t)at;
@@ -324,7 +326,7 @@ int cache_write_at(struct cache_entry *en, uint64_t at, const void *p, size_t n,
 	return 0;
 }
 
-/* Begin the writing early, so that the fsync at the end has little to wait for. */
+/* Begins to write early, so that the final fsync has little to wait for. */
 static void write_behind(struct cache_entry *en)
 {
 	if (en->followed - en->behind < WRITE_BEHIND)
@@ -364,7 +366,7 @@ int cache_follow(struct cache_entry *en, void *p, size_t n, struct extract_piece
 		got = pread(en->fd, p, n, (off_t)en->followed);
 	while (got < 0 && errno == EINTR);
 	if (got == 0)
-		errno = EIO; /* bytes that were stored are gone */
+		errno = EIO; /* stored bytes have gone */
 	if (got <= 0)
 		return err_sys(e, "read '%s/%s'", en->cache->dir, en->tmp);
 	*ret = (struct extract_piece){ p, (size_t)got, en->fd, (off_t)en->followed };
@@ -404,7 +406,7 @@ static int publish_entry(struct cache_entry *en, struct err *e)
 	struct stat st;
 	int r;
 
-	/* bytes that were not hashed do not belong to it */
+	/* bytes that were not hashed are not part of it */
 	if (ftruncate(en->fd, (off_t)en->followed) < 0 || fchmod(en->fd, 0444) < 0)
 		return err_sys(e, "end '%s/%s'", c->dir, en->tmp);
 	en->lost = fsync(en->fd) < 0;
@@ -430,7 +432,7 @@ static int publish_entry(struct cache_entry *en, struct err *e)
 
 static void release_entry(struct cache_entry *en, bool keep)
 {
-	/* the lock is held until the descriptor is closed */
+	/* closing the descriptor releases the lock */
 	if (en->tmp[0] && !keep)
 		(void)unlinkat(en->cache->dir_fd, en->tmp, 0);
 	if (!keep)

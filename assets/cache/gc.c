@@ -9,8 +9,7 @@
 #include "assets/cache/map.h"
 #include "nodeup/base/walk.h"
 
-/* Runs touch the entries they need when they start. Keep anything touched within the last hour: it may be
- * in use. */
+/* A run touches the entries it needs at its start. Entries touched within the last hour stay: they may be in use. */
 enum { RECENT_S = 3600, RENEW_S = RECENT_S / 2 };
 
 struct folder;
@@ -46,7 +45,7 @@ static uint64_t bytes_of(int dir_fd, const char *name, const struct stat *st)
 						: -1;
 	struct err ignored;
 
-	/* a folder that cannot be read is not counted */
+	/* a folder that cannot be read counts as empty */
 	if (fd >= 0 && walk_below(fd, &walk, &ignored) < 0)
 		return sum;
 	return sum + (uint64_t)st->st_blocks * 512;
@@ -59,7 +58,7 @@ static bool evict_damaged(struct cache *c, const struct digest *d)
 	return walk_remove(c->dir_fd, cache_side_name("damaged", d, name)) == 0;
 }
 
-/* Unless another process uses it. */
+/* Removes it, unless another process uses it. */
 static bool evict_partial(struct cache *c, const struct digest *d)
 {
 	char name[CACHE_NAME_MAX], map[CACHE_NAME_MAX];
@@ -83,19 +82,19 @@ static bool evict_entry(struct cache *c, const struct digest *d)
 }
 
 static const struct folder {
-	const char *name; /* NULL: one for each algorithm */
-	bool dashed;      /* "sha1-<hex>" is in it; otherwise "<hex>" */
-	bool by_arrival;  /* its ctime says when it was used last, else its mtime */
+	const char *name; /* NULL: one folder for each algorithm */
+	bool dashed;      /* its files are called "sha1-<hex>"; else "<hex>" */
+	bool by_arrival;  /* its ctime is the last use; else its mtime */
 	bool (*evict)(struct cache *c, const struct digest *d);
 } folders[] = {
 	{ NULL, false, true, evict_entry },
-	/* unfinished downloads, without the little that is written down of them */
+	/* unfinished downloads; their small maps do not count */
 	{ "partial", true, false, evict_partial },
-	/* for a person to look at */
+	/* kept for a person to look at */
 	{ "damaged", true, true, evict_damaged },
 };
 
-/* False for what is gone. */
+/* Returns false if the file is gone. */
 static bool measure_one(const struct cache *c, const struct folder *f, struct used *u)
 {
 	const struct digest *d = &u->digest;
@@ -112,7 +111,7 @@ static bool measure_one(const struct cache *c, const struct folder *f, struct us
 	u->last = f->by_arrival ? st.st_ctime : st.st_mtime;
 	if (f->dashed)
 		return true;
-	/* without a record: since it came */
+	/* an entry without a record counts as used when it came */
 	if (fstatat(c->dir_fd, cache_side_name("verified", d, name), &st, AT_SYMLINK_NOFOLLOW) == 0)
 		u->last = st.st_mtime;
 	return true;

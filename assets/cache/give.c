@@ -9,9 +9,9 @@
 #include "nodeup/base/print.h"
 #include "nodeup/base/str.h"
 
-/* An entry is given away under a lock of its own: who opens it has that shared (cache_ask). So has a process that
- * waits for the one which fetches it, as the part that arrives becomes the entry. Locks are of open file
- * descriptions: the flock that a writer of the part has is another one. */
+/* An entry is given away under a lock of its own. A process that opens the entry holds that lock shared (cache_ask).
+ * So does a process that waits while another one fetches the entry, since the arriving part becomes the entry. These
+ * are locks of open file descriptions; the flock of a part's writer is separate. */
 
 enum { LABEL_MAX = 1024, NAMES_MAX = 4096 };
 
@@ -77,11 +77,11 @@ bool cache_ask(int fd)
 {
 	const int r = lock_file(fd, F_RDLCK);
 
-	/* without locks nothing is given away */
+	/* without locks no entry is given away */
 	return r != -EAGAIN && r != -EACCES;
 }
 
-/* Open the entry, and lock it against all who would ask for it from now on. -1: it stays. */
+/* Opens the entry and locks it against later users. -1: it stays. */
 static int open_locked(struct cache *c, const struct digest *d)
 {
 	char name[CACHE_NAME_MAX];
@@ -94,18 +94,18 @@ static int open_locked(struct cache *c, const struct digest *d)
 	if (fd < 0)
 		return -1;
 	if (lock_file(fd, F_WRLCK) < 0) {
-		/* for good: what was asked for once is in use */
+		/* final: another process has asked for the entry and uses it */
 		cache_note_fate(c, d, CACHE_KEPT);
 		return -1;
 	}
-	/* another process may have put its own in that place, which this one has not made */
+	/* another process may have put an entry of its own in place of this process's */
 	if (fstat(fd, &st) < 0 || st.st_nlink != 1 || !cache_is_recorded(c, d, &st) ||
 	    fstatat(c->dir_fd, name, &named, AT_SYMLINK_NOFOLLOW) < 0 || named.st_ino != st.st_ino)
 		return -1;
 	return TAKE_FD(fd);
 }
 
-/* The mount that a file is on, as rename(2) goes across none; 0: Linux before 5.8 does not tell. */
+/* Returns the id of a file's mount, as rename(2) does not cross mounts; 0: Linux before 5.8 does not tell it. */
 static uint64_t mount_of(int fd)
 {
 	struct statx st;
@@ -115,7 +115,7 @@ static uint64_t mount_of(int fd)
 		       : 0;
 }
 
-/* Have the extended attributes that a file which is made beside the target has: its label. */
+/* Copies the extended attributes that a new file beside the target would have, such as its label. */
 static bool dress(int fd, int like)
 {
 	static const char label[] = "security.selinux";

@@ -50,7 +50,7 @@ static bool parse_origin(const char **p, struct cache_origin *ret)
 	return cache_take_line(p, word, sizeof(word)) && strcmp(word, "end") == 0;
 }
 
-/* One run; false for a line that does not read back as it was written. */
+/* Reads one run. False for a line that is not written exactly as a run is rendered. */
 static bool parse_run(const char *p, size_t n, struct span *ret)
 {
 	char again[RUN_LINE + 1];
@@ -81,8 +81,8 @@ const char *cache_map_name(const struct digest *d, char out[static CACHE_NAME_MA
 	return out;
 }
 
-/* Bytes that came after the last line was written made the file longer: they are the last run's, as
- * every run is written down before its first byte. */
+/* Bytes that arrived after the last line was written made the file longer. They belong to the last run, since each
+ * run is noted before its first byte. */
 static void mend_last(struct cache_map *m, uint64_t size, int64_t total)
 {
 	struct span *last = NULL;
@@ -94,7 +94,7 @@ static void mend_last(struct cache_map *m, uint64_t size, int64_t total)
 		last->end = size;
 }
 
-/* Returns the end of the bytes of a run that are on the disk. */
+/* Returns the end of a run's bytes that are on the disk. */
 static uint64_t solid_end(int data, const struct span *s)
 {
 	off_t hole = lseek(data, (off_t)s->first, SEEK_HOLE);
@@ -115,7 +115,7 @@ static bool take_runs(struct cache_map *m, int data, int64_t total, struct spans
 
 		if (total >= 0 && s.end > (uint64_t)total)
 			return false;
-		/* the map may outlive a loss of power that the last of the data did not */
+		/* after a power loss the map may be newer than the data */
 		if (s.end > (uint64_t)st.st_size)
 			s.end = (uint64_t)st.st_size;
 		if (s.end <= s.first)
@@ -175,7 +175,7 @@ void cache_map_save(struct cache *c, struct cache_map *m, const struct cache_ori
 	m->begin = begin;
 }
 
-/* When it fails for another reason than lack of room, nothing is written down any more. */
+/* After a failure other than lack of room, stops writing the map. */
 static int write_run(struct cache_map *m, size_t i)
 {
 	char line[RUN_LINE + 1];
@@ -201,7 +201,7 @@ int cache_map_run(struct cache_map *m, uint64_t first, size_t *ret)
 {
 	int r;
 
-	/* mostly one of the youngest runs grows */
+	/* begins with the newest runs, since one of them grows in most cases */
 	for (size_t i = m->n; i > 0; i--)
 		if (m->runs[i - 1].span.end == first) {
 			*ret = i - 1;
@@ -227,7 +227,7 @@ void cache_map_grow(struct cache_map *m, size_t run, uint64_t end)
 	if (now - r->written_ns < CACHE_LINE_MS * DUR_MS)
 		return;
 	r->written_ns = now;
-	/* without room for this line the file itself says how far its last run goes */
+	/* if this line cannot be written, the file's size shows where the last run ends */
 	(void)write_run(m, run);
 }
 

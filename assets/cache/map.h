@@ -1,9 +1,9 @@
-/* map.h - which bytes a partial file has, written down beside it: DIR/partial/<algo>-<hex>.from
- * It begins with what the object is. Each run of bytes has a line, which is rewritten in place while the run
- * grows, at most every CACHE_LINE_MS, so that a kill loses no run and little of its end. A line that a power cut tore is
- * not believed. Nor are bytes where the file has a hole: they did not get to the disk.
- * Owner: the entry. Errors: none; what is not written down costs a download after a restart.
- * Units: bytes. Threads: one user at a time.
+/* map.h - the map of a partial file's bytes, in a file beside it: DIR/partial/<algo>-<hex>.from
+ * It begins with the object's identity. Each run of bytes has a line, rewritten in place while the run grows, at
+ * most every CACHE_LINE_MS. So a kill loses no run and little of its end. Lines torn by a power cut are ignored. So
+ * are bytes where the file has a hole: they did not reach the disk.
+ * Owner: the entry. Errors: none; a byte that is not noted is downloaded again after a restart. Units: bytes.
+ * Threads: one user at a time.
  * Tests: test_cache.c. */
 #pragma once
 
@@ -14,32 +14,33 @@ enum { CACHE_LINE_MS = 20 };
 
 struct cache_run {
 	struct span span;
-	uint64_t written;   /* its end as the line has it */
-	int64_t written_ns; /* since when */
+	uint64_t written;   /* its end in the line on disk */
+	int64_t written_ns; /* time of that line */
 };
 
 struct cache_map {
-	char name[CACHE_NAME_MAX]; /* "" nothing is written down */
+	char name[CACHE_NAME_MAX]; /* "": no map is written */
 	int fd;                    /* -1: nothing is yet */
-	int full;                  /* there was no room to write it down: why, an errno; else 0 */
-	off_t begin;               /* the place of its first run's line */
+	int full;                  /* the errno for which there was no room for the map; else 0 */
+	off_t begin;               /* offset of the first run's line */
 	struct cache_run *runs;
 	size_t n, max;
 };
 
-/* "partial/<algo>-<hex>.from". */
+/* Returns "partial/<algo>-<hex>.from". */
 const char *cache_map_name(const struct digest *d, char out[static CACHE_NAME_MAX]);
-/* Read the map of the partial file `data`; false when there is none that can be believed. */
+/* Reads the map of the partial file `data`; false if there is no valid one. */
 bool cache_map_load(struct cache *c, struct cache_map *m, int data, struct cache_origin *ret_origin,
 		    struct spans *ret_have);
-/* Write the whole map anew, for this object. */
+/* Writes the whole map anew, for this object. */
 void cache_map_save(struct cache *c, struct cache_map *m, const struct cache_origin *o);
-/* The run that goes on at this byte, or a new one. A negative errno when there is no room to write that
- * down: then its bytes must not be stored, or others would be taken for them later. */
+/* Returns the run that ends at this byte, or begins a new one. A negative errno: there is no room to note the run.
+ * Then the caller must not store its bytes, which would later count as bytes of another run. */
 int cache_map_run(struct cache_map *m, uint64_t first, size_t *ret) must_check;
-/* Note that the run has grown up to `end`; it is written down when it grows once more after a while, or when the map is released. */
+/* Notes that the run has grown up to `end`. It is written down when the run grows again some time later, or when the
+ * map is released. */
 void cache_map_grow(struct cache_map *m, size_t run, uint64_t end);
-/* Remove it, and forget all runs. */
+/* Removes the map, and forgets all runs. */
 void cache_map_clear(struct cache *c, struct cache_map *m);
-/* Write down what grew since, and release. */
+/* Writes the newest ends, and releases the map. */
 void cache_map_done(struct cache_map *m);

@@ -92,7 +92,7 @@ void cache_mismatches_note(struct cache *c, const struct digest *d, const char *
 		(void)buf_addf(&b, "%s\n%s\n%s\n%s\n%" PRIu64 "\n", w->v[i].url, w->v[i].got,
 			       w->v[i].etag, w->v[i].modified, w->v[i].size);
 	(void)buf_adds(&b, last_line);
-	/* without a record the file is downloaded again: no reason to fail */
+	/* without a record the file is downloaded again; that is no failure */
 	(void)cache_put(c, cache_side_name("wrong", d, name), buf_str(&b), b.len, NULL);
 }
 

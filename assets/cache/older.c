@@ -7,14 +7,14 @@
 #include "assets/cache/entry.h"
 #include "nodeup/base/walk.h"
 
-/* Take over what versions of before 2027 left: an entry may share its bytes with an installed file (a note in `lent/` says so),
- * archives may wait in a cache of their own in memory, and what they unpacked is in `unpacked/`, with records in `verified/`.
- * A file of a tree that is another name of an installed one loses that name alone. */
+/* Takes over leftovers of versions before 2027. An entry may share its bytes with an installed file (a note in
+ * `lent/` says so). Archives may wait in a separate cache in memory; unpacked ones are in `unpacked/`, with records
+ * in `verified/`. If a leftover is also an installed file, only its name in the cache is removed. */
 
 static const char lent[] = "lent", unpacked[] = "unpacked", verified[] = "verified";
 
-/* Copy an entry that has a second name, as a writer to the installed file would reach it. A file that was written
- * to is no entry. */
+/* Copies an entry that has a second name, since writes to the installed file would reach it. A file that was written
+ * to is not an entry any more. */
 static void part_entry(struct cache *c, const struct digest *d)
 {
 	char name[CACHE_NAME_MAX];
@@ -28,7 +28,7 @@ static void part_entry(struct cache *c, const struct digest *d)
 	(void)unlinkat(c->dir_fd, cache_side_name(lent, d, name), 0);
 }
 
-/* Move the archives to the cache; false: one could not be, and waits for the next run. */
+/* Moves the archives to the cache. False: an archive could not be moved, and waits for the next run. */
 static bool move_in(struct cache *c, struct cache *spool)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -61,7 +61,7 @@ static void remove_trees(struct cache *c)
 		for (size_t k = 0; k < ARRAY_LEN(endings); k++)
 			if (str_has_suffix(names.v[i], endings[k]))
 				(void)unlinkat(fd, names.v[i], 0);
-	/* last, as it says that there is anything to be removed */
+	/* last: as long as it exists, a next run continues here */
 	(void)walk_remove(c->dir_fd, unpacked);
 }
 

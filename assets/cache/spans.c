@@ -4,7 +4,7 @@
 #include <string.h>
 #include "nodeup/base/mem.h"
 
-/* The first span that ends at or behind `at`. */
+/* Returns the first span that ends at `at` or later. */
 static size_t find_span(const struct spans *s, uint64_t at)
 {
 	size_t low = 0, high = s->n;

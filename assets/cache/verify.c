@@ -13,7 +13,7 @@ enum { SIGNATURES_MAX = 64 * 1024, TRIES = 4 };
 struct query {
 	const struct digest *digest;
 	enum cache_effort effort;
-	bool remove; /* when it is damaged; else it is moved to damaged/, as it may be all that there is */
+	bool remove; /* removes a damaged entry; else moves it to damaged/, as it may be the only copy */
 };
 
 static enum cache_state say_absent(const struct cache *c, const struct query *q, struct err *e)
@@ -22,7 +22,7 @@ static enum cache_state say_absent(const struct cache *c, const struct query *q,
 	struct stat st;
 
 	cache_entry_name(q->digest, name);
-	/* it was found damaged, in this run or an earlier one, and did not come back since */
+	/* the entry was found damaged, now or in an earlier run, and the cache has no right one yet */
 	if (c->dir_fd >= 0 && q->effort == CACHE_BY_BYTES &&
 	    fstatat(c->dir_fd, cache_side_name("damaged", q->digest, other), &st,
 		    AT_SYMLINK_NOFOLLOW) == 0) {
@@ -35,8 +35,8 @@ static enum cache_state say_absent(const struct cache *c, const struct query *q,
 	return CACHE_ABSENT;
 }
 
-/* Takes the name from the entry that was found wrong, and its record, unless another process has replaced it since.
- * Returns what became of it, for the message. */
+/* Removes the name of the wrong entry, and its record, unless another process has replaced it meanwhile. Returns the
+ * outcome, for the message. */
 static const char *take_away(struct cache *c, const struct query *q, const struct stat *wrong)
 {
 	char name[CACHE_NAME_MAX], other[CACHE_NAME_MAX];
@@ -49,7 +49,7 @@ static const char *take_away(struct cache *c, const struct query *q, const struc
 	cache_note_fate(c, q->digest, CACHE_KEPT);
 	(void)unlinkat(c->dir_fd, cache_side_name("verified", q->digest, other), 0);
 	if (q->remove) {
-		/* a file that a disk in trouble cannot remove may still lose its name */
+		/* a failing disk may refuse to remove a file, and still rename it */
 		if (walk_remove(c->dir_fd, name) < 0)
 			(void)renameat(c->dir_fd, name, c->dir_fd,
 				       cache_side_name("tmp", q->digest, other));
@@ -73,7 +73,7 @@ static enum cache_state give_up_entry(struct cache *c, const struct query *q, co
 	return CACHE_DAMAGED;
 }
 
-/* Hash an entry. One that is right and had no record gets one, unless all entries are hashed anyway. */
+/* Hashes an entry. If it is right and has no record, it gets one, unless all entries are hashed anyway. */
 static enum cache_state hash_entry(struct cache *c, const struct query *q, int fd,
 				   const struct stat *st, struct err *e)
 {
@@ -91,18 +91,18 @@ static enum cache_state hash_entry(struct cache *c, const struct query *q, int f
 		return give_up_entry(c, q, st, 0, e);
 	if (!c->writable || q->effort == CACHE_BY_BYTES)
 		return CACHE_RIGHT;
-	/* bytes that read as right may be in memory alone, and the kernel says so once */
+	/* right bytes may be in memory alone, and the kernel reports a failed write only once */
 	if (fsync(fd) < 0)
 		return give_up_entry(c, q, st, errno, e);
-	/* the record says "and durable"; of a file that changed meanwhile it would say nothing true */
+	/* the record says "and durable", which would be false for a file that changed meanwhile */
 	if (fstat(fd, &after) == 0 && after.st_ctim.tv_sec == st->st_ctim.tv_sec &&
 	    after.st_ctim.tv_nsec == st->st_ctim.tv_nsec)
 		cache_record(c, d, &after);
 	return CACHE_RIGHT;
 }
 
-/* Another user may still have the file open for writing, and change it after it is hashed. So a copy
- * becomes the entry, and is hashed on its way. */
+/* Another user may still have the file open for writing and change it after it is hashed. So a copy becomes the
+ * entry, hashed on the way. */
 static enum cache_state take_over(struct cache *c, const struct query *q, const struct stat *st,
 				  int *fd, struct err *e)
 {
@@ -119,7 +119,7 @@ static enum cache_state take_over(struct cache *c, const struct query *q, const 
 	return CACHE_FAILED;
 }
 
-/* The state of an entry that cannot be opened. */
+/* Judges an entry that cannot be opened. */
 static enum cache_state judge_unopened(struct cache *c, const struct query *q, int errnum,
 				       struct err *e)
 {
@@ -130,12 +130,12 @@ static enum cache_state judge_unopened(struct cache *c, const struct query *q, i
 	if (errnum == ENOENT)
 		return say_absent(c, q, e);
 	if (errnum == ELOOP && q->effort != CACHE_BY_BYTES) {
-		/* a link where an entry belongs */
+		/* a link in an entry's place */
 		if (c->writable)
 			(void)unlinkat(c->dir_fd, name, 0);
 		return say_absent(c, q, e);
 	}
-	/* its directory can still be read: the file's own place cannot */
+	/* its directory can be read, but not the file itself */
 	if ((errnum == ELOOP || cache_is_damage(errnum)) &&
 	    fstatat(c->dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
 		return give_up_entry(c, q, &st, errnum == ELOOP ? 0 : EIO, e);
@@ -144,8 +144,9 @@ static enum cache_state judge_unopened(struct cache *c, const struct query *q, i
 	return CACHE_FAILED;
 }
 
-/* Open the entry of this name and ask for it. It may have become an installed file before that, which others may write to:
- * so it must have its name still. -errno; -EBUSY: it is just given away. */
+/* Opens the entry of this name and asks for it. Another process may have made it an installed file meanwhile, to
+ * which others may write. So the opened file must still have its name. -errno; -EBUSY: it is being given away right
+ * now. */
 static int open_asked(const struct cache *c, const char *name, struct stat *ret_st)
 {
 	for (int i = 0; i < TRIES; i++) {
@@ -224,7 +225,7 @@ size_t cache_list(const struct cache *c, struct arena *a, bool unread_alone, str
 	size_t n = 0;
 
 	*ret = NULL;
-	/* entries of a folder that cannot be listed are looked at when they are used */
+	/* entries of a folder that cannot be listed are checked when they are used */
 	for (enum digest_algo algo = 0; algo < DIGEST_ALGO_MAX; algo++) {
 		struct digest *in;
 		const size_t n_in = cache_digests_in(c, a, digest_algo_name(algo), false, &in);
@@ -248,11 +249,11 @@ int cache_open(struct cache *c, const struct digest *d, int *ret_fd, struct err 
 	return open_entry(c, &q, ret_fd, e) == CACHE_RIGHT ? 0 : err_code(e);
 }
 
-/* Signatures: a record DIR/signed/<algo>-<hex> names signature and key, on a line for each signature that the
- * documents have of these bytes. The entry has the bytes that its name says, so the record holds as long
- * as both are the same. */
+/* Signatures: a record DIR/signed/<algo>-<hex> has a line for each signature that the documents give for these
+ * bytes; the line stands for the signature and its key. An entry's bytes never change, so the record holds while
+ * signature and key are the same. */
 
-/* A digest of all that the verdict on a signature depends on, but for the bytes that it signs. */
+/* Returns a digest of everything that decides whether a signature is right, except the signed bytes. */
 static const char *record_of(const struct asset *as, char hex[static DIGEST_TEXT_MAX])
 {
 	const struct signature *s = as->signature;
@@ -319,7 +320,7 @@ int cache_check_signature(struct cache *c, const struct asset *as, struct err *e
 			return err_wrap(e, "%s", twin->where);
 		(void)buf_addf(&records, "%s\n", record_of(twin, hex));
 	}
-	/* without a record it is checked again */
+	/* without a record the signature is checked again */
 	if (c->writable)
 		(void)cache_put(c, cache_side_name("signed", &as->digest, name), buf_str(&records),
 				records.len, NULL);

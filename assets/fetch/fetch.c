@@ -89,7 +89,7 @@ static void tell_nobody(void *arg, int r, const struct err *e)
 	(void)e;
 }
 
-/* Whoever starts it has it from now on. The lock is held. */
+/* Gives the job to the caller who starts it. The lock is held. */
 static void hand_over(struct fetch_job *j)
 {
 	struct fetch_waiter **p = &j->waiters;
@@ -147,7 +147,7 @@ void fetch_start(struct fetcher *f, const struct asset *as, fetch_done_fn *done,
 		fetch_job_add_mirrors(j, as);
 		fetch_run_begin(j);
 	} else {
-		j->news = true; /* only the thread that moves the job may touch its mirrors */
+		j->news = true; /* only the thread that moves the job may change its mirrors */
 	}
 	fetch_unlock(f);
 }
@@ -199,7 +199,7 @@ bool fetch_has_refused(struct fetcher *f, const struct asset *as, struct err *e)
 
 	fetch_lock(f);
 	j = find_job(f, &as->digest);
-	/* the name says how the archive is unpacked, and the message quotes it */
+	/* the name decides how the archive is unpacked, and the message quotes it */
 	refused = j && j->refused && str_eq(j->archive->name, as->name);
 	if (refused)
 		*e = *j->refused;

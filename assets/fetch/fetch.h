@@ -1,8 +1,8 @@
-/* fetch.h - bring assets into the cache: mirrors, retries, one verdict each
- * All assets that are asked for move at once, and share what is learned of mirrors. README.md has the
- * policy: order of mirrors, ranges, retries, slow and wrong mirrors.
- * An HTTP status, a short body, an empty body and a wrong hash are four different messages, each with
- * URL, attempt, size, and the hashes where they apply (notes want, got, size, url, why, mirror).
+/* fetch.h - brings assets into the cache, with mirrors, retries, and one verdict for each asset
+ * All requested assets move at once and share what is learned about mirrors. README.md has the policy: order of
+ * mirrors, ranges, retries, slow and wrong mirrors. An HTTP status, a short body, an empty body and a wrong hash
+ * have four different messages, each with URL, attempt, size, and the hashes where they apply (notes want, got,
+ * size, url, why, mirror).
  * Owner: the fetcher owns its jobs. Errors: NET, INTEGRITY, SYSTEM. Units: bytes, ns.
  * Threads: all functions; `done` is called on the net thread.
  * Tests: test_fetch.c, test_fetch_meanwhile.c, test_fetch_members.c, test_fetch_parts.c. */
@@ -13,41 +13,43 @@
 
 struct fetcher;
 
-/* 0: the default. */
+/* 0 means the default. */
 struct fetch_opts {
 	uint64_t
-		range_bytes; /* of one request at first, 8 MiB; an eighth to four times that by rate */
-	size_t connections;        /* in all, 15 */
-	size_t job_connections;    /* of one asset, 8 */
-	size_t mirror_connections; /* of one asset with one mirror, 6 */
-	int64_t patience_ns;       /* with a slow mirror before another helps, 3 s */
-	int64_t stuck_ns;          /* with another process that gets next to nothing, 60 s */
+		range_bytes; /* of a first request, 8 MiB; later an eighth to four times that, by the rate */
+	size_t connections;        /* in all; default 15 */
+	size_t job_connections;    /* for one asset; default 8 */
+	size_t mirror_connections; /* for one asset with one mirror; default 6 */
+	int64_t patience_ns; /* time that a slow mirror has before another helps; default 3 s */
+	int64_t stuck_ns; /* how long another process may fetch next to nothing before this one fetches too;
+				    * default 60 s */
 };
 
 struct fetch_status {
 	int64_t bytes, total; /* total -1 unknown */
 	unsigned int attempt; /* from 1 */
-	char url[256];        /* current or last mirror, public form */
-	char last_error[256]; /* of any mirror; "" none */
+	char url[256];        /* current or last mirror, without secrets */
+	char last_error[256]; /* from any mirror; "" none */
 	int64_t next_try_ns;  /* monotonic; 0 while moving */
-	int64_t waited_ns;    /* between attempts, in all */
-	char other[64];       /* another process that fetches it, and is waited for; "" none */
-	int64_t since_ns;     /* since when, monotonic */
-	int64_t unpacker_ns; /* monotonic: since when a worker waits for the unpacker; 0 it does not */
+	int64_t waited_ns;    /* sum of the waits between attempts */
+	/* name of another process that fetches the asset, while this one waits for it; "" none */
+	char other[64];
+	int64_t since_ns;    /* begin of that wait, monotonic */
+	int64_t unpacker_ns; /* begin of a worker's wait for the unpacker, monotonic; 0: none */
 };
 
-/* Members that are taken of an archive while it arrives; v and arena are the sink's until it is closed. */
+/* Members to take out of an arriving archive; v and arena belong to the sink until it is closed. */
 struct fetch_takes {
 	struct arena *arena;
 	struct extract_take *v;
 	size_t n;
 };
 
-/* Takes members of archives. Both functions are called on a worker. */
+/* Takes members of archives. Workers call both functions. */
 struct fetch_sink {
-	/* The archive begins to arrive: false, nothing of it is wanted. */
+	/* The archive begins to arrive. Returns false if none of its members is needed. */
 	bool (*open)(void *arg, const struct asset *as, struct fetch_takes *ret);
-	/* It is a verified entry, and its members are taken; or else what they have is of no use. */
+	/* complete: the archive is a verified entry and its members are taken; else their bytes are useless. */
 	void (*close)(void *arg, const struct asset *as, bool complete);
 	void *arg;
 };
@@ -55,28 +57,29 @@ struct fetch_sink {
 /* `done` gets 0, or < 0 with the error. */
 typedef void fetch_done_fn(void *arg, int r, const struct err *e);
 
-/* http may be NULL for an offline fetcher: what is not cached fails at once, saying so (its `done` is
- * called on one of the fetcher's own threads). Free the fetcher before the engine and the cache. */
+/* Makes a fetcher. http NULL: offline; assets that are not cached fail at once and say so (one of the fetcher's own
+ * threads calls their `done`). Free the fetcher before engine and cache. */
 int fetch_new(struct http *http, struct cache *cache, struct fetcher **ret,
 	      struct err *e) must_check;
-/* Set other limits than the usual ones, before anything is started. */
+/* Sets limits other than the defaults, before anything is started. */
 void fetch_tune(struct fetcher *f, const struct fetch_opts *opts);
-/* Archives that are to be unpacked, and begin to arrive from now on: what comes of them goes there. To be set once. */
+/* Sets the sink for members of archives that begin to arrive from now on. Only once. */
 void fetch_set_sink(struct fetcher *f, const struct fetch_sink *sink);
-/* Cancel what runs, wait for the last `done` and release; never from a `done`. NULL is fine. */
+/* Cancels all, waits for the last `done` and releases; never from a `done`. NULL is fine. */
 void fetch_free(struct fetcher *f);
-/* Start one asset (kept by reference until done). A job for the same digest is shared. */
+/* Starts one asset, which must stay until done. Shares a job for the same digest. */
 void fetch_start(struct fetcher *f, const struct asset *as, fetch_done_fn *done, void *arg);
-/* Start one asset for whoever starts it with a `done` later. If nobody does, it goes on until fetch_free. */
+/* Begins one asset early, for a later fetch_start with a `done`. Without a fetch_start, the transfer goes on until
+ * fetch_free. */
 void fetch_begin(struct fetcher *f, const struct asset *as);
-/* Since when an asset is fetched, or was, that nobody has started so far, monotonic; 0: it is not. */
+/* Returns when fetch_begin began this asset (monotonic). 0: it was not begun early, or fetch_start has started it. */
 int64_t fetch_begun(struct fetcher *f, const struct asset *as);
-/* Stop one asset; done is called with -ECANCELED unless it already was. */
+/* Stops one asset; done gets -ECANCELED unless it was called already. */
 void fetch_cancel(struct fetcher *f, const struct asset *as);
-/* Returns whether this verified archive was unpacked while it arrived and refused for its content; then *e says
- * why, as cache_take would. */
+/* Returns whether this verified archive was unpacked on arrival and refused for its content; *e then has the reason,
+ * as from cache_take. */
 bool fetch_has_refused(struct fetcher *f, const struct asset *as, struct err *e);
-/* Returns whether members of this archive were taken while it arrived, as far as that went. */
+/* Returns whether members of this archive were taken on arrival, perhaps only in part. */
 bool fetch_unpacks(struct fetcher *f, const struct asset *as);
-/* A snapshot for progress lines; false if there is no such job. */
+/* Returns a snapshot for progress lines; false if there is no such job. */
 bool fetch_status(struct fetcher *f, const struct asset *as, struct fetch_status *ret);

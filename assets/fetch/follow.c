@@ -16,17 +16,17 @@ static void send_errand(struct fetch_job *j, void (*errand)(void *arg), enum fet
 	pool_send(j->fetcher->work, errand, j);
 }
 
-/* On the net thread; offline on the worker. */
+/* On the net thread; when offline, on the worker. */
 static void on_reported(void *arg, int r)
 {
 	struct fetch_job *j = arg;
 
-	(void)r; /* r is the timer's; the result of the errand is in errs */
+	(void)r; /* r is the timer's; errs has the errand's result */
 	j->errand = FETCH_NO_ERRAND;
 	j->followed(j);
 }
 
-/* On the worker: the errand is over. */
+/* On the worker: ends the errand. */
 static void end_errand(struct fetch_job *j)
 {
 	if (j->fetcher->http)
@@ -35,15 +35,15 @@ static void end_errand(struct fetch_job *j)
 		on_reported(j, 0);
 }
 
-/* A fault of the disk or of the child may pass. A fault of the archive's content is there again
- * in each attempt, unless these bytes turn out to be wrong. */
+/* Notes the unpacker's fault. A fault of the disk or the child may pass. A fault of the archive's content comes
+ * again in each attempt, unless these bytes turn out to be the wrong ones. */
 static void note_refusal(struct fetch_job *j, const struct err *e)
 {
 	if (e->kind == ERR_INTEGRITY)
 		j->errs->unpack = *e;
 }
 
-/* The bytes were the right ones, so the unpacker's refusal of them holds. */
+/* Keeps the unpacker's refusal: the bytes were right, so it is final. */
 static void keep_refusal(struct fetch_job *j)
 {
 	struct err *kept;
@@ -58,7 +58,7 @@ static void keep_refusal(struct fetch_job *j)
 	fetch_unlock(j->fetcher);
 }
 
-/* Returns the archive that is unpacked on the way; NULL none. */
+/* Returns the archive that is unpacked on arrival; NULL: none. */
 static struct asset *archive_of(struct fetch_job *j)
 {
 	struct asset *archive;
@@ -74,8 +74,8 @@ static void close_sink(struct fetch_job *j, bool complete)
 	j->fetcher->sink.close(j->fetcher->sink.arg, j->archive, complete);
 }
 
-/* Unpacking during download is an optimisation: on error, drop it. The unpack task repeats it and
- * reports; a refusal of the content is kept for it. */
+/* Unpacking on arrival only saves time, so an error just ends it. The unpack task tries again and reports the error.
+ * If the content is refused, the refusal is kept for that task. */
 static void begin_unpack(struct fetch_job *j)
 {
 	const struct fetch_sink *sink = &j->fetcher->sink;
@@ -128,8 +128,8 @@ static uint64_t read_to(const struct fetch_job *j)
 	return __atomic_load_n(&j->follow_end, __ATOMIC_ACQUIRE);
 }
 
-/* After a slice the other jobs' errands come first. The net thread is not asked for more: it may be busy with
- * the bytes of other connections for long, and the unpacker would wait for it. */
+/* Reads one slice, then lets the errands of other jobs go first. Does not ask the net thread for more bytes: that
+ * thread may be busy for long, and the unpacker would wait. */
 static void read_on(void *arg)
 {
 	struct fetch_job *j = arg;
@@ -239,14 +239,14 @@ static void look_for_part(struct fetch_job *j, struct err *e)
 		if (e->kind == ERR_BUSY && cache_has(c, &j->digest))
 			e->kind = ERR_NONE;
 	} else if (cache_has(c, &j->digest)) {
-		/* the process that had the part before us has completed it meanwhile */
+		/* the process that had the part has completed it meanwhile */
 		cache_abort(j->entry);
 		j->entry = NULL;
 		e->kind = ERR_NONE;
 	}
 }
 
-/* Ask the cache. It reads an entry without a record as a whole. */
+/* Asks the cache, which reads an entry without a record as a whole. */
 static void look_up(void *arg)
 {
 	struct fetch_job *j = arg;

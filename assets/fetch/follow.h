@@ -1,7 +1,7 @@
-/* follow.h - the reader behind the bytes of a job: hashes and unpacks them, and has the last word
- * It reads back what was stored, in pieces, on the fetcher's workers: so the order in which parts come,
- * and how far it is behind, cost no memory. While an errand is under way (`errand`), the entry is
- * the errand's, and `done` is called on the net thread when it ends, with its error in errs->follow.
+/* follow.h - hashes and unpacks a job's stored bytes, and decides whether they are right
+ * Workers of the fetcher read the bytes back in pieces. So neither the order of parts nor the distance behind them
+ * costs memory. While an errand runs (`errand`), it owns the entry. When it ends, the net thread calls `done`, with
+ * the errand's error in errs->follow.
  * Owner: the fetcher. Errors: SYSTEM, INTEGRITY. Units: bytes. Threads: called on the net thread.
  * Tests: test_fetch_queue.c. */
 #pragma once
@@ -10,12 +10,12 @@
 
 typedef void fetch_follow_fn(struct fetch_job *j);
 
-/* Read on up to `end`. A reader that is under way goes on up to there; 0 makes it stop soon. */
+/* Reads on up to `end`. A reader under way goes on up to there; 0 makes it stop soon. */
 void fetch_follow(struct fetch_job *j, uint64_t end, fetch_follow_fn *done);
-/* Compare, and publish the entry or not; then its members are taken. The entry is gone in any case. */
+/* Compares the hash and publishes the entry if it is right; then takes its members. The entry is freed either way. */
 void fetch_follow_commit(struct fetch_job *j, fetch_follow_fn *done);
-/* Do with the entry, if there is one, what j->settle says. */
+/* If there is an entry, does with it what j->settle says. */
 void fetch_follow_settle(struct fetch_job *j, fetch_follow_fn *done);
-/* Tell what the cache has of it: errs->follow ENOENT nothing, then the entry is there to go on with; EBUSY
- * that another process has it, which `found` names. */
+/* Asks the cache for the asset. errs->follow: ENOENT it has nothing, and the entry is ready for more bytes; EBUSY
+ * another process fetches it, named in `found`. */
 void fetch_follow_look_up(struct fetch_job *j, fetch_follow_fn *done);

@@ -8,13 +8,13 @@
 
 enum { SLOWER = 10, WINDOWS_LEFT = 2 };
 
-/* Long enough for a lost packet, a busy disk, a server that gives way to others for a moment. */
+/* Long enough for a lost packet, a busy disk, or a server that serves others for a moment. */
 static const int64_t window_ns = 5 * DUR_SEC;
-/* An answer that took less time was in some buffer already: it says little about the line. */
+/* A faster answer came out of some buffer, and says little about the line. */
 static const int64_t shortest_ns = DUR_SEC / 4;
 
 struct fetch_host {
-	char *url; /* any with that scheme and authority */
+	char *url; /* any URL with that scheme and authority */
 	enum fetch_rank rank;
 };
 
@@ -92,7 +92,7 @@ bool fetch_pace_is_slow(struct fetch_pace *p, int64_t now_ns, int64_t bytes, int
 	p->window_bytes = bytes;
 	if (rate > h->best)
 		h->best = rate;
-	/* at this rate it ends within some windows */
+	/* at this rate the transfer ends within a few windows, so it is not slow */
 	if (total >= 0 && (double)(total - bytes) < rate * WINDOWS_LEFT * window_ns / DUR_SEC)
 		return false;
 	return rate * SLOWER * (double)moving < h->best;

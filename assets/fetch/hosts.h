@@ -1,8 +1,7 @@
-/* hosts.h - what a run has learned of its mirrors' hosts: which gave, which failed, how fast
- * The mirrors of one asset are often those of all others. A host that gave a whole object is asked first, one
- * that failed is asked last. A transfer that is far slower than the best one of this run is given up.
- * Owner: the fetcher. Errors: none. Units: bytes, bytes a second, monotonic ns. Threads: under the
- * fetcher's lock.
+/* hosts.h - a run's experience with its mirrors' hosts: which gave, which failed, how fast
+ * Most assets have the same mirrors. A host that gave a whole object is asked first, a host that failed is asked
+ * last. A transfer far slower than the run's best is given up.
+ * Owner: the fetcher. Errors: none. Units: bytes, bytes a second, monotonic ns. Threads: under the fetcher's lock.
  * Tests: test_fetch.c. */
 #pragma once
 
@@ -10,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* In the order in which they are asked. */
+/* In the order in which hosts are asked. */
 enum fetch_rank { FETCH_HOST_GOOD, FETCH_HOST_UNKNOWN, FETCH_HOST_BAD };
 
 struct fetch_hosts {
@@ -21,25 +20,25 @@ struct fetch_hosts {
 
 /* The pace of one transfer. */
 struct fetch_pace {
-	int64_t began_ns, began_bytes;   /* the answer */
-	int64_t window_ns, window_bytes; /* the current window */
+	int64_t began_ns, began_bytes;   /* when the answer began, and the bytes present then */
+	int64_t window_ns, window_bytes; /* the same for the current window */
 };
 
-/* Returns the rank of this URL's host, by all that is known of it. */
+/* Returns the rank of this URL's host. */
 enum fetch_rank fetch_hosts_rank(const struct fetch_hosts *h, const char *url);
-/* Note what was learned of it. */
+/* Notes the rank of this URL's host. */
 void fetch_hosts_note(struct fetch_hosts *h, const char *url, enum fetch_rank rank);
-/* Release what it points to. */
+/* Releases the members. */
 void fetch_hosts_free(struct fetch_hosts *h);
 
-/* An answer begins, when so many bytes are here already. */
+/* An answer begins, with so many bytes present. */
 void fetch_pace_begin(struct fetch_pace *p, int64_t now_ns, int64_t bytes);
-/* The answer has ended well: note its rate if it is the best. */
+/* The answer has ended well: notes its rate if it is the best. */
 void fetch_pace_end(const struct fetch_pace *p, int64_t now_ns, int64_t bytes,
 		    struct fetch_hosts *h);
 /* Returns whether the current window is over. */
 bool fetch_pace_is_due(const struct fetch_pace *p, int64_t now_ns);
-/* End the window. Returns whether another mirror should be asked, as the transfer is too slow, with `moving`
- * transfers sharing the line. total: the bytes that it is to get, -1 unknown. *ret_rate: its bytes a second. */
+/* Ends the window. Returns whether the transfer is so slow that another mirror should be asked, while `moving`
+ * transfers share the line. total: the transfer's bytes, -1 unknown. *ret_rate: bytes a second. */
 bool fetch_pace_is_slow(struct fetch_pace *p, int64_t now_ns, int64_t bytes, int64_t total,
 			size_t moving, struct fetch_hosts *h, double *ret_rate);

@@ -29,7 +29,7 @@ enum { FRUITLESS_MAX = 3, LONELY_ROUNDS = 16, SHOWN_MIRRORS = 3 };
 #define BACKOFF_FIRST (DUR_SEC / 5)
 #define BACKOFF_LAST (5 * DUR_SEC)
 #define BACKOFF_LONELY (30 * DUR_SEC)
-/* for so long another program may take to set the clock after boot */
+/* how long after boot another program may take to set the clock */
 #define CLOCK_PATIENCE (10 * 60 * DUR_SEC)
 
 static bool has_mirror(const struct fetch_job *j, const char *url)
@@ -40,7 +40,7 @@ static bool has_mirror(const struct fetch_job *j, const char *url)
 	return false;
 }
 
-/* Messages name the URL that was asked for, after rewrites, and not the document's. */
+/* Messages name the URL that was asked, after rewrites, not the document's. */
 static void show_mirror(const struct fetch_job *j, struct fetch_mirror *m)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -87,7 +87,7 @@ void fetch_job_all_again(struct fetch_job *j)
 
 static void begin_round(struct fetch_job *j)
 {
-	/* a mirror that did not ask for fewer connections may have as many as before */
+	/* a mirror that did not ask for fewer connections gets its old limit back */
 	for (size_t i = 0; i < j->nmirrors && !(j->met & FETCH_MET_THROTTLE); i++)
 		j->mirrors[i].limit = SIZE_MAX;
 	fetch_job_all_again(j);
@@ -109,7 +109,7 @@ void fetch_job_restart(struct fetch_job *j)
 	begin_round(j);
 }
 
-/* Returns whether it sent useless bytes and would send the same again. */
+/* Returns whether the mirror sent useless bytes and would send them again. */
 static bool is_out(const struct fetch_mirror *m)
 {
 	return m->dropped || m->endless;
@@ -173,15 +173,15 @@ static bool waits_for_clock(struct fetch_job *j, int64_t now_ns)
 	return is_early && now_ns - j->early_ns < CLOCK_PATIENCE;
 }
 
-/* The longest wait; the jitter makes any part of it the wait. */
+/* Returns the longest wait; the jitter makes the wait any part of it. */
 static int64_t longest_wait(const struct fetch_job *j, bool skipped)
 {
 	int64_t limit = BACKOFF_FIRST;
 
-	/* while one mirror wants to be left alone for long, the others are asked less often */
+	/* while one mirror asks for a long pause, the other mirrors are asked less often */
 	if (skipped && j->round >= LONELY_ROUNDS)
 		return BACKOFF_LONELY;
-	/* the mirror has too many clients: to ask it again soon does not help */
+	/* the mirror has too many clients, so asking again soon does not help */
 	if (j->met & FETCH_MET_THROTTLE)
 		return BACKOFF_LAST;
 	for (unsigned int i = 0; i < j->round && limit < BACKOFF_LAST; i++)
@@ -196,8 +196,7 @@ int64_t fetch_job_end_round(struct fetch_job *j, int64_t now_ns, uint32_t random
 
 	if (wait < 0)
 		return -1;
-	/* a mirror that asked for patience has not had its chance: the round proves nothing; nor does one
-	 * before the clock was set */
+	/* a round proves nothing if a mirror in it asked for a pause, or if the clock was not set yet */
 	if (j->best > j->best_before)
 		j->fruitless = 0;
 	else if (!skipped && !waits_for_clock(j, now_ns))
@@ -232,7 +231,7 @@ void fetch_job_failed(struct fetch_job *j, size_t mirror, const struct err *e, i
 	m->endless = m->endless || (e->kind == ERR_NET && e->errnum == FETCH_ENDLESS);
 	if (e->errnum == ETIME)
 		j->met |= FETCH_MET_EARLY;
-	/* one connection to the mirror may say how long, and another nothing */
+	/* one connection may tell the pause while another tells none */
 	if (retry_at_ns > m->not_before_ns)
 		m->not_before_ns = retry_at_ns;
 	(void)print_to(m->last_error, sizeof(m->last_error), "%.*s", ERR_NOTE_MAX - 1, e->msg);
@@ -245,15 +244,14 @@ void fetch_job_failed(struct fetch_job *j, size_t mirror, const struct err *e, i
 		m->got = *got;
 }
 
-/* The mirror refuses this object; it does not report a fault. */
+/* Returns whether the mirror refuses this object, in contrast to a fault. */
 static bool is_no(int status)
 {
 	return status / 100 == 4 && status != 408 && status != 429;
 }
 
-/* One of several connections has failed, and the mirror is the only one left or says that it has
- * too many. Then it gets fewer connections, and a new one only after one of those has ended
- * well. */
+/* One of several connections failed, and the mirror is the last one or says that it has too many clients. Then the
+ * mirror gets fewer connections, and a new connection only after one of them ended well. */
 static bool only_wants_fewer(const struct fetch_job *j, size_t mirror,
 			     const struct http_result *res, bool throttles)
 {
@@ -311,7 +309,7 @@ void fetch_mirror_failed_host(struct fetch_job *j, size_t mirror, int status)
 
 void fetch_job_explain(const struct fetch_job *j, struct err *e)
 {
-	/* no mirror of this run sent what a former run left */
+	/* the bytes are an earlier run's, from no mirror of this run */
 	if (e->kind != ERR_INTEGRITY || j->source >= j->nmirrors)
 		return;
 	(void)err_wrap(e, "GET '%s'", j->mirrors[j->source].public);
@@ -358,7 +356,8 @@ static void note_liars(const struct fetch_job *j, struct err *e)
 		}
 }
 
-/* Say that nothing was downloaded, as no mirror has another file than before: where all have a wrong one, no retry mends that. */
+/* Says that nothing was downloaded, if each mirror with a wrong file still has the same file as before. If all
+ * mirrors have a wrong file, no retry helps. */
 static void say_known(const struct fetch_job *j, size_t liars, struct err *e)
 {
 	char mark[ERR_NOTE_MAX];
@@ -416,7 +415,7 @@ int fetch_job_verdict(const struct fetch_job *j, struct err *e)
 
 	if (liars)
 		(void)print_to(wrong, sizeof(wrong), "%zu sent wrong content; ", liars);
-	/* one that did not answer may have the right bytes */
+	/* a mirror that did not answer may have the right bytes */
 	if (liars == j->nmirrors && first)
 		return wrong_content(j, liars, first, same, e);
 	r = err_fail(e, ERR_NET, j->errs->last.errnum, "attempt %u, round %u, %zu mirror%s: %s%s",

@@ -75,7 +75,7 @@ bool fetch_mismatch_is_same(const struct fetch_job *j, size_t mirror,
 		return false;
 	if (row->etag[0])
 		return strcmp(row->etag, mark->etag) == 0;
-	/* a date has a second's grain: the length has to be known, too */
+	/* a date is exact to a second only, so the length must be known too */
 	return now->total >= 0 && strcmp(row->modified, mark->modified) == 0;
 }
 

@@ -27,13 +27,13 @@ static bool wants_nothing(const struct fetch_job *j)
 	return digest_eq(&nothing, &j->digest);
 }
 
-/* Returns whether a whole object is of use in the place of a part: not while other mirrors send parts. */
+/* Returns whether a whole object may come instead of a part: not while other mirrors send parts. */
 static bool takes_whole(const struct fetch_part *p)
 {
 	return !p->ranged || p->hedge || (p->job->parts == p && !p->next);
 }
 
-/* is_first: nothing else of the entry has come. */
+/* Notes the mirror as the source. is_first: no other bytes of the entry have come. */
 static void note_source(const struct fetch_part *p, bool is_first)
 {
 	struct fetch_job *j = p->job;
@@ -41,7 +41,7 @@ static void note_source(const struct fetch_part *p, bool is_first)
 	j->source = is_first && j->source != FETCH_SEVERAL ? p->mirror : FETCH_SEVERAL;
 }
 
-/* The bytes will be taken. */
+/* Accepts the answer: its bytes will be taken. */
 static void accept_answer(struct fetch_part *p, const struct cache_origin *now)
 {
 	struct fetch_job *j = p->job;
@@ -82,11 +82,11 @@ static int take_answer(struct fetch_part *p, const struct http_result *res, stru
 	p->same = p->answer != RANGE_REFUSED && fetch_mismatch_is_same(j, p->mirror, &now);
 	if (p->same)
 		return fetch_mismatch_fail(j, p->mirror, e);
-	/* an empty object has no range: only the whole tells whether it is empty */
+	/* an empty object has no range; only an answer with the whole shows that it is empty */
 	if ((p->answer == RANGE_WHOLE && !takes_whole(p)) ||
 	    (p->answer == RANGE_COMPLETE && p->pos == 0 && !wants_nothing(j)))
 		p->answer = RANGE_REFUSED;
-	/* the rest could not be asked for: it would begin again for ever */
+	/* the rest could not be asked for after an interruption, so the transfer could begin again for ever */
 	if (p->answer == RANGE_REST && !range_can_resume(&now, mirror_of(p)->url))
 		p->answer = RANGE_REFUSED;
 	if (p->answer == RANGE_REFUSED)
@@ -96,7 +96,7 @@ static int take_answer(struct fetch_part *p, const struct http_result *res, stru
 	return p->answer == RANGE_COMPLETE ? 0 : cache_check_room(j->entry, e);
 }
 
-/* The lock is held: whether another mirror is to go on with these bytes. */
+/* Returns whether another mirror should go on with these bytes. The lock is held. */
 static bool is_slow(struct fetch_part *p, double *ret_rate)
 {
 	struct fetch_job *j = p->job;
@@ -112,7 +112,7 @@ static bool is_slow(struct fetch_part *p, double *ret_rate)
 	       fetch_job_has_other(j, p->mirror, now);
 }
 
-/* Refuse a body of unknown length that takes too much of the disk. Checked every few megabytes. */
+/* Refuses a body of unknown length that takes too much of the disk. Checks every few megabytes. */
 static int check_end(const struct fetch_part *p, size_t n, struct err *e)
 {
 	const struct cache_entry *en = p->job->entry;
@@ -156,7 +156,7 @@ static int take_data(struct fetch_part *p, const void *bytes, size_t n, struct e
 	slow = is_slow(p, &rate);
 	fetch_unlock(j->fetcher);
 	if (n < room && fetch_parts_complete(j, &size))
-		more = p->enough = true; /* others were faster */
+		more = p->enough = true; /* other parts were faster */
 	if (more)
 		return err_fail(e, ERR_NET, ECANCELED, "enough");
 	if (slow)
@@ -166,7 +166,7 @@ static int take_data(struct fetch_part *p, const void *bytes, size_t n, struct e
 	return check_end(p, n, e);
 }
 
-/* The answer ended as it should. */
+/* Judges an answer that ended regularly. */
 static enum fetch_outcome judge_end(struct fetch_part *p, struct err *ret_e)
 {
 	struct fetch_job *j = p->job;
@@ -191,7 +191,7 @@ static enum fetch_outcome judge_end(struct fetch_part *p, struct err *ret_e)
 	return FETCH_CAME;
 }
 
-/* Learn how fast it is. */
+/* Measures how fast the part is. */
 static void measure_part(struct fetch_part *p)
 {
 	struct fetcher *f = p->job->fetcher;
@@ -209,8 +209,7 @@ static enum fetch_outcome take_end(struct fetch_part *p, int r, const struct htt
 				   const struct err *e, struct err *ret_e)
 {
 	measure_part(p);
-	/* this answers If-None-Match or If-Modified-Since, which only a known wrong file is
-	 * asked with */
+	/* a 304 answers conditions, which are sent only about a known wrong file */
 	if (res->status == HTTP_NOT_MODIFIED && fetch_mismatch_is(p->job, p->mirror))
 		p->same = true;
 	if (p->same) {
@@ -247,7 +246,7 @@ static void remove_part(struct fetch_part *part)
 	j->fetcher->connections--;
 }
 
-/* A part that waits for a connection may have this one. */
+/* Gives this connection to a part that waits for a connection. */
 static void wake_starved(struct fetcher *f)
 {
 	fetch_lock(f);
@@ -281,7 +280,7 @@ static void on_head(void *arg, const struct http_result *res)
 {
 	struct fetch_part *p = arg;
 
-	/* now that its size is known, others may help */
+	/* now that the size is known, other mirrors may help */
 	if (take_answer(p, res, &p->err) >= 0)
 		p->job->fetcher->ops->step(p->job);
 }
@@ -297,7 +296,7 @@ static int on_data(void *arg, const void *bytes, size_t n, struct err *e)
 
 static void on_tick(void *arg, int r);
 
-/* A mirror that goes silent causes no callback, so look at the moving parts from time to time. */
+/* A silent mirror causes no callback, so the moving parts are checked from time to time. */
 static void keep_ticking(struct fetcher *f)
 {
 	if (f->ticking)
@@ -351,8 +350,7 @@ void fetch_move_start(struct fetch_job *j, const struct fetch_want *want)
 	p->end = want->end;
 	p->hedge = want->slow;
 	p->began_ns = dur_now();
-	/* the slow answer has no end that was asked for: it goes on until it meets what the
-	 * helper brought */
+	/* the slow answer has no requested end, so it goes on until it meets the helper's bytes */
 	if (want->slow && want->slow->answer == RANGE_REST && want->slow->headed)
 		want->slow->end = want->first;
 	range_ask(cache_origin_of(j->entry), &asked, a, &req.headers);

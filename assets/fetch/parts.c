@@ -2,8 +2,8 @@
 
 #include "nodeup/base/dur.h"
 
-/* RANGE_S: a range takes about so long, once the mirror's rate is known. The others: see
- * README.md. */
+/* RANGE_S: how many seconds one range should take, once the mirror's rate is known. README.md explains the other
+ * numbers. */
 enum { RANGE_S = 2, RANGE_LEAST = 8, RANGE_MOST = 4, PATIENCE_UNKNOWN = 3 };
 
 static const struct cache_origin *origin_of(const struct fetch_job *j)
@@ -31,8 +31,8 @@ static size_t count_parts(const struct fetch_job *j)
 	return n;
 }
 
-/* Returns whether a is to be asked rather than b. In this order count: a host that has not failed, ranges, fewer
- * connections, a host that gave. */
+/* Returns whether a should be asked before b. The criteria, the most important one first: its host has not failed;
+ * it sends ranges; it has fewer connections; its host gave a whole object. */
 static bool is_better(const struct fetch_mirror *a, const struct fetch_mirror *b)
 {
 	const bool a_bad = a->rank == FETCH_HOST_BAD, b_bad = b->rank == FETCH_HOST_BAD;
@@ -46,7 +46,7 @@ static bool is_better(const struct fetch_mirror *a, const struct fetch_mirror *b
 
 static bool has_room(const struct fetch_job *j, const struct fetch_mirror *m)
 {
-	/* a mirror that gave nothing yet may not have the object */
+	/* a mirror that has given nothing yet may lack the object */
 	size_t limit = m->gave ? j->fetcher->opts.mirror_connections : 1;
 
 	return m->active < (m->limit < limit ? m->limit : limit);
@@ -65,8 +65,8 @@ static bool has_good_one(const struct fetch_job *j, int64_t now)
 	return false;
 }
 
-/* Choose the mirror for another part. The first part may come from any mirror. Further parts
- * come from mirrors that know ranges, on hosts that have not failed unless all have. */
+/* Chooses the mirror for another part. The first part may come from any mirror. Further parts need a mirror that
+ * sends ranges and whose host has not failed, unless all hosts have failed. */
 static bool pick_mirror(const struct fetch_job *j, int64_t now, size_t *ret)
 {
 	bool found = false, good = has_good_one(j, now);
@@ -95,7 +95,7 @@ static uint64_t range_size(const struct fetch_job *j, const struct fetch_mirror 
 	return size > usual * RANGE_MOST ? usual * RANGE_MOST : size;
 }
 
-/* The first byte that is neither here nor on its way, and where a run of such bytes ends. */
+/* Finds the first byte that is neither here nor on its way, and the end of that gap. */
 static bool next_gap(const struct fetch_job *j, uint64_t *ret_first, uint64_t *ret_end)
 {
 	const struct spans *have = cache_spans(j->entry);
@@ -125,7 +125,7 @@ static bool is_silent(const struct fetch_job *j, const struct fetch_part *p, int
 	return !p->headed && now - p->began_ns > PATIENCE_UNKNOWN * j->fetcher->opts.patience_ns;
 }
 
-/* A mirror to help this one: idle so far, and not known to be as slow. */
+/* Chooses an idle mirror to help this part, but not a mirror that is known to be as slow as the part. */
 static bool pick_helper(const struct fetch_job *j, const struct fetch_part *slow, double rate,
 			int64_t now, size_t *ret)
 {
@@ -200,7 +200,7 @@ static bool next_of_stream(struct fetch_job *j, int64_t now, struct fetch_want *
 	bool all;
 
 	if (p) {
-		/* nothing is known of it before the first answer */
+		/* before the first answer nothing is known about it */
 		if (j->whole || p->next || !is_silent(j, p, now) ||
 		    !pick_helper(j, p, 0, now, &ret->mirror))
 			return false;

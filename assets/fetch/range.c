@@ -6,7 +6,7 @@
 #include <string.h>
 #include "nodeup/base/print.h"
 
-/* Copy what can be kept in a line of a file and sent back; else "". */
+/* Copies a text that fits into a line of a file and can be sent back; else "". */
 static void copy_mark(char *out, size_t size, const char *text)
 {
 	out[0] = '\0';
@@ -17,7 +17,7 @@ static void copy_mark(char *out, size_t size, const char *text)
 		(void)print_to(out, size, "%s", text);
 }
 
-/* `public` is not empty. */
+/* `public` must not be empty. */
 static const struct cache_mark *find_mark(const struct cache_origin *o, const char *public)
 {
 	for (size_t i = 0; i < CACHE_MARKS; i++)
@@ -33,7 +33,7 @@ const struct cache_mark *range_mark_of(const struct cache_origin *o, const char 
 	return find_mark(o, url_public(url, public));
 }
 
-/* Returns a tag or a date that may be compared byte for byte; a weak tag says less. */
+/* Returns a tag or date that can be compared byte for byte; weak tags cannot. */
 static const char *validator_of(const struct cache_mark *m)
 {
 	if (m && m->etag[0] == '"')
@@ -63,7 +63,7 @@ void range_ask(const struct cache_origin *o, const struct range_asked *asked, st
 		strv_add(a, headers, arena_printf(a, "If-Range: %s", mark));
 }
 
-/* A decimal number at *p, which moves behind it and the character `end`; -1 if there is none. */
+/* Reads a decimal number at *p and moves *p past it and the character `end`; -1: there is none. */
 static int64_t take_number(const char **p, char end)
 {
 	char *stop;
@@ -79,7 +79,7 @@ static int64_t take_number(const char **p, char end)
 	return v;
 }
 
-/* "bytes 5-9/10", "bytes 5-9/", with a star for what is not known, and "bytes", star, "/10". */
+/* Reads "bytes 5-9/10", "bytes 5-9/", with a star for an unknown number, and "bytes", star, "/10". */
 static void parse_content_range(const char *text, int64_t *ret_first, int64_t *ret_total)
 {
 	*ret_first = *ret_total = -1;
@@ -103,7 +103,7 @@ static bool marks_differ(const char *before, const char *now)
 	return *before && *now && strcmp(before, now) != 0;
 }
 
-/* Remember what a mirror calls the object: in its own place, a free one, or that of the eldest. */
+/* Notes how a mirror identifies the object. Takes the mirror's own place, else a free one, else the oldest. */
 static void set_mark(struct cache_origin *o, const struct cache_mark *mark)
 {
 	size_t i = 0;
@@ -117,7 +117,7 @@ static void set_mark(struct cache_origin *o, const struct cache_mark *mark)
 	o->marks[i] = *mark;
 }
 
-/* The same mirror gives it another ETag, or any mirror another length. */
+/* Returns whether it is another object: the same mirror gives another ETag, or any mirror another length. */
 static bool is_other(const struct cache_origin *o, const struct cache_mark *now, int64_t total)
 {
 	const struct cache_mark *before = find_mark(o, now->url);

@@ -1,7 +1,6 @@
-/* range.h - a part of an object: what to ask for, and whether the answer is that
- * If-Range is for a mirror that has said what it calls the object. Each has marks of its own for the
- * same object; what all have to agree about is its size. A server that ignores all this answers with
- * the whole.
+/* range.h - requests for a part of an object, and judges their answers
+ * If-Range is sent only to a mirror that has identified the object. Each mirror identifies the same object in its
+ * own way; only the size must be the same for all mirrors. A server without ranges answers with the whole object.
  * Owner: values. Errors: none. Units: bytes. Threads: all functions. Source: RFC 9110, 13 and 14.
  * Tests: fetch/test_ranges.c, test_resume.c. */
 #pragma once
@@ -10,28 +9,27 @@
 #include "assets/http/http.h"
 
 enum range_answer {
-	RANGE_WHOLE,    /* from the first byte */
+	RANGE_WHOLE,    /* the whole, from the first byte */
 	RANGE_REST,     /* the bytes that were asked for */
-	RANGE_COMPLETE, /* there is no more */
-	RANGE_CHANGED,  /* of something else */
-	RANGE_REFUSED   /* it knows ranges, and these are of no use: ask for the whole */
+	RANGE_COMPLETE, /* there are no more bytes */
+	RANGE_CHANGED,  /* of another object */
+	RANGE_REFUSED /* the server knows ranges, but its answers are useless: ask for the whole */
 };
 
-/* The request. */
+/* A request. */
 struct range_asked {
 	const char *url;
 	bool ranged;         /* from `first` on, else the whole */
 	uint64_t first, end; /* UINT64_MAX: to the end */
 };
 
-/* Returns this mirror's names of the object, or NULL. */
+/* Returns this mirror's identification of the object, or NULL. */
 const struct cache_mark *range_mark_of(const struct cache_origin *o, const char *url);
-/* Returns whether bytes of this origin can be continued by a mirror at all. */
+/* Returns whether a mirror can continue bytes of this origin at all. */
 bool range_can_resume(const struct cache_origin *o, const char *url);
-/* Add the headers that ask for it. */
+/* Adds the headers of the request. */
 void range_ask(const struct cache_origin *o, const struct range_asked *asked, struct arena *a,
 	       struct strv *headers);
-/* Judge an answer to that. ret_o is what the object is known to be now, but for RANGE_CHANGED and
- * RANGE_REFUSED. */
+/* Judges the answer. ret_o is the object as now known, except with RANGE_CHANGED and RANGE_REFUSED. */
 enum range_answer range_judge(const struct cache_origin *o, const struct range_asked *asked,
 			      const struct http_result *res, struct cache_origin *ret_o);

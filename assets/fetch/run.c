@@ -11,21 +11,20 @@
 enum {
 	RESTARTS_MAX = 2,
 	FOLLOW_LEAST = 1024 * 1024,
-	LEAST_RATE = 1024, /* bytes a second; below that a mirror stalls (http.h) */
+	LEAST_RATE = 1024, /* bytes a second; below that a mirror counts as stalled (http.h) */
 };
 
-/* the pause before the cache is asked again while another process fetches the object */
+/* the pause before the cache is asked again while another process fetches */
 #define LOOK_UP_AGAIN_NS (250 * DUR_MS)
 
 static void look_up(struct fetch_job *j);
 static void step_job(struct fetch_job *j);
 
-/* Jobs whose turn has not come */
+/* Jobs that wait for their turn */
 
-/* An asset under way holds an open file for what has arrived, and while it is unpacked a pipe, a report and the
- * files of its members. So many of them are under way as descriptors allow; the others wait in the order they came,
- * and hold nothing.
- * FDS_ELSE: connections, the bus, what tasks have open; FDS_EACH: with room for two workers' copies. */
+/* A job under way holds a file for the arriving bytes. While the archive is unpacked it also holds a pipe, a report
+ * and the files of the members. As many jobs run as there are descriptors for; the others wait in order and hold
+ * nothing. FDS_ELSE: connections, the bus, files of tasks; FDS_EACH: with room for two workers' copies. */
 enum { FDS_ELSE = 64, FDS_EACH = 8, LEAST = 2, MOST = 128 };
 
 void fetch_queue_init(struct fetcher *f)
@@ -40,7 +39,7 @@ void fetch_queue_init(struct fetcher *f)
 		f->active_max = MOST;
 }
 
-/* The lock is held: whether the job may begin; if not it waits. */
+/* Returns whether the job may begin; if not, it waits. The lock is held. */
 static bool enter_queue(struct fetch_job *j)
 {
 	struct fetcher *f = j->fetcher;
@@ -56,7 +55,7 @@ static bool enter_queue(struct fetch_job *j)
 	return false;
 }
 
-/* The lock is held, and a job has ended: the next one to begin, or NULL. */
+/* A job has ended: returns the next one to begin, or NULL. The lock is held. */
 static struct fetch_job *leave_queue(struct fetcher *f)
 {
 	struct fetch_job *j = f->queue;
@@ -115,15 +114,14 @@ static void tell_waiters(struct fetch_waiter *w, int r, const struct err *e)
 	}
 }
 
-/* The end: stop what moves, settle the entry, and go on or tell the waiters */
+/* The end: stops all parts and settles the entry; then goes on or tells the waiters */
 
 static void end_locked(struct fetch_job *j, int r, const struct err *e)
 {
 	struct fetcher *f = j->fetcher;
 	struct fetch_waiter *waiters = take_waiters(j, true);
 	struct fetch_job *next = leave_queue(f);
-	/* a job that failed may be tried again, and then knows what went wrong before; *e may be
-	 * one of these errors */
+	/* a failed job may be tried again, and then knows its last errors; *e may be one of them */
 	autofree struct fetch_errs *errs = r >= 0 ? TAKE(j->errs) : NULL;
 
 	j->state = FETCH_IDLE;
@@ -185,7 +183,7 @@ static void fail_job(struct fetch_job *j, enum fetch_settle settle, const struct
 	drain_job(j, settle, say_end);
 }
 
-/* The beginning: what the cache has of it, and whether another process fetches it */
+/* The beginning: asks whether the cache has the asset, or whether another process fetches it */
 
 static void on_looked_up(struct fetch_job *j);
 
@@ -205,8 +203,8 @@ void fetch_run_begin(struct fetch_job *j)
 		look_up(j);
 }
 
-/* Ask the cache once more, unless no waiter is left. A new waiter is in time until the lock is released under
- * which the job becomes idle. */
+/* Asks the cache once more, unless no waiter is left. The job becomes idle under the lock, so a new waiter comes in
+ * time if it comes before the lock is released. */
 static void look_up_again(struct fetch_job *j, bool anew)
 {
 	struct err e;
@@ -228,13 +226,13 @@ static void look_again(struct fetch_job *j)
 	look_up_again(j, false);
 }
 
-/* A moment ago no waiter was left. */
+/* Looks up again, since a new waiter came just after the last one had left. */
 static void begin_again(struct fetch_job *j)
 {
 	look_up_again(j, true);
 }
 
-/* Go on with what is here, which may be all that there is. */
+/* Goes on with the bytes that are here, which may be all. */
 static void go_on_from_here(struct fetch_job *j)
 {
 	fetch_lock(j->fetcher);
@@ -259,8 +257,8 @@ static void on_look_again(void *arg, int r)
 	look_again(j);
 }
 
-/* Returns whether the other process got LEAST_RATE since it was last seen to get on. A new process, or one that
- * begins anew, counts as well. */
+/* Returns whether the other process has fetched at LEAST_RATE since it last made progress. If another process took
+ * over, or the same one began anew, that counts as progress. */
 static bool has_got_on(const struct fetch_job *j)
 {
 	const int64_t least = j->fetcher->opts.stuck_ns / DUR_SEC * LEAST_RATE;
@@ -269,7 +267,7 @@ static bool has_got_on(const struct fetch_job *j)
 	       j->found_other.bytes > j->other_bytes + least;
 }
 
-/* Another process has the part. It may take as long as it likes, as long as it gets on. */
+/* Another process fetches the part. It may take any time while it makes progress. */
 static void wait_for_other(struct fetch_job *j)
 {
 	int64_t now = dur_now();
@@ -290,12 +288,12 @@ static void wait_for_other(struct fetch_job *j)
 		http_after(j->fetcher->http, j->beside ? 0 : LOOK_UP_AGAIN_NS, on_look_again, j);
 }
 
-/* On the net thread; offline on a worker. */
+/* On the net thread; when offline, on a worker. */
 static void on_looked_up(struct fetch_job *j)
 {
 	struct err e = j->errs->follow;
 
-	/* by its kind: an EBUSY of the system does not name a holder */
+	/* looks at the kind, not the errnum: the system's EBUSY names no process */
 	if (e.kind == ERR_BUSY && j->fetcher->http) {
 		wait_for_other(j);
 		return;
@@ -313,7 +311,7 @@ static void on_looked_up(struct fetch_job *j)
 		end_job(j, err_fail(&e, ERR_NET, ENOENT, "offline, and not in the cache"), &e);
 }
 
-/* Starting again */
+/* Beginning again */
 
 static void be_whole(struct fetch_job *j)
 {
@@ -323,13 +321,13 @@ static void be_whole(struct fetch_job *j)
 	fetch_unlock(j->fetcher);
 }
 
-/* The mirrors have another object than the one whose bytes are here. If it changes again and
- * again, it is not put together from parts. */
+/* The mirrors have another object now than the one whose bytes are here. If that happens again and again, asks for
+ * the whole object only. */
 static void start_again(struct fetch_job *j)
 {
 	fetch_lock(j->fetcher);
 	fetch_job_all_again(j);
-	/* one that changes each time gets no further for that */
+	/* an object that keeps changing is no progress */
 	if (j->restarts < RESTARTS_MAX)
 		j->best = j->best_before = 0;
 	j->met &= ~(unsigned int)FETCH_MET_OTHER;
@@ -353,12 +351,12 @@ static void on_timer(void *arg, int r)
 {
 	struct fetch_job *j = arg;
 
-	(void)r; /* r says cancelled or due; step_job asks whether a waiter is left */
+	(void)r; /* r tells only whether the timer was cancelled or is due; step_job checks whether a waiter is left */
 	j->timer_id = 0;
 	step_job(j);
 }
 
-/* Every mirror has been asked: wait for the next round, or give up. */
+/* Every mirror was asked: waits for the next round, or gives up. */
 static void end_round(struct fetch_job *j)
 {
 	struct fetcher *f = j->fetcher;
@@ -388,7 +386,7 @@ static void end_round(struct fetch_job *j)
 
 static void object_changed(struct fetch_job *j, size_t mirror, const struct err *e)
 {
-	/* a mirror that contradicts itself has a new object; one that contradicts other mirrors
+	/* a mirror that contradicts its own earlier answer has a new object; a mirror that contradicts the others
 	 * may have the wrong one */
 	if (range_mark_of(cache_origin_of(j->entry), j->mirrors[mirror].url)) {
 		start_again(j);
@@ -400,8 +398,8 @@ static void object_changed(struct fetch_job *j, size_t mirror, const struct err 
 	fetch_mirror_failed(j, mirror, e, NULL);
 }
 
-/* A disk that fails keeps no parts. On a full disk the parts stay and wait for room, which the
- * members that are taken on the way may have taken. */
+/* After a disk error no parts are kept. On a full disk the parts stay and wait for room, since members taken on
+ * arrival may have filled it. */
 static void disk_failed(struct fetch_job *j, const struct err *e)
 {
 	const bool full = io_is_full(e->errnum);
@@ -444,7 +442,7 @@ static void on_ended(struct fetch_job *j, size_t mirror, enum fetch_outcome outc
 	}
 }
 
-/* Have an entry to write to; false when the job waits for that, or ends. */
+/* Gets an entry to write to; false: the job waits for it, or ends. */
 static bool prepare_entry(struct fetch_job *j)
 {
 	struct err e;
@@ -457,7 +455,7 @@ static bool prepare_entry(struct fetch_job *j)
 		fail_job(j, FETCH_DROP, &e);
 		return false;
 	}
-	/* the rest is not requested as long as there is no room for it */
+	/* asks for no more bytes while there is no room for them */
 	if (!j->parts && cache_spans(j->entry)->sum > 0 && cache_try_room(j->entry, &e) < 0) {
 		disk_failed(j, &e);
 		return false;
@@ -472,7 +470,7 @@ static bool can_go_on(const struct fetch_job *j, const struct fetch_want *want)
 	       range_can_resume(cache_origin_of(j->entry), j->mirrors[want->mirror].url);
 }
 
-/* Ask for one more part. */
+/* Asks for one more part. */
 static bool start_one(struct fetch_job *j)
 {
 	struct fetcher *f = j->fetcher;
@@ -523,8 +521,7 @@ static void entry_committed(struct fetch_job *j)
 	end_job(j, 0, NULL);
 }
 
-/* The bytes are wrong. If they are of several answers it is unknown which mirror sent the wrong
- * ones. */
+/* The bytes are wrong. If they came in several answers, nobody knows which mirror sent the wrong ones. */
 static void wrong_bytes(struct fetch_job *j, const struct err *e)
 {
 	if (j->source >= j->nmirrors) {
@@ -556,7 +553,7 @@ static void on_followed(struct fetch_job *j)
 	step_job(j);
 }
 
-/* Have a worker hash what has come since, unless it is little and more will come. */
+/* Lets a worker hash the newest bytes, unless they are few and more will come. */
 static void follow_on(struct fetch_job *j)
 {
 	uint64_t here, at, size;
@@ -569,7 +566,7 @@ static void follow_on(struct fetch_job *j)
 		fetch_follow(j, here, on_followed);
 }
 
-/* All bytes are here, so what still moves is stopped. */
+/* All bytes are here: stops every transfer. */
 static void complete_job(struct fetch_job *j, uint64_t size)
 {
 	fetch_move_stop(j);
@@ -598,7 +595,7 @@ static void step_job(struct fetch_job *j)
 	fetch_lock(j->fetcher);
 	moving = j->state >= FETCH_MOVING;
 	wanted = is_wanted(j);
-	/* a worker that publishes the entry reads the mirrors' names */
+	/* the worker that publishes the entry reads the mirrors' names */
 	if (moving && j->errand != FETCH_OWNS)
 		take_news(j);
 	fetch_unlock(j->fetcher);

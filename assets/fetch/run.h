@@ -17,12 +17,11 @@
 
 #include "assets/fetch/job.h"
 
-/* Sets how many jobs may be under way at a time, by the limit on descriptors. */
+/* Sets how many jobs may run at a time, by the limit on descriptors. */
 void fetch_queue_init(struct fetcher *f);
-/* Give a new fetcher the functions that move its jobs. */
+/* Gives a new fetcher the functions that move its jobs. */
 void fetch_run_init(struct fetcher *f);
-/* Begin a job that is idle; the fetcher's lock is held, on any thread. */
+/* Begins an idle job; the fetcher's lock is held, on any thread. */
 void fetch_run_begin(struct fetch_job *j);
-/* Tell the waiters that have cancelled, and stop the job if no other is left. On the net thread; offline on a
- * worker. */
+/* Tells the cancelled waiters, and stops the job if no other is left. On the net thread; when offline, on a worker. */
 void fetch_run_cancelled(struct fetch_job *j);

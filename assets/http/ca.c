@@ -6,8 +6,8 @@
 #include <unistd.h>
 #include "nodeup/base/io.h"
 
-/* Paths of the roots of each distribution: a bundle in one file, and a folder of the same roots by the hashes of
- * their names. Folders without a bundle come last. Source: Go's crypto/x509/root_linux.go;
+/* Paths of each distribution's root certificates: a bundle in one file, and a folder with the same roots, each in a
+ * file named by the hash of its subject. Folders without a bundle come last. Source: Go's crypto/x509/root_linux.go;
  * update-ca-certificates(8), update-ca-trust(8). */
 static const struct http_ca places[] = {
 	/* Debian, Flatcar, COS, Alpine */
@@ -29,7 +29,7 @@ static const struct http_ca places[] = {
 	{ NULL, "/etc/pki/tls/certs" },
 };
 
-/* Neither a dangling link nor an empty file is a bundle. */
+/* A dangling link or an empty file is no bundle. */
 static bool is_usable(int root_fd, const char *path, bool is_dir)
 {
 	autoclose int fd = -1;
@@ -48,7 +48,7 @@ struct http_ca http_find_ca(struct arena *a, int root_fd)
 	for (size_t i = 0; i < ARRAY_LEN(variables); i++) {
 		const char *path = getenv(variables[i]);
 
-		/* named by a person: if it is broken, that is an error to show, not to work around */
+		/* a person named this file: if it is broken, the error must show */
 		if (!str_is_empty(path))
 			return (struct http_ca){ .bundle = arena_str(a, path) };
 	}

@@ -11,19 +11,20 @@
 #include "nodeup/base/print.h"
 
 enum {
-	BUFFER_SIZE = 512 * 1024, /* each transfer has one, and all may be full at once */
+	/* each transfer has a buffer, and all buffers may be full at once */
+	BUFFER_SIZE = 512 * 1024,
 	WINDOW = 512 * 1024,
 	LOOKUP_MS = 3 * 1000,
-	/* OpenSSL's verdict on a certificate (X509_V_ERR_...) */
+	/* OpenSSL's verdicts on certificates (X509_V_ERR_...) */
 	CERT_NOT_YET_VALID = 9,
 	CERT_HAS_EXPIRED = 10,
 };
 
 struct http_curl {
 	CURLM *multi;
-	CURLSH *share;            /* TLS sessions: each handle would begin without any */
-	struct http_trust *trust; /* NULL: no request was made that is verified by ours */
-	size_t handles;           /* that transfers have */
+	CURLSH *share;            /* shares TLS sessions: a new handle alone has none */
+	struct http_trust *trust; /* NULL: no request so far is verified by our own roots */
+	size_t handles;           /* handles in use */
 };
 
 static pthread_once_t curl_once = PTHREAD_ONCE_INIT;
@@ -34,7 +35,7 @@ static void init_curl(void)
 		abort();
 }
 
-/* Only memory can be missing: the options are known to the libcurl we link. */
+/* Aborts only for lack of memory: the linked libcurl knows all these options. */
 #define SET(easy, option, value)                                             \
 	do {                                                                 \
 		if (curl_easy_setopt((easy), (option), (value)) != CURLE_OK) \
@@ -51,8 +52,7 @@ static size_t on_body(char *p, size_t size, size_t n, void *arg)
 	return transfer_body(arg, p, size * n) < 0 ? CURL_WRITEFUNC_ERROR : size * n;
 }
 
-/* Returns the connected one of the sockets opened for it: it alone has that port. curl tells no more before the
- * end. */
+/* Returns the socket with that local port, which is the one that connected. curl reports nothing else until the end. */
 static int find_socket(const struct transfer *t, int local_port)
 {
 	for (size_t i = 0; i < t->n_sockets && i < ARRAY_LEN(t->sockets); i++) {
@@ -72,9 +72,10 @@ static int find_socket(const struct transfer *t, int local_port)
 	return -1;
 }
 
-/* A mark of that many bytes has the kernel make room for twice as many, and go on to size the buffer by itself, which
- * SO_RCVBUF would end (tcp_set_rcvlowat, Linux 4.18). From the usual 64 KiB on each connection would begin with a
- * dozen small pieces. Not before it is connected: an older kernel would take the room for the most that it may ever offer. */
+/* Widens the receive window. With SO_RCVLOWAT the kernel makes room for twice as many bytes and still adapts the
+ * size itself; SO_RCVBUF would end that (tcp_set_rcvlowat, Linux 4.18). With the usual 64 KiB each connection would
+ * begin with a dozen small pieces. Called only after connecting: an older kernel would take the value for the
+ * largest size it may offer. */
 static void widen_window(int fd)
 {
 	static const int room = WINDOW, one = 1;
@@ -83,7 +84,7 @@ static void widen_window(int fd)
 		(void)setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &one, sizeof(one));
 }
 
-/* Names are looked up by curl: what they lead to is seen here, for each address that is tried. */
+/* curl looks names up itself, so each address is checked here before it is tried. */
 static curl_socket_t on_open_socket(void *arg, curlsocktype purpose, struct curl_sockaddr *peer)
 {
 	struct transfer *t = arg;
@@ -106,7 +107,7 @@ static curl_socket_t on_open_socket(void *arg, curlsocktype purpose, struct curl
 	return fd;
 }
 
-/* The same of a name that is only looked up: nothing is connected to. */
+/* Checks addresses of a name that is only looked up; connects to nothing. */
 static curl_socket_t on_look(void *arg, curlsocktype purpose, struct curl_sockaddr *peer)
 {
 	struct transfer *t = arg;
@@ -127,7 +128,7 @@ static int on_connected(void *arg, char *ip, char *local_ip, int port, int local
 	(void)port;
 	t->connected = true;
 	t->watch_ns = dur_now();
-	/* one that was kept is not among them, and was widened when it was new */
+	/* a kept connection has no socket here, and was widened when it was new */
 	widen_window(find_socket(t, local_port));
 	return CURL_PREREQFUNC_OK;
 }
@@ -180,7 +181,7 @@ static void set_headers(struct transfer *t)
 		has_type = has_type || strncasecmp(t->req.headers.v[i], "content-type:", 13) == 0;
 		add_header(t, t->req.headers.v[i]);
 	}
-	/* curl would ask for a round trip before a body, and call every body a form */
+	/* curl would wait a round trip before a body, and call every body a form */
 	add_header(t, "Expect:");
 	if (!has_type)
 		add_header(t, "Content-Type:");
@@ -200,7 +201,7 @@ static void set_tls(struct http_curl *c, struct transfer *t, const struct http_c
 	const char *file = ours ? NULL : ca->bundle;
 	const char *dir = ours ? NULL : ca->folder;
 
-	/* what was given, or found on this machine, stays */
+	/* roots that were given or found stay */
 	if (ours && !c->trust)
 		c->trust = ca->roots ? http_trust_of(ca->roots)
 				     : http_trust_new(ca->bundle, ca->folder);
@@ -208,10 +209,11 @@ static void set_tls(struct http_curl *c, struct transfer *t, const struct http_c
 	SET(t->easy, CURLOPT_PROXY_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
 	SET(t->easy, CURLOPT_SSL_CTX_FUNCTION, on_tls);
 	SET(t->easy, CURLOPT_SSL_CTX_DATA, ours ? c->trust : NULL);
-	/* curl keeps a store by the name of its file: without one it would put a store of others in the place of ours */
+	/* curl caches its store by the file's name; without a name it would use a store that it cached for other
+	 * roots */
 	if (!file)
 		SET(t->easy, CURLOPT_CA_CACHE_TIMEOUT, 0L);
-	/* curl would look where the machine that built it keeps its CAs */
+	/* without these curl would look for CAs where its build machine keeps them */
 	SET(t->easy, CURLOPT_CAINFO, file);
 	SET(t->easy, CURLOPT_CAPATH, dir);
 	SET(t->easy, CURLOPT_PROXY_CAINFO, file);
@@ -220,7 +222,7 @@ static void set_tls(struct http_curl *c, struct transfer *t, const struct http_c
 
 static void set_route(struct transfer *t, const struct http_route *route)
 {
-	/* never NULL: that would make curl look into the environment itself */
+	/* never NULL, which would make curl read the environment itself */
 	SET(t->easy, CURLOPT_PROXY, route->proxy);
 	SET(t->easy, CURLOPT_NOPROXY, route->no_proxy);
 	if (t->req.unix_socket)
@@ -268,7 +270,8 @@ void http_curl_look_up(struct http_curl *c, struct transfer *t)
 	add_easy(c, t);
 }
 
-/* A new handle each time: its resolver reads resolv.conf again, which may be young at boot. */
+/* Starts with a new handle each time: its resolver then reads resolv.conf anew, which may have been written only
+ * just now at boot. */
 void http_curl_start(struct http_curl *c, struct transfer *t, const struct http_route *route)
 {
 	new_easy(c, t);
@@ -288,7 +291,7 @@ void http_curl_start(struct http_curl *c, struct transfer *t, const struct http_
 	SET(t->easy, CURLOPT_OPENSOCKETDATA, t);
 	SET(t->easy, CURLOPT_PREREQFUNCTION, on_connected);
 	SET(t->easy, CURLOPT_PREREQDATA, t);
-	/* a signature covers the path, and the name of an object may have "..": it stays as it is */
+	/* the path must not change: a signature covers it, and an object's name may hold ".." */
 	SET(t->easy, CURLOPT_PATH_AS_IS, (long)(t->scheme != NULL));
 	set_method(t);
 	set_headers(t);
@@ -334,13 +337,13 @@ static int fail_tls(struct transfer *t, long verdict, const char *text)
 int http_curl_verdict(struct transfer *t, int code, const char *proxy_error)
 {
 	const char *text = t->detail[0] ? t->detail : curl_easy_strerror((CURLcode)code);
-	/* the rest of an error page was refused by ourselves */
+	/* we refused the rest of an error page ourselves */
 	bool enough = code == CURLE_WRITE_ERROR && t->status > 0 && t->status / 100 != 2;
 	long number = 0;
 
 	if (code == CURLE_OK || enough)
 		return 0;
-	/* curl's own words quote the proxy, and its password */
+	/* curl's own message quotes the proxy with its password */
 	if (code == CURLE_COULDNT_RESOLVE_PROXY)
 		return transfer_fail(t, EPROTO, "%s", proxy_error);
 	if (t->is_nowhere && !t->connected)
@@ -350,8 +353,7 @@ int http_curl_verdict(struct transfer *t, int code, const char *proxy_error)
 		return transfer_refuse_link_local(t, t->forbidden);
 	if (code == CURLE_PEER_FAILED_VERIFICATION)
 		return fail_tls(t, tls_verdict(t, code), text);
-	/* a line that is longer than curl's buffer may get; nothing else that it holds grows, and its own
-	 * words would be of its buffers */
+	/* a header line was longer than curl's buffer can grow; curl's own message would name only its buffers */
 	if (code == CURLE_OUT_OF_MEMORY)
 		return transfer_fail(t, EFBIG, "too many or too long headers in the answer");
 	(void)curl_easy_getinfo(t->easy, CURLINFO_OS_ERRNO, &number);
@@ -388,8 +390,8 @@ struct http_curl *http_curl_new(void)
 	    curl_share_setopt(c->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION) != CURLSHE_OK)
 		abort();
 	c->multi = curl_multi_init();
-	/* curl closes a kept connection before it makes a new one; its limit on kept ones is
-	 * applied only when a connection is put back */
+	/* curl closes a kept connection before it makes a new one. Its limit on kept connections is applied only
+	 * when one is put back */
 	if (!c->multi || curl_multi_setopt(c->multi, CURLMOPT_MAX_TOTAL_CONNECTIONS,
 					   (long)HTTP_SOCKETS_MAX) != CURLM_OK)
 		abort();

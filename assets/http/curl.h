@@ -1,8 +1,8 @@
-/* curl.h - curl, for the engine: what moves the bytes of its transfers
- * Each request has a handle of its own, and all share their connections. The names that are looked up by
- * curl lead nowhere they must not: every address is seen before it is connected to.
- * Owner: the engine; a transfer's handle is ours from start to release. Errors: NET, in the transfer.
- * Units: ms, ns. Threads: the net thread; http_curl_wake any. Source: libcurl.
+/* curl.h - curl, which moves the bytes of the engine's transfers
+ * Each request has its own handle; all share their connections. Addresses are checked before each connection, so no
+ * name that curl looks up leads to a forbidden one.
+ * Owner: the engine; a transfer's handle is ours from start to release. Errors: NET, in the transfer. Units: ms, ns.
+ * Threads: the net thread; http_curl_wake any. Source: libcurl.
  * Tests: test_http.c. */
 #pragma once
 
@@ -10,37 +10,36 @@
 
 struct http_curl;
 
-/* The way of a request. Its strings may go once the call returns. */
+/* The route of a request. Its strings need not outlive the call. */
 struct http_route {
-	const char *proxy;    /* "" none; never NULL: that would make curl ask the environment */
-	const char *no_proxy; /* hosts without a proxy, as curl reads them */
+	const char *proxy;    /* "" none; never NULL, which would make curl read the environment */
+	const char *no_proxy; /* hosts without a proxy, in curl's form */
 	struct http_ca ca;
 	int64_t connect_timeout_ns;
 };
 
-/* Begin; release, when no transfer has a handle any more. */
+/* Make it, and release it once no transfer has a handle any more. */
 struct http_curl *http_curl_new(void);
 void http_curl_free(struct http_curl *c);
-/* Make http_curl_wait return, now or as soon as it is called. */
+/* Makes http_curl_wait return, now or when it is next called. */
 void http_curl_wake(struct http_curl *c);
-/* Send and receive what can be, without waiting. */
+/* Sends and receives what is possible without waiting. */
 void http_curl_move(struct http_curl *c);
-/* Wait until something can be sent or received. */
+/* Waits until something can be sent or received. */
 void http_curl_wait(struct http_curl *c, int most_ms);
-/* A transfer whose request is over, and how, for http_curl_verdict; NULL: none is. */
+/* Returns a transfer whose request has ended, and its code for http_curl_verdict; NULL: none has. */
 struct transfer *http_curl_take(struct http_curl *c, int *ret_code);
 
-/* Returns whether one more request may begin; those to instance metadata need not ask. */
+/* Returns whether one more request may begin. Requests to instance metadata need not ask. */
 bool http_curl_has_room(const struct http_curl *c);
-/* Begin the request that the transfer is by now. */
+/* Begins the transfer's present request. */
 void http_curl_start(struct http_curl *c, struct transfer *t, const struct http_route *route);
-/* Only look up the name of its host. The request is over when the name is known; no connection
- * is made. */
+/* Only looks up the host's name, without connecting. The request is over when the name is known. */
 void http_curl_look_up(struct http_curl *c, struct transfer *t);
-/* 0 when an answer came, whatever it says, or < 0 with t->err; what is wrong with its proxy, if it is
- * that, is for the caller to word. */
+/* Returns 0 if an answer came, whatever it says; else < 0 with t->err. proxy_error: the caller's words for a fault
+ * of the proxy. */
 int http_curl_verdict(struct transfer *t, int code, const char *proxy_error);
-/* Returns the URL to which the answer redirects, or NULL; valid until the release. */
+/* Returns the URL that the answer redirects to, or NULL; valid until the release. */
 const char *http_curl_redirect(const struct transfer *t);
-/* End its request, and give the handle back; nothing when it has none. */
+/* Ends its request and gives the handle back, if it has one. */
 void http_curl_release(struct http_curl *c, struct transfer *t);

@@ -20,31 +20,32 @@ enum {
 	IDLE_MS = 60 * 1000,
 };
 
-/* when a scheme cannot make a request yet, as it has no credentials, for one */
+/* pause after which a scheme is asked again, for instance when it lacks credentials */
 #define AGAIN_NS (5 * DUR_SEC)
 
-/* The net thread alone moves a transfer to `active` and takes it away, and walks `active` without the lock. */
+/* Only the net thread moves transfers to and from `active`, and it walks `active` without the lock. */
 struct http {
 	struct arena *arena;
 	struct http_opts
-		opts; /* strings are the arena's; timeouts filled in; rewrites under the lock */
+		opts; /* strings are the arena's; timeouts are filled in; rewrites are under the lock */
 	struct proxies proxies;
 	pthread_t thread;
 
 	/* guards all below, the arena, and `cancelled` and `given_back` of every transfer */
 	pthread_mutex_t lock;
-	pthread_cond_t begun; /* something is incoming, or it is to stop, while there is no curl */
-	struct http_curl *curl;    /* NULL: nothing was ever asked for; else it stays */
-	struct http_ca ca;         /* none: not found yet */
-	struct transfer *incoming; /* started, and not run yet; last started first */
-	struct transfer *active;   /* last started first */
+	/* there is something incoming, or it must stop, before curl is made */
+	pthread_cond_t begun;
+	struct http_curl *curl;    /* NULL until the first request; then it stays */
+	struct http_ca ca;         /* no members: not found yet */
+	struct transfer *incoming; /* started, but not run yet; the last one comes first */
+	struct transfer *active;   /* the last one comes first */
 	uint64_t last_id;
 	bool stop;
 	struct http_scheme scheme; /* name NULL: none */
 
-	/* the net thread's */
-	char *chunk;              /* for file:// URLs; there when curl is */
-	struct pool *scheme_pool; /* one thread, which may block; since a transfer was lent first */
+	/* the net thread's own */
+	char *chunk;              /* for file:// URLs; made with curl */
+	struct pool *scheme_pool; /* one thread, which may block; made when it is first needed */
 	struct lookup lookup;
 	bool crowded; /* a queued request waits for another to end */
 };
@@ -59,9 +60,9 @@ static void unlock_engine(struct http *h)
 	(void)pthread_mutex_unlock(&h->lock);
 }
 
-/* Transfers that were started, and that run */
+/* Transfers that were started, and those that run */
 
-/* Any thread: have the net thread look at what is new. */
+/* Makes the net thread look at new transfers. On any thread. */
 static void wake_net(struct http *h)
 {
 	struct http_curl *curl;
@@ -74,7 +75,7 @@ static void wake_net(struct http *h)
 		http_curl_wake(curl);
 }
 
-/* Any thread: have the net thread run it. */
+/* Gives a transfer to the net thread. On any thread. */
 static uint64_t enqueue_transfer(struct http *h, struct transfer *t)
 {
 	uint64_t id;
@@ -88,7 +89,7 @@ static uint64_t enqueue_transfer(struct http *h, struct transfer *t)
 	return id;
 }
 
-/* Let what was started run. Returns whether all is to end. */
+/* Takes the transfers that were started. Returns whether the engine must stop. */
 static bool take_incoming(struct http *h)
 {
 	struct transfer **end = &h->incoming;
@@ -136,7 +137,7 @@ static void remove_active(struct http *h, struct transfer *t)
 	unlock_engine(h);
 }
 
-/* Schemes, whose functions may block: they run on a thread of their own */
+/* Schemes, whose functions may block, and therefore have their own thread */
 
 static int prepare_request(struct transfer *t)
 {
@@ -175,7 +176,7 @@ static void run_scheme(void *arg)
 	wake_net(h);
 }
 
-/* Have a request made of t->req.url, or, when t has an answer, that answer judged. */
+/* Lets the scheme make a request of t->req.url, or judge the answer that t has. */
 static void lend_to_scheme(struct http *h, struct transfer *t)
 {
 	t->lent = true;
@@ -185,8 +186,8 @@ static void lend_to_scheme(struct http *h, struct transfer *t)
 	pool_send(h->scheme_pool, run_scheme, t);
 }
 
-/* Returns whether the scheme is done with it. *ret_r is the result then: 0 a request is made (or judged: t->err
- * says why it failed), 1 judged: make another one, < 0 with t->err. */
+/* Returns whether the scheme is done. *ret_r: 0 it made a request (or judged: t->err has the failure), 1 it judged
+ * and wants another request, < 0 with t->err. */
 static bool take_from_scheme(struct http *h, struct transfer *t, int *ret_r)
 {
 	lock_engine(h);
@@ -203,7 +204,7 @@ static bool has_roots(const struct http_ca *ca)
 	return ca->bundle || ca->folder || ca->roots;
 }
 
-/* Certificates may be installed, or another file be named, while this runs. */
+/* Looks for the roots each time: during the run certificates may be installed, or another file may be named. */
 static struct http_ca find_ca(struct http *h)
 {
 	struct http_ca ca;
@@ -228,8 +229,8 @@ static const struct proxy *proxy_of(const struct http *h, const struct transfer 
 	return proxy_for(&h->proxies, &u);
 }
 
-/* Returns whether a proxy will look up the name. It may find what this machine finds, so the name is looked up here
- * first. If that does not work, only the proxy knows. */
+/* Returns whether a proxy will look up the name. The proxy may find the same address as this machine, so the name is
+ * looked up here first. If that fails, only the proxy knows the address. */
 static bool is_for_proxy(const struct http *h, const struct transfer *t)
 {
 	return !is_direct(t) && *proxy_of(h, t)->url;
@@ -240,7 +241,7 @@ static bool is_https(const char *url)
 	return strncasecmp(url, "https:", 6) == 0;
 }
 
-/* Begin the request of t->url, which a rewrite or a redirect may have changed. */
+/* Begins the request of t->url, which a rewrite or redirect may have changed. */
 static int start_request(struct http *h, struct transfer *t)
 {
 	const char *address = is_for_proxy(h, t) ? lookup_find(&h->lookup, t->url, dur_now()) : "";
@@ -251,7 +252,7 @@ static int start_request(struct http *h, struct transfer *t)
 
 	if (!url_host_is_ascii(&u))
 		return transfer_fail(t, EINVAL, "its host is not ASCII: write such a name as xn--");
-	/* an address with a trailing dot is a name to curl, and an address to a proxy */
+	/* an address with a trailing dot is a name to curl, but an address to a proxy */
 	if (url_is_link_local(&u) && !t->req.link_local)
 		return transfer_refuse_link_local(t, arena_strn(t->arena, u.host, u.host_n));
 	if (!address) {
@@ -263,7 +264,7 @@ static int start_request(struct http *h, struct transfer *t)
 	route.proxy = is_direct(t) ? "" : proxy_of(h, t)->url;
 	if (is_https(t->url) || is_https(route.proxy))
 		route.ca = find_ca(h);
-	/* curl alone knows which hosts go without the proxy */
+	/* only curl knows which hosts bypass the proxy */
 	needs_roots = is_https(t->url) || (is_https(route.proxy) && !*route.no_proxy);
 	if (needs_roots && !has_roots(&route.ca))
 		return transfer_fail(t, ENOENT,
@@ -306,7 +307,7 @@ static int start_transfer(struct http *h, struct transfer *t)
 	return 0;
 }
 
-/* Take t off the list of what runs, and report. */
+/* Removes t from the running transfers, and reports. */
 static void finish_transfer(struct http *h, struct transfer *t, int r)
 {
 	http_curl_release(h->curl, t);
@@ -324,7 +325,7 @@ static int cancel_error(struct transfer *t)
 	return t->fn ? -ECANCELED : transfer_fail(t, ECANCELED, "cancelled");
 }
 
-/* 1 when the next request of a redirect runs, 0 when there is none, < 0 with t->err. */
+/* Returns 1 if a redirect's next request runs, 0 if there is none, < 0 with t->err. */
 static int follow_redirect(struct http *h, struct transfer *t)
 {
 	const char *to;
@@ -371,7 +372,7 @@ static void complete_request(struct http *h, struct transfer *t, int code)
 	}
 	r = transfer_verdict(t);
 	if (r < 0 && t->scheme) {
-		/* only the scheme knows what the refusal means */
+		/* only the scheme can read the refusal */
 		http_curl_release(h->curl, t);
 		lend_to_scheme(h, t);
 		return;
@@ -427,7 +428,7 @@ static int start_when_there_is_room(struct http *h, struct transfer *t)
 	return t->ready ? 0 : start_request(h, t);
 }
 
-/* Take one transfer as far as it goes. Returns when to do that again. */
+/* Moves one transfer as far as possible. Returns when to do that again. */
 static int64_t step_transfer(struct http *h, struct transfer *t, bool cancelled, int64_t now)
 {
 	int64_t again = INT64_MAX;
@@ -441,7 +442,7 @@ static int64_t step_transfer(struct http *h, struct transfer *t, bool cancelled,
 	}
 	if (!t->easy && t->fd < 0 && !t->fn && !t->ready)
 		r = start_transfer(h, t);
-	/* from here on it is the scheme's thread's alone */
+	/* from here on it belongs to the scheme's thread */
 	if (r == 0 && t->lent)
 		return again;
 	if (r == 0 && t->ready)
@@ -466,14 +467,14 @@ static int64_t step_transfer(struct http *h, struct transfer *t, bool cancelled,
 	return again;
 }
 
-/* Take every transfer as far as it goes. Returns for how many milliseconds nothing is due. */
+/* Moves every transfer as far as possible. Returns the number of milliseconds for which nothing is due. */
 static int step_all(struct http *h, bool stop)
 {
 	int64_t now = dur_now(), due = INT64_MAX;
 	struct transfer *next;
 
 	h->crowded = false;
-	/* callbacks start new ones, which wait in `incoming`; only finish() unlinks, and only t */
+	/* callbacks start new transfers, which wait in `incoming`; only finish() unlinks a transfer, and only t */
 	for (struct transfer *t = h->active; t; t = next) {
 		int64_t again;
 
@@ -482,7 +483,7 @@ static int step_all(struct http *h, bool stop)
 		if (again < due)
 			due = again;
 	}
-	/* a transfer has ended after those that wait for its room were passed */
+	/* a transfer has ended after this loop had passed transfers that wait for its room */
 	if (h->crowded && http_curl_has_room(h->curl))
 		return 0;
 	if (due == INT64_MAX || due - now > IDLE_MS * DUR_MS)
@@ -490,7 +491,8 @@ static int step_all(struct http *h, bool stop)
 	return due <= now ? 0 : (int)((due - now) / DUR_MS) + 1;
 }
 
-/* Waits for the first request, so that a run without any makes no curl. Returns whether there is something to do. */
+/* Waits for the first request, so that a run without requests never makes curl. Returns whether there is something
+ * to do. */
 static bool await_first(struct http *h)
 {
 	lock_engine(h);
@@ -516,7 +518,7 @@ static void *net_main(void *arg)
 
 		http_curl_move(h->curl);
 		reap_requests(h);
-		/* after curl moved things: what it connected just now has a deadline */
+		/* after curl moved: new connections have a deadline */
 		wait_ms = step_all(h, stop);
 		if (stop && is_idle(h))
 			return NULL;
@@ -565,7 +567,7 @@ int http_new(const struct http_opts *opts, struct http **ret, struct err *e)
 	copy_opts(h, opts);
 	(void)pthread_mutex_init(&h->lock, NULL);
 	(void)pthread_cond_init(&h->begun, NULL);
-	/* SIGPIPE of a TLS socket must reach no thread */
+	/* no thread may get the SIGPIPE of a TLS socket */
 	r = pool_thread(&h->thread, net_main, h, e);
 	if (r < 0) {
 		release_engine(h);
@@ -651,7 +653,7 @@ void http_cancel(struct http *h, uint64_t id)
 	wake_net(h);
 }
 
-/* The answer that http_get waits for. */
+/* The answer for which http_get waits. */
 struct waiter {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
@@ -709,7 +711,7 @@ static void on_get_done(void *arg, int r, const struct http_result *res, const s
 	(void)pthread_mutex_unlock(&w->lock);
 }
 
-/* With the lock. The one that is told of a silence may take its time, so it is told without. */
+/* Called with the lock. Releases it for the callback on silence, which may take its time. */
 static void await_done(struct waiter *w, const struct http_req *req)
 {
 	const struct timespec silent = { .tv_sec = req->silent_ns / DUR_SEC,

@@ -70,7 +70,7 @@ static bool is_port(const char *text, size_t n)
 	return port <= UINT16_MAX;
 }
 
-/* name, name:, name:port, [address], [address]:port */
+/* Returns whether the text has one of the forms name, name:, name:port, [address], [address]:port. */
 static bool is_host(const char *text, size_t n)
 {
 	const char *end = text + n, *close = n && *text == '[' ? memchr(text, ']', n) : NULL;
@@ -92,7 +92,7 @@ static bool is_host(const char *text, size_t n)
 	return colon > text && (colon == end || is_port(colon + 1, (size_t)(end - colon - 1)));
 }
 
-/* Why this cannot be a proxy's URL, without a word of it; NULL when it can. */
+/* Returns why the text cannot be a proxy's URL, without quoting it; NULL if it can. */
 static const char *fault_of(const char *url)
 {
 	static const char *const schemes[] = { "http",    "https",  "socks4",
@@ -120,8 +120,7 @@ static const char *fault_of(const char *url)
 				: "after the scheme and what ends in '@' it has no host[:port]";
 }
 
-/* Returns the part of an unreadable proxy that may be shown: nothing before the last '@', as a password may be
- * there. */
+/* Returns the part of an unreadable proxy that may be shown: nothing before the last '@', where a password may be. */
 static const char *shown_proxy(struct arena *a, const char *url)
 {
 	const char *at = strrchr(url, '@');
@@ -149,7 +148,7 @@ static struct proxy read_proxy(struct arena *a, const char *name, const char *ur
 	};
 }
 
-/* The first of the names that is set to something. */
+/* Returns the first of the variables that is set and not empty. */
 static struct proxy first_proxy(struct arena *a, const char *const *names, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {

@@ -1,9 +1,8 @@
-/* proxy.h - which proxy a URL goes through, by the environment
- * Read once, when the engine starts: the environment is not safe to read beside a setenv.
- * A proxy's URL may hold a password, and curl's words on one that it cannot read quote it whole: so they
- * are read here first, and what is said of them is said here.
- * Owner: the arena. Errors: none. Threads: read-only after proxy_load.
- * Source: curl's and Go's rules; upper and lower case, lower case first.
+/* proxy.h - the proxy of a URL, by the environment
+ * Reads the environment once, when the engine starts: reading it during a setenv is not safe. Proxies are parsed and
+ * their errors worded here, since curl's message on an unreadable one quotes it with its password.
+ * Owner: the arena. Errors: none. Threads: read-only after proxy_load. Source: curl's and Go's rules; upper and
+ * lower case, lower case first.
  * Tests: test_http.c, test_egress_proxy.py. */
 #pragma once
 
@@ -11,8 +10,8 @@
 #include "nodeup/base/mem.h"
 
 struct proxy {
-	const char *url;   /* "" none; PROXY_OF_NO_USE when it cannot be read */
-	const char *error; /* for people: what is wrong, or that its name leads nowhere */
+	const char *url;   /* "" none; PROXY_OF_NO_USE if it cannot be read */
+	const char *error; /* for people: its fault, or that its name does not resolve */
 };
 
 struct proxies {
@@ -20,13 +19,13 @@ struct proxies {
 	const char *none; /* no_proxy: hosts, domains, CIDRs; "" none */
 };
 
-/* curl takes it for no URL. It is asked all the same: which hosts need no proxy is for it to say. */
+/* A URL that curl refuses. curl gets it all the same, since curl decides which hosts need no proxy. */
 #define PROXY_OF_NO_USE "http://0:0:0"
 
-/* Read http_proxy, https_proxy, all_proxy and no_proxy. */
+/* Reads http_proxy, https_proxy, all_proxy and no_proxy. */
 struct proxies proxy_load(struct arena *a);
-/* The proxy, its URL "" for none. Link-local addresses (instance metadata) never have one; whether
- * `none` exempts the host is left to the caller. */
+/* Returns the proxy for a URL. Its URL is "" if no proxy is set, and for link-local addresses (instance metadata).
+ * The caller applies `none`. */
 const struct proxy *proxy_for(const struct proxies *p, const struct url *u);
 
 /* Where names lead that a proxy is asked for, as far as this machine can tell. It holds for a minute, also that nothing was
@@ -36,9 +35,9 @@ struct lookup {
 	size_t n;
 };
 
-/* Returns the link-local address that the URL's host leads to; "" none, NULL not known (any more). */
+/* Returns the link-local address of the URL's host; "" it has none, NULL not known (any more). */
 const char *lookup_find(const struct lookup *l, const char *url, int64_t now_ns);
-/* Note that address, or "". */
+/* Notes that address, or "". */
 void lookup_note(struct lookup *l, const char *url, const char *address, int64_t now_ns);
 /* Release. */
 void lookup_done(struct lookup *l);

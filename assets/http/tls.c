@@ -9,10 +9,10 @@
 
 struct http_trust {
 	X509_STORE
-	*folder; /* OpenSSL looks into it, one root at a time; NULL: the bundle has all */
-	X509_STORE *bundle; /* empty until a server is not known by the folder */
+	*folder;            /* OpenSSL looks roots up in it, one at a time; NULL: only the bundle */
+	X509_STORE *bundle; /* empty until the folder does not know a server */
 	const char *bundle_path;
-	bool has_bundle; /* it was read */
+	bool has_bundle; /* the bundle was read */
 };
 
 /* Returns whether its subjectAltName names a host or an address. */
@@ -39,8 +39,8 @@ static int on_certificate(int ok, X509_STORE_CTX *chain)
 	return 0;
 }
 
-/* Returns whether a root of the folder vouches for the chain that `chain` is about to verify; if so, *ret_verdict
- * is the verdict. A context verifies once, so this makes its own. */
+/* Returns whether a root of the folder vouches for the chain that `chain` is about to verify; *ret_verdict is then
+ * the verdict. Uses its own context, as a context verifies only once. */
 static bool is_known_by_folder(const struct http_trust *t, X509_STORE_CTX *chain, int *ret_verdict)
 {
 	X509_STORE_CTX *probe = X509_STORE_CTX_new();
@@ -63,7 +63,7 @@ static bool is_known_by_folder(const struct http_trust *t, X509_STORE_CTX *chain
 	return known;
 }
 
-/* Returns whether these roots do not know the chain. */
+/* Returns whether the verdict says that these roots do not know the chain. */
 static bool is_unknown(int verdict)
 {
 	return verdict == X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT ||
@@ -83,8 +83,8 @@ static bool is_known_by_bundle(struct http_trust *t, X509_STORE_CTX *chain)
 	return t->has_bundle && X509_verify_cert(chain) > 0;
 }
 
-/* Replaces OpenSSL's own verification. The folder may be out of date, so its refusal is not the last word. It is
- * for a chain that the folder alone knows. */
+/* Replaces OpenSSL's own verification. The folder may be out of date, so the bundle is asked again unless the folder
+ * consents. */
 static int verify_chain(X509_STORE_CTX *chain, void *arg)
 {
 	int verdict;
@@ -93,12 +93,12 @@ static int verify_chain(X509_STORE_CTX *chain, void *arg)
 
 	if (!known && is_unknown(X509_STORE_CTX_get_error(chain)) && !is_unknown(verdict))
 		X509_STORE_CTX_set_error(chain, verdict);
-	/* curl takes the oldest error for the reason */
+	/* drops older errors, since curl takes the oldest error for the reason */
 	ERR_clear_error();
 	return known;
 }
 
-/* As curl does with its own: a chain may end in any certificate that is trusted. */
+/* As in curl's own store, a chain may end in any trusted certificate. */
 static X509_STORE *set_up(X509_STORE *s)
 {
 	if (!s || !X509_STORE_set_flags(s, X509_V_FLAG_TRUSTED_FIRST | X509_V_FLAG_PARTIAL_CHAIN))

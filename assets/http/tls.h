@@ -1,11 +1,12 @@
-/* tls.h - what curl does not ask of a certificate, and the roots that it does not look for
- * curl takes the common name for the host's when a certificate names no host in its subjectAltName.
- * Browsers and Go stopped that long ago, because authorities do not check such a name: so here.
- * curl reads all roots of a bundle before the first handshake, which takes 25 ms of a processor. Here a chain is verified
- * by a folder first, where a root is looked up by its hash. The bundle is read, and has the last word, for a chain that no
- * root of the folder vouches for. Both are root's, and OpenSSL's own defaults: a certificate that the folder alone has
- * counts as well.
- * Owner: curl's SSL_CTX; a trust is the caller's. Errors: OpenSSL's verdict, HTTP_TLS_NAMELESS. Threads: the net thread.
+/* tls.h - checks a certificate where curl does not, and looks up roots as curl does not
+ * If a certificate names no host in its subjectAltName, curl takes the common name for the host's name. Browsers and
+ * Go stopped that long ago, because authorities do not check such a name. So it is refused here too. curl reads all
+ * roots of a bundle before the first handshake, which takes 25 ms of a processor. Here a chain is verified first by
+ * a folder, in which a root is looked up by its hash. If no root of the folder vouches for the chain, the bundle is
+ * read and has the last word. Bundle and folder are root's, and OpenSSL's own defaults: a certificate that only the
+ * folder has counts as well.
+ * Owner: curl's SSL_CTX; a trust is the caller's. Errors: OpenSSL's verdict, HTTP_TLS_NAMELESS. Threads: the net
+ * thread.
  * Source: RFC 6125 6.4.4, RFC 9525 2; SSL_CTX_set_cert_verify_callback(3), openssl-rehash(1).
  * Tests: test_http.c. */
 #pragma once
@@ -18,11 +19,11 @@ enum {
 struct http_trust;
 struct x509_store_st;
 
-/* Roots that are at hand; it has a reference of its own. */
+/* Uses these roots; it takes a reference of its own. */
 struct http_trust *http_trust_of(struct x509_store_st *roots);
-/* The roots of a bundle and of a folder. The strings must stay. */
+/* Uses the roots of a bundle and of a folder. The strings must stay. */
 struct http_trust *http_trust_new(const char *bundle, const char *folder);
 void http_trust_free(struct http_trust *t);
-/* Let handshakes of this SSL_CTX fail for a certificate that names neither a host nor an address. t: roots that they are verified
- * by, which must stay until the SSL_CTX is gone; NULL: those that curl has. */
+/* Makes handshakes of this SSL_CTX fail for a certificate that names neither a host nor an address. t: roots that
+ * verify them, and must outlive the SSL_CTX; NULL: curl's own. */
 void http_tls_arm(void *ssl_ctx, struct http_trust *t);

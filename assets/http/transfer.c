@@ -15,7 +15,7 @@
 enum {
 	ERROR_PAGE_MAX =
 		64 *
-		1024, /* of a refusal; it is read so that the connection can be kept, and dropped */
+		1024, /* bytes of a refusal that are read and dropped, so that the connection can be kept */
 	ERROR_PAGE_KEPT = 4 * 1024,
 	HEADER_LINE_MAX = 16 * 1024,
 	STALL_BYTES_PER_S = 1024,
@@ -43,7 +43,7 @@ static bool starts_like(const char *header, const char *const *names, size_t n)
 	return false;
 }
 
-/* Keep the headers that are listed, or those that are not. */
+/* If `listed`, keeps only the listed headers; else keeps only the headers that are not listed. */
 static void keep_headers(struct transfer *t, const char *const *names, size_t n, bool listed)
 {
 	struct strv kept = { 0 };
@@ -54,7 +54,7 @@ static void keep_headers(struct transfer *t, const char *const *names, size_t n,
 	t->req.headers = kept;
 }
 
-/* Drop a signature when a rewrite leads to another host: it was made for the first one. */
+/* Drops a signature if a rewrite leads to another host: it was made for the first host. */
 static void leave_signature(struct transfer *t, const char *from)
 {
 	static const char *const signature[] = { "authorization:", "x-amz-" };
@@ -124,7 +124,7 @@ void transfer_reset(struct transfer *t)
 	t->forbidden[0] = '\0';
 }
 
-/* Name the cause that other requests to this host may fail of as well. A file has no host. */
+/* Notes a cause that may make other requests to this host fail too. A file has no host. */
 static void name_cause(struct transfer *t, const char *text)
 {
 	const struct url u = url_split(t->url);
@@ -165,7 +165,7 @@ int transfer_wrong_time(struct transfer *t, bool early, const char *text)
 			     date, early ? ", which may not be set yet" : "");
 }
 
-/* "Content-Length: 5\r\n" becomes "content-length: 5". */
+/* Turns the line "Content-Length: 5" into "content-length: 5", without its end. */
 static char *tidy_header(struct arena *a, const char *line, size_t n)
 {
 	const char *colon = memchr(line, ':', n);
@@ -190,7 +190,7 @@ const char *http_header(const char *const *headers, const char *name)
 	return "";
 }
 
-/* The whole text as a decimal number, or -1. */
+/* Returns the whole text as a decimal number, or -1. */
 static int64_t parse_number(const char *text)
 {
 	char *end;
@@ -255,7 +255,7 @@ int transfer_header(struct transfer *t, const char *line, size_t n)
 	return 0;
 }
 
-/* In seconds since 1970, or -1. */
+/* Returns seconds since 1970, or -1. */
 static int64_t parse_date(const char *text)
 {
 	struct tm tm = { 0 };
@@ -264,8 +264,7 @@ static int64_t parse_date(const char *text)
 	return end && !*end ? timegm(&tm) : -1;
 }
 
-/* Returns the seconds for which the server wants to be left alone; -1: it does not say. A date is one of its own
- * clock. */
+/* Returns the pause in seconds that the server asks for; -1: none. A date is compared with the server's own clock. */
 static int64_t retry_after(const struct transfer *t)
 {
 	const char *text = http_header(t->headers, "retry-after");
@@ -350,13 +349,13 @@ int transfer_redirect(struct transfer *t, const char *to)
 		return transfer_fail(t, EPERM, "refused a redirect from https to '%s'", public);
 	if (!url_has_scheme(&to_url, "http") && !url_has_scheme(&to_url, "https"))
 		return transfer_fail(t, EPERM, "refused a redirect to '%s'", public);
-	/* a server must not make us talk to this instance's metadata, nor metadata to a server */
+	/* a server must not lead us to this instance's metadata, nor metadata to a server */
 	if (url_is_link_local(&to_url) || url_is_link_local(&from_url))
 		return transfer_fail(t, EPERM, "refused a redirect to '%s': link-local", public);
 	if (!url_host_is_ascii(&to_url))
 		return transfer_fail(t, EPERM, "refused a redirect to '%s': its host is not ASCII",
 				     public);
-	/* nothing that might be a secret goes along to a place that a server names */
+	/* no header that may be a secret goes to a place that a server names */
 	if (!url_same_origin(&from_url, &to_url))
 		keep_headers(t, portable, ARRAY_LEN(portable), true);
 	t->url = arena_str(t->arena, to);
@@ -408,7 +407,7 @@ static int errnum_of_status(int status)
 	}
 }
 
-/* Takes S3's code of the error out of its XML: a word of letters, and nothing else of the page. */
+/* Takes S3's error code out of its XML: a word of letters, and nothing else of the page. */
 static void error_code(const struct transfer *t, char code[static CODE_MAX])
 {
 	const char *page = buf_str(&t->error_page), *at = strstr(page, "<Error>");
@@ -427,7 +426,7 @@ static void advise_on_status(struct transfer *t)
 	const bool denied = t->status == 401 || t->status == 403;
 	const bool gone = t->status == 404 || t->status == 410;
 
-	/* the metadata service refuses all when it is disabled, and 404 is an answer of it */
+	/* a disabled metadata service refuses everything with 401 or 403; a 404 comes from an enabled one */
 	if (t->req.link_local && denied)
 		err_note(&t->err, "do",
 			 "enable the instance's metadata service (aws ec2 "
@@ -456,7 +455,7 @@ int transfer_verdict(struct transfer *t)
 	(void)transfer_fail(t, errnum_of_status(t->status),
 			    "HTTP status %d%s, its body of %lld bytes dropped", t->status, code,
 			    (long long)t->discarded);
-	/* the cause names no length, in which error pages differ */
+	/* the cause does not name the length, as error pages differ in it */
 	(void)print_to(cause, sizeof(cause), "HTTP status %d%s", t->status, code);
 	name_cause(t, cause);
 	advise_on_status(t);
@@ -474,7 +473,7 @@ void transfer_finish(struct transfer *t, int r)
 	free_transfer(t);
 }
 
-/* The path with %xx undone, or NULL when a byte cannot be in a path. */
+/* Returns the path with %xx undone; NULL if it holds a byte that no path may hold. */
 static char *decode_path(struct arena *a, const struct url *u)
 {
 	char *path = arena_alloc(a, u->path_n + 1), *w = path;

@@ -11,8 +11,7 @@
 static int confine_and_unpack(const char *name, const struct extract_limits *limits,
 			      struct extract_report *report, struct err *e)
 {
-	/* the report is a file, too, and has room for its last word; where the limit is none it
-	 * stays so */
+	/* the report is a file too, and needs room for its last entry; an unlimited size stays unlimited */
 	const uint64_t most = limits->bytes > UINT64_MAX - 2 * EXTRACT_REPORT_MAX
 				      ? UINT64_MAX
 				      : limits->bytes + 2 * EXTRACT_REPORT_MAX;

@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include "nodeup/base/mem.h"
 
-#define MEMORY_MAX (UINT64_C(160) << 20) /* a window of 128 MiB, little of which is touched */
+#define MEMORY_MAX (UINT64_C(160) << 20) /* a window of 128 MiB, most of which is never touched */
 #define FDS_MAX 64
 
 enum { NOBODY = 65534 };
@@ -30,7 +30,7 @@ static int set_limit(__rlimit_resource_t what, uint64_t value)
 	return setrlimit(what, &l);
 }
 
-/* Bytes of our own data now; a sanitizer's are more than any limit. */
+/* Returns the bytes of our own data; a sanitizer's exceed any limit. */
 static uint64_t data_now(void)
 {
 	autofile FILE *f = fopen("/proc/self/statm", "re");
@@ -43,7 +43,7 @@ static uint64_t data_now(void)
 
 static int set_limits(uint64_t file_max, struct err *e)
 {
-	/* too large a file is an error of that write, with its message */
+	/* a file that grows too large is an error of that write, with its message */
 	(void)signal(SIGXFSZ, SIG_IGN);
 	if (set_limit(RLIMIT_DATA, data_now() + MEMORY_MAX) < 0 ||
 	    set_limit(RLIMIT_FSIZE, file_max) < 0 || set_limit(RLIMIT_NOFILE, FDS_MAX) < 0 ||
@@ -57,22 +57,22 @@ static int become(uid_t id)
 	return setresgid(id, id, id) < 0 ? -1 : setresuid(id, id, id);
 }
 
-/* Root without capabilities still owns every file of root's, so take another uid. */
+/* Takes another uid: root can open every file of root, even without capabilities. */
 static int leave_root(void)
 {
 	if (geteuid() != 0)
 		return 0;
-	/* nothing can be made there, and it is empty once we end */
+	/* nothing can be made in this directory, and it is empty when this process has ended */
 	if (chdir("/proc/self/fdinfo") < 0)
 		return -1;
-	/* some containers forbid it: the other walls stand */
+	/* some containers forbid chroot; the other walls stand */
 	if (chroot(".") < 0 && errno != EPERM)
 		return -1;
-	/* who has our uid may stop or kill us */
+	/* a process with our uid may stop or kill us */
 	if (setgroups(0, NULL) == 0 && (become(CONFINE_UIDS + (uid_t)getpid()) == 0 ||
 					(errno == EINVAL && become(NOBODY) == 0)))
 		return 0;
-	/* a user namespace may lack that one as well */
+	/* a user namespace may lack that uid as well */
 	return errno == EINVAL || errno == EPERM ? 0 : -1;
 }
 
@@ -96,7 +96,7 @@ int confine_privileges(uint64_t file_max, struct err *e)
 
 	if (r < 0)
 		return r;
-	/* until the kernel knows no more of them; one that is not in our bounding set drops as well */
+	/* up to the last capability that the kernel knows; a capability that is not in our set can be dropped too */
 	for (int cap = 0; cap < 64 && prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) == 0; cap++)
 		;
 	(void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
@@ -120,7 +120,7 @@ enum {
 	LL_VERSION = 1,
 };
 
-/* Fills in all that a version of Landlock can forbid, and the length of its struct. */
+/* Fills in everything that a version of Landlock can forbid, and the length of its struct. */
 static void landlock_all(long version, struct landlock_rules *ret, size_t *ret_size)
 {
 	static const uint8_t bits[] = { 0, 13, 14, 15, 15, 16 };
@@ -154,7 +154,7 @@ int confine_files(struct err *e)
 #define OUR_ARCH AUDIT_ARCH_AARCH64
 #endif
 
-/* Allowed whatever their arguments. */
+/* Allowed with any arguments. */
 static const int calls[] = {
 	SYS_read,
 	SYS_write,
@@ -166,7 +166,7 @@ static const int calls[] = {
 	SYS_close,
 	SYS_fcntl,
 	SYS_fstat,
-	SYS_newfstatat, /* as which a C library may ask what fstat does */
+	SYS_newfstatat, /* a C library may call it for fstat */
 	SYS_fadvise64,
 	SYS_munmap,
 	SYS_mremap,
@@ -191,7 +191,7 @@ static const int calls[] = {
 	SYS_exit_group,
 };
 
-/* Allowed when the bits of `mask` in the third argument are `value`. */
+/* Allowed if the bits of `mask` in the third argument equal `value`. */
 static const struct call_rule {
 	int call;
 	uint32_t mask, value;

@@ -16,7 +16,7 @@ enum { PIPE_BYTES = 1024 * 1024, CHILD_FDS = 4, TAKE_WORD_MAX = 320 };
 
 #define WANTED_MAX (INT64_C(1) << 50)
 
-/* The destinations of the files that a child gives. */
+/* Receives the files that a child gives. */
 struct extract_taker {
 	struct arena *arena;
 	struct extract_files files;
@@ -26,20 +26,20 @@ struct extract {
 	const char *name;
 	struct extract_limits limits;
 	struct extract_watch watch;
-	int out_fd;                  /* the caller's, for the bytes of all files; -1 none */
-	struct extract_taker *taker; /* of what it gives; NULL: members go to descriptors */
-	struct arena *arena;         /* of what is taken */
+	int out_fd;                  /* the caller's file for the bytes of all files; -1 none */
+	struct extract_taker *taker; /* receives them; NULL: members go to descriptors */
+	struct arena *arena;         /* arena of the members */
 	struct extract_take *takes;
 	size_t n_takes;
 	int data_fd;   /* never blocks; -1: the child reads a file */
 	int report_fd; /* shared with the child */
 };
 
-/* 0 or a positive errno. The link leads to this very program even if its file was replaced since. A signal that ends us
- * ends the unpacker as well: a later run unpacks anew. */
+/* Returns 0 or a positive errno. The link leads to this very program, even if its file was replaced meanwhile. A
+ * signal that ends us ends the child too; a later run unpacks anew. */
 static int spawn_child(struct extract *x, int in_fd, int life_fd)
 {
-	/* the child only holds the last one */
+	/* the child does not use the last of these, but holds it open */
 	int fds[CHILD_FDS + EXTRACT_TAKES_MAX] = { in_fd, x->report_fd,
 						   x->out_fd < 0 ? in_fd : x->out_fd, life_fd };
 	int held[EXTRACT_TAKES_MAX], r;
@@ -60,7 +60,7 @@ static int spawn_child(struct extract *x, int in_fd, int life_fd)
 
 		(void)print_to(words[i], TAKE_WORD_MAX, "%d,%" PRIu64 ",%" PRIu64 ",%s",
 			       t->fd < 0 ? -1 : (int)n_fds, t->max, t->entry, t->member);
-		/* above all that the child gets: one is put in its place after the other */
+		/* the copies get numbers above the child's descriptors, since each is moved to its place in turn */
 		held[i] = t->fd < 0 ? -1 : fcntl(t->fd, F_DUPFD_CLOEXEC, ARRAY_LEN(fds));
 		if (t->fd >= 0)
 			fds[n_fds++] = held[i];
@@ -83,7 +83,7 @@ static int open_pipe(struct extract *x, int *ret_in)
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return -1;
 	(void)fcntl(fds[1], F_SETFL, O_NONBLOCK);
-	/* as much as a worker can be ahead of the child; the default does, too */
+	/* lets a worker be this far ahead of the child; the default size works too */
 	(void)fcntl(fds[1], F_SETPIPE_SZ, PIPE_BYTES);
 	*ret_in = fds[0];
 	x->data_fd = fds[1];
@@ -168,7 +168,7 @@ int extract_take_start(struct arena *a, int fd, const char *name,
 	return begin_extract(&what, fd, ret, e);
 }
 
-/* As many members as the child takes at a time. */
+/* Takes as many members as the child can take at a time. */
 static int take_pass(struct arena *a, int fd, const char *name, const struct extract_limits *limits,
 		     struct extract_take *takes, size_t n, struct err *e)
 {
@@ -178,7 +178,7 @@ static int take_pass(struct arena *a, int fd, const char *name, const struct ext
 	return r < 0 ? r : extract_finish(x, e);
 }
 
-/* Takes the bytes of hard links, which are another entry's. */
+/* Takes the bytes of hard links from the entries that have them. */
 static int take_links(struct arena *a, int fd, const char *name,
 		      const struct extract_limits *limits, struct extract_take *takes, size_t n,
 		      struct err *e)
@@ -195,7 +195,7 @@ static int take_links(struct arena *a, int fd, const char *name,
 								  .max = takes[i].max,
 								  .entry = takes[i].from };
 		}
-	/* a file that was meant before the link came */
+	/* empties files whose member was replaced by a link */
 	for (size_t i = 0; i < n_again; i++)
 		(void)!ftruncate(again[i].fd, 0);
 	r = n_again ? take_pass(a, fd, name, limits, again, n_again, e) : 0;
@@ -246,7 +246,7 @@ void extract_set_sample_ms(struct extract *x, int ms)
 	x->watch.sample_ms = ms;
 }
 
-/* Kill the child, which did nothing for too long, or has no more time. */
+/* Kills the child, which was idle for too long or is out of time. */
 static int give_up(struct extract *x, struct err *e)
 {
 	const int pid = (int)x->watch.child.pid;
@@ -264,7 +264,7 @@ static int give_up(struct extract *x, struct err *e)
 			x->name, pid, state, EXTRACT_SAMPLES * EXTRACT_SAMPLE_MS / 1000);
 }
 
-/* It has ended without a last word. */
+/* Words the end of a child without a last entry. */
 static int child_died(const struct extract *x, int status, struct err *e)
 {
 	if (WIFSIGNALED(status))
@@ -275,7 +275,7 @@ static int child_died(const struct extract *x, int status, struct err *e)
 			WEXITSTATUS(status));
 }
 
-/* The last word of its report: 0, or its error. */
+/* Reads the last entry of its report: 0, or its error. */
 static int read_verdict(const struct extract *x, struct extract_report *report, int status,
 			struct err *e)
 {
@@ -292,13 +292,13 @@ static int read_verdict(const struct extract *x, struct extract_report *report, 
 	if (told.mode <= ERR_NONE || told.mode >= ERR_KIND_MAX)
 		return child_died(x, status, e);
 	(void)err_fail(e, (enum err_kind)told.mode, (int)told.mtime.tv_nsec, "%s", told.path);
-	/* no disk has more: such a number is not believed */
+	/* no disk has more room: a larger number is ignored */
 	if (told.mtime.tv_sec > 0 && told.mtime.tv_sec < WANTED_MAX)
 		e->room.wanted = (uint64_t)told.mtime.tv_sec;
 	return err_code(e);
 }
 
-/* The report's files, each with its bytes. */
+/* Takes the report's files, each with its bytes. */
 static int take_files(struct extract *x, struct extract_report *report, struct err *e)
 {
 	autofile FILE *bytes = lseek(x->out_fd, 0, SEEK_SET) < 0
@@ -333,7 +333,7 @@ static int take_files(struct extract *x, struct extract_report *report, struct e
 	return 0;
 }
 
-/* Reads what was found of each member. */
+/* Reads what was found for each member. */
 static int take_members(struct extract *x, struct extract_report *report, struct err *e)
 {
 	struct extract_entry told;
@@ -357,14 +357,14 @@ static int take_members(struct extract *x, struct extract_report *report, struct
 		if (*told.target &&
 		    digest_parse(told.target, strlen(told.target), &t->digest, e) < 0)
 			return err_wrap(e, "archive '%s': a wrong report", x->name);
-		/* of a hard link the bytes are to be taken yet */
+		/* the bytes of a hard link are still to be taken */
 		if (!*told.target)
 			t->digest = (struct digest){ .algo = DIGEST_ALGO_MAX };
 	}
 	return 0;
 }
 
-/* Wait for the child and hear what it says; then, if all is well and `complete`, do the rest. */
+/* Waits for the child and reads its verdict; with `complete`, and if all is well, takes its results. */
 static int conclude_child(struct extract *x, bool complete, struct err *e)
 {
 	autofree struct extract_report *report = xcalloc(1, sizeof(*report));
@@ -377,7 +377,7 @@ static int conclude_child(struct extract *x, bool complete, struct err *e)
 	f = lseek(x->report_fd, 0, SEEK_SET) < 0 ? NULL : fdopen(x->report_fd, "r");
 	if (!f)
 		return err_sys(e, "archive '%s': read the unpacker's report", x->name);
-	x->report_fd = -1; /* f's */
+	x->report_fd = -1; /* f owns it now */
 	report->file = f;
 	r = read_verdict(x, report, status, e);
 	if (r < 0 || !complete)
@@ -386,7 +386,7 @@ static int conclude_child(struct extract *x, bool complete, struct err *e)
 	return x->taker ? take_files(x, report, e) : take_members(x, report, e);
 }
 
-/* As many of the bytes as the pipe takes. A file system that cannot give pages has them copied. */
+/* Gives as many bytes as the pipe takes. Copies them if the file system cannot give pages. */
 static ssize_t give_some(struct extract *x, const struct extract_piece *left)
 {
 	off_t at = left->at;
@@ -415,7 +415,7 @@ int extract_feed(struct extract *x, const struct extract_piece *piece, struct er
 		}
 		if (w < 0 && errno != EPIPE)
 			return err_sys(e, "archive '%s': feed the unpacker", x->name);
-		/* the child is gone, and its report says why */
+		/* the child has ended, and its report tells why */
 		if (w <= 0)
 			return x->watch.child.pid && conclude_child(x, false, e) < 0
 				       ? err_code(e)

@@ -1,12 +1,13 @@
-/* extract.h - members of a tar archive, by a child that can do nothing else
- * The child (/proc/self/exe, see child.h) has no capabilities and sees no directory; it writes into the descriptors that it
- * was given, and reports what it found.
- * Refused with the entry's name and the reason: absolute names, "..", links that leave the tree,
- * device nodes, fifos, sockets, setuid and setgid, names over 4095 bytes, entries that replace a
- * directory, a ".." in a link target behind a name, bombs (sparse ones, too), what takes more than 32 MiB
- * of memory to unpack, and anything beyond the limits.
- * Owner: the caller's fds. Errors: INTEGRITY for evil or broken archives, SYSTEM, also for a child that
- * died, or that did nothing for a minute while it was waited for (watch.h). Threads: all functions; one user for each extract. Source: tar with gzip, xz, zstd or nothing.
+/* extract.h - takes members out of a tar archive, by a child process that can do nothing else
+ * The child (/proc/self/exe, see child.h) has no capabilities and sees no directory. It writes to given descriptors,
+ * and reports its findings. It refuses an entry with its name and the reason. Refused are:
+ * - absolute names, "..", links that leave the tree, and a ".." in a link target after a name;
+ * - device nodes, fifos, sockets, setuid, setgid, and names over 4095 bytes;
+ * - entries that replace a directory, bombs (sparse ones too), archives that need more than 32 MiB of memory, and
+ * anything beyond the limits.
+ * Owner: the caller's fds. Errors: INTEGRITY for evil or broken archives; SYSTEM, also for a child that died or was
+ * idle for a minute (watch.h). Threads: all functions; one user for each extract.
+ * Source: tar with gzip, xz, zstd or nothing.
  * Tests: test_extract.c, test_extract_read.c, test_extract_take.c, test_extract_watch.c. */
 #pragma once
 
@@ -16,14 +17,14 @@
 #include "nodeup/base/str.h"
 
 struct extract_limits {
-	uint64_t entries, bytes; /* unpacked totals */
-	struct takes *takes;     /* the child's: see take.h */
+	uint64_t entries, bytes; /* limits on the unpacked totals */
+	struct takes *takes;     /* used in the child: see take.h */
 };
 
 struct extract;
 
-/* The next bytes of an archive: `p`. They lie in the file `fd` at `at` as well, unless it is -1, and will not
- * change there: then the file's own pages are given, not a copy. */
+/* The next bytes of an archive: `p`. If fd is not -1, that file has the same bytes at `at`, and they do not change
+ * there. Then its pages are given instead of a copy. */
 struct extract_piece {
 	const void *p;
 	size_t n;
@@ -31,14 +32,13 @@ struct extract_piece {
 	off_t at;
 };
 
-/* Give the child the next bytes, and wait while it is busy. An error is the child's own where it
- * has one. */
+/* Gives the child the next bytes, and waits while it is busy. Fails with the child's own error if it has one. */
 int extract_feed(struct extract *x, const struct extract_piece *piece, struct err *e) must_check;
-/* No more bytes: wait for it and hear what it found. Frees x in every case. */
+/* Ends the bytes, waits for the child and reads its findings. Always frees x. */
 int extract_finish(struct extract *x, struct err *e) must_check;
-/* Kill and reap it; NULL is fine. */
+/* Kills and reaps the child; NULL is fine. */
 void extract_abort(struct extract *x);
-/* A file of an archive, by its name there; its text has a NUL beyond. */
+/* A file of an archive, by its name there. A NUL follows its text. */
 struct extract_file {
 	const char *path;
 	const char *text;
@@ -55,41 +55,42 @@ struct extract_bytes {
 	size_t n;
 };
 
-/* The files of an archive. Links are left out. */
+/* Reads the files of an archive. Leaves links out. */
 int extract_read(struct arena *a, const char *name, const struct extract_bytes *archive,
 		 const struct extract_limits *limits, struct extract_files *ret,
 		 struct err *e) must_check;
 
-/* A member that is wanted, by the last part of its name, and what was found. */
+/* A wanted member, by the last part of its name, and what was found for it. */
 struct extract_take {
 	const char *member;
-	int fd;       /* its bytes go there: an empty file; -1 nowhere */
-	uint64_t max; /* more are refused; 0: any */
+	int fd;       /* an empty file for its bytes; -1: none */
+	uint64_t max; /* limit on its bytes; 0: none */
 	uint64_t
-		entry; /* != 0: that entry, as `from` of a whole pass told, in the place of a name; fd may be a pipe */
-	const char *path;          /* the arena's; NULL nothing */
-	uint64_t from;             /* the number of the entry that has its bytes */
+		entry; /* != 0: asks for the entry of this number instead of a name (a full pass tells the number as
+		        * `from`); fd may be a pipe */
+	const char *path;          /* the arena's; NULL: not found */
+	uint64_t from;             /* number of the entry that has its bytes */
 	struct digest digest;      /* sha256 */
 	const char *link, *target; /* a link of that name, if there is no file; else NULL */
 };
 
 enum { EXTRACT_TAKES_MAX = 48 };
 
-/* Take members of the archive that is open as fd, and check all of it. If several files have one name, the
- * shallowest is meant, and the first by its directory. The child has nothing but the descriptors. More members than
- * EXTRACT_TAKES_MAX take further passes, and so do hard links; without any the archive is only checked. A pass for
- * entries alone ends with the last. After an error the files hold anything. */
+/* Takes members of the archive that is open as fd, and checks all of it. Of several files with one name it takes the
+ * shallowest; of equally deep files, the first by directory. Further passes are made for more members than
+ * EXTRACT_TAKES_MAX, and for hard links. Without members, it only checks the archive. A pass for entry numbers alone
+ * ends after the last of them. After an error the files hold anything. */
 int extract_take(struct arena *a, int fd, const char *name, const struct extract_limits *limits,
 		 struct extract_take *takes, size_t n, struct err *e) must_check;
-/* Begin such a pass, which extract_finish ends: of hard links nothing is taken. */
+/* Begins one pass, which extract_finish ends. Takes no hard links. */
 int extract_take_start(struct arena *a, int fd, const char *name,
 		       const struct extract_limits *limits, struct extract_take *takes, size_t n,
 		       struct extract **ret, struct err *e) must_check;
 
-/* Read and drop what the reader of the pipe left in it, as it may end before the child does; fd is that end of it. */
+/* Reads and drops the rest in the pipe, since its reader may end before the child does. fd is the reader's end. */
 void extract_drain(struct extract *x, int fd);
 
 /* For tests: the child's process id. */
 pid_t extract_pid(const struct extract *x);
-/* For tests: how often a sample of its work is taken while it is waited for, instead of each second. */
+/* For tests: sets how often the child's work is sampled during a wait, instead of each second. */
 void extract_set_sample_ms(struct extract *x, int ms);

@@ -12,8 +12,8 @@ struct inflate {
 	struct inflate_state state;
 	inflate_read_fn *read;
 	void *arg;
-	bool inside; /* of a member's data */
-	bool begun;  /* there was one */
+	bool inside; /* inside a member's data */
+	bool begun;  /* a first member was read */
 	uint8_t out[OUT_BYTES];
 };
 
@@ -34,7 +34,7 @@ void inflate_free(struct inflate *z)
 	free(z);
 }
 
-/* Have input: its number of bytes, 0 at the end. */
+/* Makes sure there is input. Returns its number of bytes, 0 at the end. */
 static ssize_t refill_input(struct inflate *z)
 {
 	const void *p;
@@ -64,7 +64,7 @@ static ssize_t skip_zeros(struct inflate *z, const char **why)
 	return n;
 }
 
-/* The checksum of a header, which is short. */
+/* Computes the checksum of a header, which is short. */
 static uint32_t crc_of(uint32_t crc, uint8_t byte)
 {
 	crc ^= byte;
@@ -73,7 +73,7 @@ static uint32_t crc_of(uint32_t crc, uint8_t byte)
 	return crc;
 }
 
-/* The next n bytes of a header, the last four of them in *ret; < 0 when there are none. */
+/* Reads the next n bytes of a header, the last four of them into *ret; < 0 if there are too few. */
 static ssize_t take_header(struct inflate *z, size_t n, uint32_t *crc, uint32_t *ret)
 {
 	*ret = 0;
@@ -101,8 +101,8 @@ static ssize_t skip_text(struct inflate *z, uint32_t *crc)
 	return r;
 }
 
-/* Read a header: 0, 1 when it is wrong, < 0. ISA-L's own reader computes a wrong checksum of a
- * header that comes in pieces. */
+/* Reads a header: 0, 1 if it is wrong, < 0. ISA-L's own reader computes a wrong checksum for a header that arrives
+ * in pieces. */
 static ssize_t read_header(struct inflate *z)
 {
 	uint32_t crc = UINT32_MAX, value, flags, rest;
@@ -128,7 +128,7 @@ static ssize_t read_header(struct inflate *z)
 	return r < 0 ? r : value >> 16 != rest;
 }
 
-/* Before a member: 1 behind its header, 0 at the end of all. */
+/* Goes to the next gzip member. Returns 1 after its header, 0 at the end of the input. */
 static ssize_t next_member(struct inflate *z, const char **why)
 {
 	ssize_t n = refill_input(z);
@@ -150,7 +150,7 @@ static ssize_t next_member(struct inflate *z, const char **why)
 	return 1;
 }
 
-/* Inside a member: inflate what there is; the bytes that came out, < 0 on error. */
+/* Inflates the available input inside a member. Returns the number of bytes, < 0 on error. */
 static ssize_t inflate_some(struct inflate *z, const char **why)
 {
 	ssize_t n = refill_input(z);

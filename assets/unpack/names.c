@@ -48,7 +48,7 @@ struct extract_place *extract_names_at(struct extract_names *names, const char *
 {
 	struct extract_place *place;
 
-	/* each call may leave one more behind, which the caller gives its kind */
+	/* makes room first: each call may add a place, whose kind the caller sets */
 	if (2 * (names->n + 1) > names->max)
 		grow(names);
 	place = find(names, hash_of(names->seed, path, n));

@@ -1,6 +1,6 @@
-/* names.h - what an archive has at each path, in little memory
- * Each path is kept as a hash of 64 bits with a secret seed: 200,000 of them take 8 MiB. Two that have one hash are
- * taken for one path, so an archive may be refused wrongly, once in 10^9 of the largest.
+/* names.h - the kind of entry at each path of an archive, in little memory
+ * A path is kept as a hash of 64 bits with a secret seed: 200,000 paths take 8 MiB. Two paths with the same hash
+ * count as one, so an archive may be refused wrongly: this happens to one in 10^9 of the largest archives.
  * Owner: extract_names_done. Errors: none. Threads: one.
  * Tests: test_extract_take.c. */
 #pragma once
@@ -13,7 +13,7 @@ enum extract_there { EXTRACT_NOTHING, EXTRACT_A_DIR, EXTRACT_A_FILE, EXTRACT_A_L
 struct extract_place {
 	uint64_t hash;
 	enum extract_there is;
-	uint32_t entry; /* of a file: the number of the entry that has its bytes */
+	uint32_t entry; /* of a file: number of the entry that has its bytes */
 };
 
 struct extract_names {
@@ -22,7 +22,7 @@ struct extract_names {
 	uint64_t seed;
 };
 
-/* The place of the path's first n bytes, which is new if it is EXTRACT_NOTHING; valid until the next call. */
+/* Returns the place of the path's first n bytes; EXTRACT_NOTHING: it is new. Valid until the next call. */
 struct extract_place *extract_names_at(struct extract_names *names, const char *path, size_t n);
-/* Release. */
+/* Releases it. */
 void extract_names_done(struct extract_names *names);

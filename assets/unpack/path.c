@@ -49,8 +49,9 @@ const char *extract_clean(const char *raw, char out[static EXTRACT_NAME_MAX + 1]
 	return NULL;
 }
 
-/* A target stays inside if its ".."s come first and are no more than the link is deep: behind a part
- * that may itself be a link, ".." would lead anywhere. Each link being so, so is a chain of them. */
+/* A link's target stays inside if its ".."s come first and are not more than the link's depth. A ".." after another
+ * part could lead anywhere, since that part may be a link. If every link obeys this rule, chains of links stay
+ * inside too. */
 const char *extract_check_target(const char *path, const char *target)
 {
 	size_t depth = 0, n;

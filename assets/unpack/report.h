@@ -1,7 +1,7 @@
-/* report.h - what the unpacking child tells, in a file that both have open
- * It tells of each member, or of each file, then EXTRACT_END or EXTRACT_ERROR. A file, so that neither side waits for the
- * other, and in memory, so that a full disk can be reported. The reader trusts nothing: lengths are
- * bounded here, and the code that acts on what is told checks it.
+/* report.h - the unpacking child's report, a file that both sides have open
+ * It has an entry for each member or file, then EXTRACT_END or EXTRACT_ERROR. Because it is a file, neither side
+ * waits for the other; because it is in memory, it can report a full disk. The reader trusts nothing: lengths are
+ * bounded here, and the code that uses an entry checks it.
  * Owner: the caller's fd. Errors: negative errno. Units: bytes. Threads: one.
  * Tests: test_extract.c. */
 #pragma once
@@ -12,36 +12,35 @@
 #include "assets/unpack/path.h"
 
 enum extract_kind {
-	EXTRACT_END = 1, /* all is well */
-	/* path: the message; mode: enum err_kind; mtime: how many bytes more are wanted, and the errno */
+	EXTRACT_END = 1, /* the archive is right */
+	/* path: the message; mode: enum err_kind; mtime: bytes of room that are missing, and the errno */
 	EXTRACT_ERROR,
-	/* target: of a member, the sha256 of its bytes; mtime: which entry has them, or of a file that is given how
-	 * many they are */
+	/* target: a member's sha256; mtime: the entry that has its bytes, or for a given file their number */
 	EXTRACT_FILE,
-	EXTRACT_LINK,     /* a member that is none, and where it leads */
-	EXTRACT_NO_MEMBER /* nothing has that name */
+	EXTRACT_LINK,     /* a wanted member that is a link, and its target */
+	EXTRACT_NO_MEMBER /* no entry has the wanted name */
 };
 
-/* All that is told: 200 000 names of 300 bytes. */
+/* Limit of a report: 200 000 names of 300 bytes. */
 enum { EXTRACT_REPORT_MAX = 64 * 1024 * 1024 };
 
 struct extract_entry {
 	enum extract_kind kind;
 	uint32_t mode;
 	struct timespec mtime;
-	const char *path, *target; /* "" none; a reader's, until the next entry */
+	const char *path, *target; /* "" none; a reader's are valid until the next entry */
 };
 
 struct extract_report {
 	FILE *file;
-	FILE *bytes_of_files; /* a writer's, where they are given as well; else NULL */
-	uint64_t bytes;       /* written */
+	FILE *bytes_of_files; /* a writer's file for the bytes of files; else NULL */
+	uint64_t bytes;       /* bytes written */
 	char path[EXTRACT_NAME_MAX + 1], target[EXTRACT_NAME_MAX + 1];
 };
 
-/* A new, empty one to be given to a child. */
+/* Makes an empty report to give to a child. */
 int extract_report_make(void);
-/* Append an entry; -EFBIG when all of them together are too long. */
+/* Appends an entry; -EFBIG if the report gets too long. */
 int extract_report_put(struct extract_report *r, const struct extract_entry *told);
-/* The next entry: 1, 0 at the end, or -EBADMSG. */
+/* Reads the next entry: 1, 0 at the end, or -EBADMSG. */
 int extract_report_next(struct extract_report *r, struct extract_entry *ret);

@@ -9,15 +9,15 @@
 #include "assets/unpack/inflate.h"
 #include "nodeup/base/mem.h"
 
-/* START: enough to tell what it is. */
+/* START: enough bytes to recognise the format. */
 enum {
 	CHUNK = 512 * 1024,
 	PARENT_EVERY = 4, /* pieces */
 	START = 8,
-	SKIP_HEAD = 8, /* of a zstd frame that holds no content: magic, length */
+	SKIP_HEAD = 8, /* of a zstd frame without content: magic, length */
 	RATIO_MAX = 256,
 	RATIO_FREE = 16 * 1024 * 1024,
-	MEMORY_MAX = 24 * 1024 * 1024, /* the program itself and its buffers come to it */
+	MEMORY_MAX = 24 * 1024 * 1024, /* not counting the program itself and its buffers */
 };
 
 static const char too_much_memory[] =
@@ -27,21 +27,21 @@ struct extract_reader {
 	struct extract_source *source;
 	int fd;
 	pid_t parent;
-	unsigned int pieces; /* so far */
-	ssize_t have; /* in chunk, not yet given on: the first piece, which has been looked at */
+	unsigned int pieces; /* pieces read so far */
+	ssize_t have; /* bytes in chunk that were read to recognise the format, and not used yet */
 	struct inflate *inflate;
 	struct archive *filter;
-	const void *last; /* the bytes that were given on last */
+	const void *last; /* the bytes that were used last */
 	size_t last_n;
 	char chunk[CHUNK];
 };
 
-/* Have at least `least` bytes in chunk, with the `have` that are there, unless the archive ends. */
+/* Fills chunk, which has `have` bytes, up to at least `least`, unless the archive ends. */
 static ssize_t fill_up(struct extract_reader *rd, size_t have, size_t least)
 {
 	const size_t had = have;
 
-	/* the parent has ended, so the work is of no use */
+	/* the parent has ended, so the work is useless */
 	if (rd->pieces++ % PARENT_EVERY == 0 && getppid() != rd->parent)
 		return -(rd->source->errnum = ECANCELED);
 	while (have < least) {
@@ -86,7 +86,7 @@ static ssize_t filter_failed(struct extract_reader *rd)
 
 	if (rd->source->errnum)
 		return -rd->source->errnum;
-	/* libarchive gives no errno for what zstd says */
+	/* libarchive gives no errno for zstd's messages */
 	rd->source->bomb = archive_errno(rd->filter) == ENOMEM || (why && strstr(why, "memory"));
 	if (rd->source->bomb)
 		why = too_much_memory;
@@ -100,7 +100,7 @@ static ssize_t read_filtered(struct extract_reader *rd, const void **ret)
 	size_t n = 0;
 	int r;
 
-	/* a block may be empty, and is not the end */
+	/* an empty block does not mean the end */
 	do
 		r = archive_read_data_block(rd->filter, ret, &n, &at);
 	while (r == ARCHIVE_OK && n == 0);
@@ -109,7 +109,7 @@ static ssize_t read_filtered(struct extract_reader *rd, const void **ret)
 	return r == ARCHIVE_OK ? (ssize_t)n : filter_failed(rd);
 }
 
-/* xz and zstd, once. */
+/* Opens xz and zstd, compressed once. */
 static int open_filter(struct extract_reader *rd)
 {
 	struct archive_entry *entry;
@@ -123,7 +123,7 @@ static int open_filter(struct extract_reader *rd)
 	    archive_read_open(rd->filter, rd, NULL, on_read, NULL) != ARCHIVE_OK ||
 	    archive_read_next_header(rd->filter, &entry) != ARCHIVE_OK)
 		return (int)filter_failed(rd);
-	/* one, and the reader beneath */
+	/* one filter, and the reader beneath it */
 	if (archive_filter_count(rd->filter) > 2) {
 		rd->source->why = "it is compressed more than once";
 		return -EBADMSG;
@@ -143,7 +143,7 @@ static uint32_t little_endian(const char *p)
 	return u[0] | (uint32_t)u[1] << 8 | (uint32_t)u[2] << 16 | (uint32_t)u[3] << 24;
 }
 
-/* Frames of zstd's that hold no content; pzstd begins with one, and libarchive does not know them there. */
+/* Skips zstd frames without content: pzstd writes one first, which libarchive does not expect. */
 static void skip_frames(struct extract_reader *rd)
 {
 	while (rd->have >= SKIP_HEAD && (little_endian(rd->chunk) & ~15U) == 0x184d2a50) {
@@ -161,7 +161,7 @@ static void skip_frames(struct extract_reader *rd)
 	}
 }
 
-/* Find out the format by the first bytes, so that the error can name another one. */
+/* Recognises the format by the first bytes, so that the error can name an unsupported one. */
 static int detect_format(struct extract_reader *rd, const char *name, struct err *e)
 {
 	int r = 0;
@@ -201,7 +201,7 @@ int extract_source_open(struct extract_source *s, int fd, const char *name, stru
 
 	*s = (struct extract_source){ .reader = xrealloc(NULL, sizeof(*s->reader)) };
 	*s->reader = (struct extract_reader){ .source = s, .fd = fd, .parent = getppid() };
-	/* a file's offset is where its writer left it */
+	/* sets the offset, which is where the writer of the file stopped */
 	(void)lseek(fd, 0, SEEK_SET);
 	r = detect_format(s->reader, name, e);
 	if (r < 0)
@@ -226,7 +226,7 @@ bool extract_source_is_bomb(struct extract_source *s, uint64_t bytes)
 	return s->bomb;
 }
 
-/* A window is allocated as a whole, and in use as far as something came out. */
+/* A window is allocated as a whole, but only the part with output counts as used. */
 static bool takes_too_much(struct extract_source *s)
 {
 	const struct mallinfo2 m = mallinfo2();

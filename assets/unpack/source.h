@@ -1,9 +1,9 @@
-/* source.h - the bytes of a tar archive out of a file or a pipe, compressed once or not at all
- * What it is is told by its first bytes: gzip goes through inflate.h, xz and zstd through libarchive.
- * More than 256 times what went in does not come out (beyond the first 16 MiB): a bomb. Nor does what
- * takes more than 24 MiB of memory: a window of which that much is in use.
- * Owner: the caller frees; the fd is the caller's. Errors: negative errno; `why` or `errnum` says more.
- * Units: bytes. Threads: one.
+/* source.h - the bytes of a tar archive, from a file or a pipe, compressed once or not
+ * The first bytes tell the format: gzip goes through inflate.h, xz and zstd through libarchive. After the first 16
+ * MiB, output of more than 256 times the input is refused as a bomb. So is an archive that needs more than 24 MiB of
+ * memory, counting the used part of its window.
+ * Owner: the caller frees; the fd is the caller's. Errors: negative errno; `why` or `errnum` says more. Units:
+ * bytes. Threads: one.
  * Tests: test_extract_read.c. */
 #pragma once
 
@@ -13,21 +13,21 @@
 #include "nodeup/base/err.h"
 
 struct extract_source {
-	const char *why; /* the archive is broken or refused; NULL it is not */
-	int errnum;      /* reading failed, 0 not */
+	const char *why; /* why the archive is broken or refused; NULL: neither */
+	int errnum;      /* errno of a failed read; 0: none */
 	bool bomb;       /* refused, not broken */
 	uint64_t in, out;
 	struct extract_reader *reader;
 };
 
-/* Look at the first bytes of what fd gives. `name` is for messages. */
+/* Reads the first bytes of fd to recognise the format. `name` is for messages. */
 int extract_source_open(struct extract_source *s, int fd, const char *name,
 			struct err *e) must_check;
-/* Release what it holds. */
+/* Releases its members. */
 void extract_source_done(struct extract_source *s);
-/* The next bytes of the tar archive, valid until the next call: their number, 0 at the end. */
+/* Gives the next bytes of the tar archive, valid until the next call. Returns their number, 0 at the end. */
 ssize_t extract_source_read(struct extract_source *s, const void **ret);
-/* Returns whether `bytes`, holes counted, is more than the bytes read so far may become; then `why` says so. */
+/* Returns whether `bytes`, including holes, exceeds what the input so far may become; `why` then says so. */
 bool extract_source_is_bomb(struct extract_source *s, uint64_t bytes);
-/* The first `taken` bytes have been used: all that follows must be zeros. It is read to its end. */
+/* Checks the rest after the first `taken` bytes: all of it must be zeros. Reads to the end. */
 int extract_source_end(struct extract_source *s, uint64_t taken);

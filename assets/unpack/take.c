@@ -38,7 +38,7 @@ static size_t depth_of(const char *path)
 	return depth;
 }
 
-/* By its directory: both have the same last part. */
+/* Compares by directory: the last parts are equal. */
 static int compare_dirs(const char *a, const char *b)
 {
 	const size_t na = (size_t)(str_basename(a) - a), nb = (size_t)(str_basename(b) - b);
@@ -48,7 +48,7 @@ static int compare_dirs(const char *a, const char *b)
 	return r ? r : (na > nb) - (na < nb);
 }
 
-/* Returns whether the path is meant rather than what was found, or is found again. */
+/* Returns whether the path is better than the one found before, or equal to it. */
 static bool is_better(const char *path, const char *found)
 {
 	const size_t depth = depth_of(path);
@@ -107,7 +107,7 @@ static int write_all(int fd, const char *p, size_t n)
 	return 0;
 }
 
-/* Starts the writing that the later flush waits for; a file system that cannot loses nothing. */
+/* Starts writing to the disk, so that the later flush waits less. Not every file system can do this. */
 static void write_behind(struct take *one, int64_t end)
 {
 	(void)sync_file_range(one->fd, one->behind, end - one->behind, SYNC_FILE_RANGE_WRITE);
@@ -123,7 +123,7 @@ int takes_write(const struct takes *t, const void *p, size_t n, int64_t at, bool
 
 		if (!one->on || one->fd < 0)
 			continue;
-		/* the descriptor may hold bytes of a member that is not meant any more */
+		/* the file may hold bytes of another member, which this better one replaces */
 		if (!one->entry && at == 0) {
 			if (ftruncate(one->fd, 0) < 0)
 				return -errno;

@@ -1,6 +1,6 @@
-/* take.h - members of an archive into open descriptors, in a process that can open nothing
- * Of several files of one name the shallowest is meant; among those equally deep, the first by the path of its
- * directory; none more than seven directories deep. A better one that comes later takes the descriptor over.
+/* take.h - writes members of an archive to open descriptors, in a process that can open nothing
+ * Of several files with one name it takes the shallowest, and of equally deep files the first by directory. It takes
+ * no file that is deeper than seven directories. If a better file comes later, it takes over the descriptor.
  * Owner: the job. Errors: INTEGRITY, SYSTEM. Units: bytes. Threads: one.
  * Tests: test_extract_take.c. */
 #pragma once
@@ -10,15 +10,15 @@
 struct take {
 	const char *member; /* the last part of its name */
 	uint64_t
-		entry; /* != 0: that entry, by its number, in the place of a name; fd may be a pipe then */
-	uint64_t max;        /* more bytes are refused; 0: any */
-	int fd;              /* -1: it is told of alone */
-	char *path;          /* the member that was found; NULL none */
-	uint64_t from;       /* the number of the entry that has its bytes */
-	char hex[132];       /* their sha256; "" they are another entry's */
-	char *link, *target; /* a link of that name, where no file was found */
-	int64_t behind;      /* up to which byte the writing to the disk has begun */
-	bool on;             /* the entry under way is this one */
+		entry; /* != 0: takes the entry with this number instead of a name; fd may then be a pipe */
+	uint64_t max;        /* limit on its bytes; 0: none */
+	int fd;              /* -1: only reports it */
+	char *path;          /* path of the member that was found; NULL none */
+	uint64_t from;       /* number of the entry that has its bytes */
+	char hex[132];       /* their sha256; "": another entry has them */
+	char *link, *target; /* a link of that name, if no file was found */
+	int64_t behind;      /* end of the bytes whose writing to the disk has begun */
+	bool on;             /* the present entry goes here */
 };
 
 struct takes {
@@ -26,19 +26,21 @@ struct takes {
 	size_t n;
 };
 
-/* Parse the words that extract.c makes for its child. */
+/* Parses the words that extract.c makes for its child. */
 struct takes takes_parse(char *const *words);
-/* Mark those that this file is for; NULL, or why the archive is refused. `is_link`: it has no bytes of its own. */
+/* Marks the takes that want this file. Returns NULL, or why the archive is refused. is_link: it has no bytes of its
+ * own. */
 const char *takes_begin(struct takes *t, const char *path, uint64_t number, uint64_t size);
-/* Write the next bytes, or the zeros of a hole, of the file under way. 0 or a negative errno. */
+/* Writes the next bytes, or a hole's zeros, of the present file. 0 or a negative errno. */
 int takes_write(const struct takes *t, const void *p, size_t n, int64_t at, bool hole);
-/* The file is whole. 0 or a negative errno. */
+/* Ends the present file. 0 or a negative errno. */
 int takes_end(struct takes *t, const char *path, uint64_t from, uint64_t size, const char *hex);
-/* A symbolic link is at the path; NULL, or why the archive is refused. */
+/* Notes a symbolic link at the path. Returns NULL, or why the archive is refused. */
 const char *takes_link(struct takes *t, const char *path, const char *target);
-/* Returns whether any is under way. */
+/* Returns whether any take wants the present file. */
 bool takes_any(const struct takes *t);
-/* Returns whether all are asked for by their numbers, and were found: what is behind them was judged when these were told. */
+/* Returns whether all takes ask for entry numbers and have them: the rest of the archive was checked when the
+ * numbers were told. */
 bool takes_are_over(const struct takes *t);
-/* Tell what was found, one entry for each. 0 or a negative errno. */
+/* Reports each take by one entry. 0 or a negative errno. */
 int takes_report(const struct takes *t, struct extract_report *report);

@@ -13,22 +13,22 @@
 #include "nodeup/base/io.h"
 #include "nodeup/base/mem.h"
 
-/* A whole distribution has fewer than this. */
+/* A whole distribution has fewer. */
 enum { DIRS_MAX = 32768 };
 
 static const char too_many_dirs[] = "the archive has more directories than allowed";
 
 struct job {
-	const char *name; /* of the archive, for messages */
+	const char *name; /* the archive's, for messages */
 	struct extract_source source;
 	struct extract_limits left;
-	uint64_t made; /* bytes of files, holes counted */
+	uint64_t made; /* bytes of files, including holes */
 	unsigned int dirs;
-	uint32_t number;            /* of the entry, from 1 */
+	uint32_t number;            /* number of the entry, from 1 */
 	struct extract_names names; /* the names of the archive so far */
 	struct archive *archive;
 	struct archive_entry *entry;
-	char path[EXTRACT_NAME_MAX + 1]; /* of the entry: no ".", no "//", no trailing '/' */
+	char path[EXTRACT_NAME_MAX + 1]; /* path of the entry: no ".", no "//", no trailing '/' */
 	struct extract_report *report;
 	struct err *e;
 };
@@ -47,7 +47,7 @@ static int sys_error(struct job *j, const char *what)
 	return err_sys(j->e, "archive '%s': %s '%s'", j->name, what, extract_show(j->path, shown));
 }
 
-/* Fails with the words of the decompressor or the tar reader. */
+/* Fails with the message of the decompressor or the tar reader. */
 static int fail_broken(struct job *j, const char *what)
 {
 	const char *why = archive_error_string(j->archive);
@@ -78,7 +78,7 @@ static la_ssize_t on_read(struct archive *ar, void *arg, const void **ret)
 	return n < 0 ? -1 : n;
 }
 
-/* Tell of a file that is given. */
+/* Reports a file that is given. */
 static int report_file(struct job *j, int64_t size)
 {
 	const struct extract_entry told = { .kind = EXTRACT_FILE,
@@ -92,7 +92,7 @@ static int report_file(struct job *j, int64_t size)
 	return r < 0 ? sys_error(j, "report") : 0;
 }
 
-/* Note what is at this path now; a directory stays one, and nothing else becomes one. */
+/* Notes the kind of entry at this path. A directory stays a directory, and nothing else becomes one. */
 static int note_place(struct job *j, enum extract_there is, uint32_t entry)
 {
 	struct extract_place *place = extract_names_at(&j->names, j->path, strlen(j->path));
@@ -110,7 +110,7 @@ static int note_place(struct job *j, enum extract_there is, uint32_t entry)
 	return 0;
 }
 
-/* Note all directories above the entry. One that the archive does not mention counts as an entry. */
+/* Notes all directories above the entry. A directory that the archive does not list counts as an entry. */
 static int note_parents(struct job *j)
 {
 	for (const char *slash = strchr(j->path, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -144,7 +144,7 @@ static int write_failed(struct job *j, int errnum, uint64_t left)
 	return err_code(j->e);
 }
 
-/* Give the next bytes of a file where they are wanted. */
+/* Gives the next bytes of a file to all takes that want them. */
 static int give_bytes(struct job *j, struct digest_ctx *ctx, const void *p, size_t n, int64_t at,
 		      bool hole)
 {
@@ -157,7 +157,7 @@ static int give_bytes(struct job *j, struct digest_ctx *ctx, const void *p, size
 	return given && fwrite(p, 1, n, given) != n ? sys_error(j, "give") : 0;
 }
 
-/* A hole, up to this byte of the file. */
+/* Gives a hole, up to this byte of the file. */
 static int tell_hole(struct job *j, struct digest_ctx *ctx, int64_t from, int64_t to)
 {
 	static const char zeros[16 * 1024];
@@ -176,7 +176,7 @@ static int tell_hole(struct job *j, struct digest_ctx *ctx, int64_t from, int64_
 	return 0;
 }
 
-/* The bytes of a file that is told of; ctx NULL: they are only looked at. */
+/* Gives the bytes of the present file; ctx NULL: only checks them. */
 static int tell_data(struct job *j, struct digest_ctx *ctx, int64_t size)
 {
 	int64_t at, end = 0;
@@ -199,7 +199,7 @@ static int tell_data(struct job *j, struct digest_ctx *ctx, int64_t size)
 	return tell_hole(j, ctx, end, size);
 }
 
-/* A file goes where it is taken, or is given with all others. */
+/* Writes a file to the takes that want it, or to the file of all bytes. */
 static int put_file(struct job *j)
 {
 	const int64_t size = archive_entry_size(j->entry);
@@ -304,7 +304,7 @@ static int next_entry(struct job *j)
 
 	if (r == ARCHIVE_EOF)
 		return 0;
-	/* a warning is about names that are not in the C locale's character set, which we take as bytes */
+	/* a warning is about names outside the C locale's character set; here names are bytes */
 	if (r != ARCHIVE_OK && r != ARCHIVE_WARN)
 		return fail_broken(j, "broken or truncated");
 	if (j->left.entries-- == 0)

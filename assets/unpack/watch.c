@@ -12,7 +12,7 @@
 #include "nodeup/base/io.h"
 #include "nodeup/base/print.h"
 
-/* a process that is killed needs no more, unless it cannot die */
+/* a killed process ends within these, unless it cannot die */
 enum { KILL_SAMPLES = 5 };
 
 static _Atomic int64_t deadline_ns; /* 0: none */
@@ -51,7 +51,7 @@ static void sample_work(struct extract_watch *w)
 
 	(void)print_to(path, sizeof(path), "/proc/%d/stat", (int)w->child.pid);
 	fd = io_open_at(AT_FDCWD, path, 0);
-	/* the name, in parentheses, may hold anything */
+	/* the name, in parentheses, may hold any characters */
 	at = fd >= 0 && read(fd, text, sizeof(text) - 1) > 0 ? strrchr(text, ')') : NULL;
 	if (!at || sscanf(at, ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &w->state,
 			  &user, &system) != 3)
@@ -61,8 +61,8 @@ static void sample_work(struct extract_watch *w)
 	w->work = work;
 }
 
-/* Waits until fd is ready. False: that many samples in a row saw nothing done, or the deadline passed, past which only a child that
- * was killed is waited for. */
+/* Waits until fd is ready. False: that many samples in a row saw no work, or the deadline passed. After the deadline
+ * it waits only for a killed child. */
 static bool wait_for(struct extract_watch *w, int fd, short events, unsigned int samples)
 {
 	struct pollfd p = { .fd = fd, .events = events };
