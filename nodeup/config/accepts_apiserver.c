@@ -74,7 +74,7 @@ static bool is_soft_below_hard(const char *s)
 /* clang-format on */
 
 #define PATTERN(w, p) .wanted = (w), .pattern = (p)
-/* what Go reads as a URL, or more; without ':' anything */
+/* a URL that Go accepts; the pattern may accept more, and any text without ':' */
 #define URL                                                                                                      \
 	"^([^:]*|[^:/]*/.*|[A-Za-z][A-Za-z0-9+.-]*:(//([^/?#]*@)?([[][^]]*[]]|[^][/?#: ]*)(:[0-9]*)?([/?#].*)?|" \
 	"/?([^/].*)?))$"
@@ -92,9 +92,9 @@ const struct field_accepts accepts_insecure_port = { ACCEPTS_FROM_TO(0, 65535), 
 static const struct field_accepts secure_port_today = { ACCEPTS_FROM_TO(1, 65535), .since = 20 };
 const struct field_accepts accepts_secure_port = { ACCEPTS_FROM_TO(0, 65535), .until = 10,
 						   .next = &secure_port_today };
-/* later ones look at them where the log is on: see rules */
+/* later versions check these only if the log is on: see rules */
 const struct field_accepts accepts_audit_count = { ACCEPTS_OR_MORE(0), .until = 9 };
-/* from 1.27 on gates decide of the size: see rules */
+/* from 1.27 on feature gates decide the size: see rules */
 static const struct field_accepts small_ranges = {
 	PATTERN("ranges of at most 2^20 addresses", RANGES_SMALL), .until = 26
 };
@@ -204,14 +204,14 @@ const struct field_accepts accepts_admission_plugin_old = { .wanted = "an admiss
 #define RULES(name, where, ...) \
 	static const struct field_rule rows_of_##name[] = { __VA_ARGS__ }; \
 	const struct field_rules rules_##name = { rows_of_##name, ARRAY_LEN(rows_of_##name), where }
-/* the audit log and its webhook are looked at where they are on */
+/* the program checks the keys of the audit log and of its webhook only if these are on */
 #define LOG(k) .keys = "auditLog" k, .when = "auditLogPath&auditLog" k
 #define HOOK(k, more) .keys = "auditWebhook" k, .when = "auditWebhookConfigFile&" more
 #define BATCH "auditWebhookMode:batch=batch&auditWebhookBatch"
 #define THROTTLED "!auditWebhookBatchThrottleEnable=false&" BATCH
 #define COUNT .text = "expected an integer of 0 or more"
 #define POSITIVE .text = "expected a number above 0"
-/* kubelet refuses such a pod; `usual` is what kops requests */
+/* kubelet refuses such a pod; `usual` is the request that kops sets */
 #define POD(usual) \
 	{ .keys = "cpuLimit", .when = "cpuLimit<cpuRequest" usual, .text = "expected at least cpuRequest" usual }, \
 	{ .keys = "memoryLimit", .when = "memoryLimit<memoryRequest", .text = "expected at least memoryRequest" }
@@ -225,13 +225,13 @@ RULES(apiserver, "KubeAPIServer",
 	{ .keys = "authorizationWebhookConfigFile", .when = "!authorizationMode=Webhook",
 	  .text = "expected Webhook in authorizationMode" },
 	{ .keys = "authorizationMode", .when = "authorizationMode#", .text = "expected each mode once" },
-	/* kops 1.8 gives nodes their rights by an addon of its own */
+	/* not before 1.19: kops 1.8 gives nodes their rights by its own addon */
 	{ .keys = "authorizationMode", .since = 19,
 	  .when = "authorizationMode=RBAC|AlwaysDeny&!authorizationMode=Node|Webhook|ABAC|AlwaysAllow",
 	  .text = "expected Node as well, as no node can register without it" },
 	{ .keys = "disableAdmissionPlugins", .since = 10, .when = "disableAdmissionPlugins@admissionControl",
 	  .text = "expected no plugin that admissionControl has" },
-	/* nodeup gives the API server admissionControl instead where it is given */
+	/* if admissionControl is given, nodeup passes it instead of the enabled plugins */
 	{ .keys = "disableAdmissionPlugins", .since = 10,
 	  .when = "!admissionControl&disableAdmissionPlugins@enableAdmissionPlugins",
 	  .text = "expected no plugin that enableAdmissionPlugins has" },
@@ -246,7 +246,7 @@ RULES(apiserver, "KubeAPIServer",
 	{ HOOK("BatchThrottleQps", THROTTLED "ThrottleQps<=0"), POSITIVE },
 	{ .keys = "oidcIssuerURL", .when = "!oidcClientID", .text = "expected oidcClientID as well" },
 	{ .keys = "oidcClientID", .when = "!oidcIssuerURL", .text = "expected oidcIssuerURL as well" },
-	/* priority and fairness wants its own group, and no key turns it off */
+	/* the API server's priority and fairness needs this group, and no key turns that feature off */
 	{ .keys = "runtimeConfig", .since = 31, .when = "runtimeConfig.flowcontrol.apiserver.k8s.io/v1=false",
 	  .text = "expected flowcontrol.apiserver.k8s.io/v1 to be on" },
 	{ .keys = "runtimeConfig", .since = 31,
@@ -255,12 +255,12 @@ RULES(apiserver, "KubeAPIServer",
 	{ .keys = "runtimeConfig", .since = 31,
 	  .when = "!runtimeConfig.flowcontrol.apiserver.k8s.io/v1&!runtimeConfig.api/ga&runtimeConfig.api/all=false",
 	  .text = "expected api/ga: true or flowcontrol.apiserver.k8s.io/v1: true beside api/all: false" },
-	/* from 1.34 on no bit of each address is held; before, a gate may say so */
+	/* before 1.34 a gate may remove the limit; from 1.34 on there is none */
 	{ .keys = "serviceClusterIPRange", .since = 31, .until = 33,
 	  .when = "!featureGates.DisableAllocatorDualWrite=true&!featureGates.AllAlpha=true&!featureGates.AllBeta=true&"
 		  "!serviceClusterIPRange~" RANGES_SMALL,
 	  .text = "expected ranges of at most 2^20 addresses" },
-	/* an address that stands for all is left to the program */
+	/* the program itself judges an unspecified address, such as :: */
 	{ .keys = "advertiseAddress", .since = 31, .when = "advertiseAddress~[^0.:]&advertiseAddress~:&serviceClusterIPRange~^[^,:]+(,|$)",
 	  .text = "expected an address of the family of serviceClusterIPRange, IPv4" },
 	{ .keys = "advertiseAddress", .since = 31, .when = "advertiseAddress~[^0.:]&!advertiseAddress~:&serviceClusterIPRange~^[^,]*:",
@@ -278,11 +278,11 @@ RULES(oidc, "KubeAPIServer|oidc",
 	{ .keys = "issuerURL|clientID|" OIDC_KEYS, .since = 31, .when = "authenticationConfigFile",
 	  .text = "expected no OpenID Connect beside authenticationConfigFile" });
 
-/* the controller that gives nodes their ranges runs */
+/* holds if the controller runs that gives nodes their ranges */
 #define GIVES "allocateNodeCIDRs=true&!cidrAllocatorType=CloudAllocator&" \
 	      "!controllers=-nodeipam|-node-ipam-controller&controllers:*=[*]|nodeipam|node-ipam-controller"
 #define ONE_MASK "!nodeCIDRMaskSize:0=0&!clusterCIDR~,&"
-/* source: kubernetes pkg/controller/nodeipam of 1.8, 1.24 to 1.26 and 1.31 to 1.36, which is the same */
+/* source: kubernetes pkg/controller/nodeipam; 1.8, 1.24 to 1.26 and 1.31 to 1.36 agree */
 #define NODE_MASK(wrong) \
 	{ .keys = "nodeCIDRMaskSize|clusterCIDR", .when = GIVES "&clusterCIDR&" wrong, \
 	  .text = "expected a mask of nodes (nodeCIDRMaskSize, else 24 and 64) as long as that of clusterCIDR or longer, of IPv6 by at most 16" }
@@ -292,7 +292,7 @@ RULES(kcm, "KubeControllerManager",
 	  .text = "expected one range, or two of different families" },
 	{ .keys = "nodeCIDRMaskSize", .since = 31, .when = GIVES "&!nodeCIDRMaskSize=0&clusterCIDR~,",
 	  .text = "expected one range in clusterCIDR" },
-	/* of IPv4 above 24, of IPv6 below 48 or above 64 */
+	/* an IPv4 mask above 24; an IPv6 mask below 48 or above 64 */
 	NODE_MASK("nodeCIDRMaskSize:0=0&clusterCIDR=[^,:]*/0*(2[5-9]|3[0-2])|"
 		  "[^,]*:[^,]*/0*([0-9]|[1-3][0-9]|4[0-7]|6[5-9]|[7-9][0-9]|1[0-2][0-9])"),
 	NODE_MASK(ONE_MASK "nodeCIDRMaskSize<clusterCIDR"),

@@ -13,29 +13,30 @@
 #include "nodeup/config/accepts_common.h"
 #include "nodeup/config/rules.h"
 
-/* One or two ranges: the first has eight addresses; each has at most 2^20. */
+/* One or two ranges, the first with at least eight addresses, each with at most 2^20. */
 #define RANGES_OF_EIGHT \
 	"^([^,:]*/0*([0-9]|1[0-9]|2[0-9])|[^,]*:[^,]*/0*([0-9]?[0-9]|1[01][0-9]|12[0-5])|[^,/]*)(,|$)"
 #define RANGES_SMALL \
 	"^(([^,:]*/0*(1[2-9]|[23][0-9])|[^,]*:[^,]*/0*(10[89]|1[12][0-9])|[^,/]*)(,|$))*$"
 
-/* Several programs. */
+/* Of several programs. */
 extern const struct field_accepts accepts_ip, accepts_one_or_more, accepts_period_text,
 	accepts_allowed_path;
-/* kube-apiserver. */
+/* Of kube-apiserver. */
 extern const struct field_accepts accepts_secure_port, accepts_insecure_port, accepts_audit_count,
 	accepts_service_ranges, accepts_etcd_server, accepts_etcd_override, accepts_storage_backend,
 	accepts_authorization_mode, accepts_admission_plugin, accepts_goaway_chance,
 	accepts_oidc_issuer, accepts_token_issuer, accepts_https_url, accepts_runtime_config,
 	accepts_request_header, accepts_cors_origin, accepts_hsts, accepts_cache_size;
-/* kube-controller-manager. */
+/* Of kube-controller-manager. */
 extern const struct field_accepts accepts_controller, accepts_reconcile_period;
-/* containerd and docker. */
+/* Of containerd and docker. */
 extern const struct field_accepts accepts_containerd_level, accepts_ulimit, accepts_mirror,
 	accepts_log_driver;
-/* kube-up's texts of 1.2 to 1.5. */
+/* For kube-up's texts, versions 1.2 to 1.5. */
 extern const struct field_accepts accepts_admission_plugin_old;
 
-/* Values of several keys: of leader election, of OpenID Connect (its section and kube-apiserver's), of a pod (kube-proxy's). */
+/* Rules across several keys: leader election, OpenID Connect (its section and kube-apiserver's), a pod
+ * (kube-proxy's). */
 extern const struct field_rules rules_apiserver, rules_oidc, rules_kcm, rules_scheduler,
 	rules_leader, rules_pod, rules_containerd;

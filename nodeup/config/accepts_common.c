@@ -9,7 +9,7 @@
 		.keys = true, .names = true, .since = (v), __VA_ARGS__                 \
 	}
 
-/* Each of these versions locks more of them as open; one that is set otherwise ends the program. */
+/* Each version locks more gates as open. A program stops if one of them is set otherwise. */
 #define LOCKED_AT(v, ...)                                                                     \
 	{                                                                                     \
 		.wanted = "true, as Kubernetes has locked it",                                \

@@ -17,29 +17,30 @@
 	"memory[.]available|nodefs[.]available|nodefs[.]inodesFree|imagefs[.]available|" \
 	"imagefs[.]inodesFree|pid[.]available|allocatableMemory[.]available"
 #define SIGNAL_TODAY SIGNAL "|containerfs[.]available|containerfs[.]inodesFree"
-/* each came with one of these versions */
+/* each signal came with one of these versions */
 #define SIGNAL_OLD SIGNAL "|allocatableNodeFs[.]available"
-/* those that people write, without their pattern */
+/* the usual signals in words, for messages */
 #define NAMES_OLD \
 	"memory.available|nodefs.available|nodefs.inodesFree|imagefs.available|imagefs.inodesFree"
 #define NAMES NAMES_OLD "|containerfs.available|containerfs.inodesFree|pid.available"
-/* A statement "signal<value"; the reader tells values that are none. */
+/* A statement "signal<value". The reader reports values that are not valid. */
 #define OF(signals, op) "^[[:space:]]*(" signals ")[[:space:]]*" op
 #define ABOVE_ZERO "[[:space:]+]*[0.]*[1-9]"
-/* 0% and 100% are no thresholds, but taken */
+/* 0% and 100% are accepted, and disable the threshold */
 #define THRESHOLD(signals) OF(signals, "<") "(.*%|" ABOVE_ZERO ")"
 #define PERIOD(signals) OF(signals, "=")
 #define RECLAIM(signals) OF(signals, "=") "([^%]*$|" ABOVE_ZERO ")"
 #define AMOUNT "([0-9]+[.]?[0-9]*|[.][0-9]+)([numkMGTPE]|[KMGTPE]i|[eE][+-]?[0-9]+)?$"
-/* a sysctl that the kernel keeps apart for pods, or the beginning of some with a star behind it; '/' is taken for '.' */
+/* a sysctl that the kernel has per pod, or a prefix of some with a star; '/' counts as '.' */
 #define SYSCTL \
 	"^(net[./]|user[./]|fs[./]mqueue[./]|kernel[./](sem|shm|msg|domainname))[a-z0-9_./-]*[*]?$"
 #define PORT "0*([0-9]{1,4}|[1-5][0-9]{4}|6([0-4][0-9]{3}|5([0-4][0-9]{2}|5([0-2][0-9]|3[0-5]))))"
 /* clang-format on */
 
-/* Kubelet of 1.24 and later. Rows without `since` are of today's table alone; `since` 31 may hold for earlier ones too. */
+/* For kubelet of 1.24 and later. Rows without `since` were compared with the present table only; a `since` of 31 may
+ * be too late. */
 const struct field_accepts kubelet_authorization_mode = { .oneof = "AlwaysAllow|Webhook" };
-/* from 1.34 on it takes any, and does nothing with it */
+/* from 1.34 on kubelet accepts any value and ignores it */
 static const struct field_accepts cloud_provider_31 = { .oneof = "external",
 							.since = 31,
 							.until = 33 };
@@ -97,12 +98,12 @@ static const struct field_accepts reserved_amount = { .wanted = "an amount such 
 const struct field_accepts kubelet_reserved = { .oneof = "cpu|memory|ephemeral-storage|pid",
 						.keys = true,
 						.next = &reserved_amount };
-/* 1.31 does not know the key, and goes on */
+/* 1.31 does not know the key, and ignores it */
 const struct field_accepts kubelet_restart_period = { .wanted = "a duration from 1s to 5m0s",
 						      .min = DUR_SEC,
 						      .max = 300 * DUR_SEC,
 						      .since = 32 };
-/* to 1.29 UnlimitedSwap as well */
+/* to 1.29 UnlimitedSwap too */
 const struct field_accepts kubelet_swap = { .oneof = "NoSwap|LimitedSwap", .since = 30 };
 static const struct field_accepts short_sysctl = { .wanted = "at most 253 letters",
 						   .longest = 253,
@@ -131,7 +132,7 @@ const struct field_accepts proxy_metrics = { .wanted = "an IP address, or one wi
 					     .pattern = "^((" IP_ADDRESS "|@aws)|(" IPV4_ADDRESS
 							"|[[](" IP_ADDRESS ")[]]):" PORT ")$",
 					     .since = 31 };
-/* to 1.25 userspace as well */
+/* to 1.25 userspace too */
 const struct field_accepts proxy_mode = { .oneof = "iptables|ipvs|nftables", .since = 26 };
 
 /* Up to 1.10. */
@@ -180,7 +181,7 @@ const struct field_accepts kubelet_reserved_old = { .oneof = "cpu|memory",
 						    .keys = true,
 						    .until = 6,
 						    .next = &reserved_7 };
-/* later ones take 0% for none */
+/* later versions accept 0%, which disables the threshold */
 static const struct field_accepts shares_old = { .wanted = "thresholds above 0",
 						 .pattern = OF(SIGNAL_OLD, "<") ABOVE_ZERO,
 						 .commas = true,

@@ -36,7 +36,7 @@ int dialect_refuse_unknown(const struct dialect_opts *o, const struct field_unkn
 		return 0;
 	if (o->errors) {
 		strv_add_all(o->errors->arena, &o->errors->lines, &texts);
-		/* what is like no known key is no slip of one that is missing now */
+		/* a key that is unlike every known key cannot be the typo of a missing key, so it hides no error */
 		for (size_t i = 0; i < found->n; i++)
 			o->errors->apart += found->v[i].distance == SIZE_MAX;
 		return 0;

@@ -1,9 +1,10 @@
-/* dialect.h - a format of documents, and what it says before there is a model
- * Each format that nodeup reads is a folder and a row of dialects[]. The row reads the document of --conf, says where the
- * others are, and turns all of them into the node model. Before the model, code asks the row alone; behind it, the planner
- * alone asks for it, once (plan/era.h).
- * Invariant: pure; no file, network or clock. Owner: the arena. Errors: CONFIG, with file:line:column where the document
- * has one. Threads: all functions. Tests: test_dialects.c. */
+/* dialect.h - a format of documents, and everything known of it before there is a model
+ * Each format that nodeup reads is a folder and a row of dialects[]. The row reads the document of --conf, names the
+ * places of the other documents, and makes the node model of all. Until there is a model, code asks only the row.
+ * Afterwards only the planner asks for the dialect, once (plan/era.h).
+ * Invariant: pure; no file, network or clock. Owner: the arena. Errors: CONFIG, with file:line:column where the
+ * document has one. Threads: all functions.
+ * Tests: test_dialects.c. */
 #pragma once
 
 #include "nodeup/base/errs.h"
@@ -11,68 +12,73 @@
 #include "nodeup/config/vintage.h"
 #include "nodeup/config/node.h"
 
-/* Warnings and strictness while reading. */
+/* Options of reading, and lists that reading appends to. */
 struct dialect_opts {
 	bool strict;               /* unknown keys and names are errors */
-	const struct strv *accept; /* unknown keys that are no error all the same; NULL: none */
-	struct strv *accepted;     /* those of them that are there are appended; NULL: not asked */
-	bool any_value;            /* what programs take of values is not looked at */
-	const struct strv *accept_values; /* keys whose values no program refuses; NULL: none */
-	struct strv *tolerated; /* refused values that it goes on with are appended; or NULL */
+	const struct strv *accept; /* unknown keys that are no error; NULL: none */
+	struct strv *accepted;     /* gets the unknown keys that were accepted; NULL: not wanted */
+	bool any_value;            /* does not check the values against the programs */
+	const struct strv *accept_values; /* keys whose values are not checked; NULL: none */
+	struct strv *tolerated; /* gets refused values with which the run goes on; or NULL */
 	struct strv *warnings;  /* "file:line:column: unknown key 'x'"; NULL: not wanted */
-	struct field_unknowns *unknown; /* unknown keys that are no error; NULL: to warnings */
-	struct errs *errors; /* keeps errors, and the rest is read; NULL: the first ends it */
-	bool checks_alone; /* nothing is made of them: a dialect that can only be checked is fine */
-	bool no_host;      /* documents only (validate, userdata): '@aws' stays as it stands */
-	/* Tells whether mkfs, whose room has the tables, can make a volume over so many disks (0: not known); NULL: not asked. */
+	/* gets unknown keys that are no error; NULL: they become warnings */
+	struct field_unknowns *unknown;
+	struct errs *errors; /* keeps errors and reads on; NULL: the first error ends the reading */
+	bool checks_alone; /* the documents are only checked, so a dialect that cannot make a node is enough */
+	bool no_host; /* only documents (validate, userdata): '@aws' stays unresolved */
+	/* Tells whether mkfs (whose room has the tables) can make a volume of so many disks (0: not known); NULL:
+	 * not asked. */
 	int (*volume_fits)(const struct node_volume *v, size_t n_disks, struct err *e);
-	const struct tree *vintage; /* what the machine's settings say of it; NULL: nothing */
-	const char *script;         /* user data that brought the document of --conf; NULL: none */
+	const struct tree *vintage; /* the kops that the machine's settings give; NULL: none */
+	const char *script;         /* the user data that held the document of --conf; NULL: none */
 	struct tree_pos script_pos; /* see vintage_sources */
-	/* Tells whether the records say that a run ended well on this instance with a document of such a kops, or, where v is
-	 * NULL, with those that were read now. NULL: no records. Asked where a version or a value is refused. */
+	/* Tells whether a run with a document of kops v ended well on this instance; v NULL: a run with these
+	 * documents. NULL: there are no records. Asked if a version or a value is refused. */
 	bool (*was_applied)(void *records, const struct vintage *v);
-	bool (*recorded)(void *records, struct vintage *ret); /* or of those before; NULL: none */
+	bool (*recorded)(void *records,
+			 struct vintage *ret); /* gives the kops on record, of these documents or an
+							       * earlier one; NULL: none */
 	void *records;
 };
 
-/* Append a warning, where they are wanted. */
+/* Appends a warning if warnings are wanted. */
 void dialect_warn(struct arena *a, const struct dialect_opts *o, const char *fmt, ...)
 	printf_like(3, 4);
 
-/* A warning of each key that is not known. */
+/* Warns of each unknown key. */
 void dialect_warn_unknown(const struct dialect_opts *o, const struct field_unknowns *found);
-/* An error of each, where errors are kept, else one that names the others. */
+/* If errors are kept, makes an error of each unknown key; else makes one error that names all. */
 int dialect_refuse_unknown(const struct dialect_opts *o, const struct field_unknowns *found,
 			   struct err *e) must_check;
 
-/* A key pair or secret this node cannot do without (or can: optional). */
+/* A key pair or secret that this node needs. */
 struct node_want {
 	const char *name;
 	bool key;      /* the private key as well */
-	bool optional; /* absent is fine, the feature is left out */
-	bool told;     /* optional, but most clusters have it: its absence is a warning */
-	bool pool;     /* a CA: every certificate of it */
-	/* of a secret that becomes a file which the API server parses: its flag with the file's name; or NULL */
+	bool optional; /* may be missing; its feature is then left out */
+	bool told;     /* optional, but most clusters have it: warns if it is missing */
+	bool pool;     /* a CA: takes all its certificates */
+	/* if the secret becomes a file of the API server: the flag that names the file; else NULL */
 	const char *flag;
-	/* the key that is meant of private/NAME/keyset.yaml; NULL: the largest serial number of issued/NAME. Its older name, or NULL */
+	/* id of the key in private/NAME/keyset.yaml; NULL: the largest serial number of issued/NAME. And the
+	 * keyset's older name, or NULL */
 	const char *id, *older;
 };
 
-/* A certificate that a server issues to this node for a key of its own, or that the node issues itself. */
+/* A certificate for a key that this node makes. A server issues it, or the node itself. */
 struct node_issue {
 	const char *name;                   /* "kubelet" */
 	const char *signer;                 /* the CA's name: "kubernetes-ca" */
-	const char *signer_id;              /* and which of its generations; NULL: any */
+	const char *signer_id;              /* id of the CA's key; NULL: any */
 	const char *pool;                   /* certificates of that CA, PEM */
 	const char *subject, *organization; /* CN and O; organization NULL: none */
 	bool serves;                        /* for a server, else for a client */
-	struct strv hosts;                  /* what it is called beside the subject */
-	struct strv others;                 /* what it may be called too */
-	/* where the node has it: in a kubeconfig, or in two files */
+	struct strv hosts;                  /* names and addresses that it must have */
+	struct strv others;                 /* names and addresses that it may have */
+	/* its place on the node: in a kubeconfig, or in two files */
 	const char *login, *cert_at, *key_at;
-	const char *pod; /* the static pod that reads it only when it starts; NULL: none */
-	bool pod_stays; /* its manifest is not made here: it starts again when something else makes it */
+	const char *pod; /* the static pod that reads it only at its start; NULL: none */
+	bool pod_stays;  /* another program makes the pod's manifest, and restarts the pod by it */
 };
 
 struct node_wants {
@@ -81,109 +87,114 @@ struct node_wants {
 	struct node_want *keypairs, *secrets;
 	size_t n_keypairs, n_secrets;
 	const char *key_store, *secret_store; /* URLs or paths; NULL: beside --conf */
-	bool is_unsure;                       /* where they are is a wrong value */
-	bool every_secret;                    /* what else is in secret_store is a token too */
-	struct strv manifests;                /* URLs of texts that go to the node as they are */
-	/* of an adopted node that may be called in two ways: what the second would be; or NULL */
+	bool is_unsure;                       /* their place is a wrong value */
+	bool every_secret;                    /* every other file in secret_store is a token too */
+	struct strv manifests;                /* URLs of texts that the node gets unchanged */
+	/* for an adopted node that may have one of two names: what it wants under the other name; or NULL */
 	const struct node_wants *otherwise;
 };
 
-/* A file of an archive that is a document: by its name there; a NUL stands behind its text. */
+/* A file of an archive that is a document, by its name in the archive. A NUL follows the text. */
 struct documents_file {
 	const char *path, *text;
 	size_t n;
 };
 
-/* The servers that give a node the rest of its documents, and certificates. They are trusted by ca alone. */
+/* The servers from which a node gets its other documents and its certificates. Only ca is trusted. */
 struct documents_join {
 	struct strv servers; /* URLs */
 	const char *tls_server_name, *ca;
 };
 
-/* The documents of a node. The loader reads cluster and group from where the dialect says they are. */
+/* The documents of a node. The loader reads cluster and group from the places that the dialect gives. */
 struct documents {
 	const struct dialect *dialect;
-	const void *own; /* the dialect's reading of the document of --conf */
+	const void *own; /* the document of --conf, as the dialect read it */
 	struct settings_doc settings;
 	const char *cluster_name;
-	struct vintage vintage; /* the kops that rendered them; all 0: not known */
-	const char *checked;    /* what was checked of documents without `cluster`; else NULL */
-	/* Another program made this node, and its files are right. Without `cluster` nothing else of it is known. */
+	struct vintage vintage; /* the kops that wrote them; all 0: not known */
+	const char *checked;    /* what was checked, if `cluster` is missing; else NULL */
+	/* Another program made this node, and its files are right. Without `cluster` nothing else is known of it. */
 	bool adopted;
-	bool any_patch; /* they tell the oldest Kubernetes that may be meant: its patch version or a later one */
+	bool any_patch;   /* Kubernetes may have a newer patch version than the documents say */
 	const char *base; /* the state store, which kept documents are tied to; or NULL */
-	const struct documents_join *join; /* gives `cluster`, but where documents alone are read */
-	bool in_store; /* the two below are there; else they stand beside --conf */
-	/* those that stand beside --conf are taken for them where documents are looked at */
+	const struct documents_join *join; /* gives `cluster`, unless only documents are read */
+	bool in_store; /* cluster_at and group_at are in the store; else beside --conf */
+	/* if documents are only looked at, those beside --conf may be used instead */
 	bool beside_will_do;
-	bool of_instance; /* they make a node of what its instance says of itself, and are kept for it alone */
-	const char *cluster_at, *group_at; /* URLs or paths; group NULL: there is none to read */
-	const char *group_from; /* file:line:column that names the group; NULL: nothing does */
-	const struct tree *cluster,
-		*group; /* as read; NULL before, TREE_NULL without such a document */
-	struct documents_file cluster_text; /* the bytes of `cluster`; text NULL: it is not there */
-	/* An archive that is a document too, "HASH@URL,MIRROR"; text NULL: there is none. Its files, once it was read. */
+	bool of_instance; /* the node depends on its instance's own facts, so they are kept for this instance alone */
+	const char *cluster_at, *group_at; /* URLs or paths; group NULL: none is read */
+	const char *group_from; /* file:line:column that names the group; NULL: none does */
+	const struct tree *cluster, *group; /* as read; NULL before, TREE_NULL if missing */
+	struct documents_file cluster_text; /* the bytes of `cluster`; text NULL: it is missing */
+	/* An archive that is a document too, "HASH@URL,MIRROR"; text NULL: none. files are its files, once it was
+	 * read. */
 	struct node_text archive;
 	struct documents_files {
 		struct documents_file *v;
 		size_t n;
 	} files;
-	/* The volume made of the instance store, whose disks must be known before the model, and its key; NULL: none. */
+	/* The volume made of the instance store, whose disks must be known before the model, and its key; NULL:
+	 * none. */
 	const char *instance_store, *instance_store_key;
-	const char *docker_root; /* docker's directory, an absolute path; NULL: they do not say */
+	const char *docker_root; /* docker's directory, an absolute path; NULL: not given */
 };
 
-/* A node's documents: what of their keys has to be there. YAML; a document that the dialect has not is NULL. */
+/* An example of a node's documents, as YAML, with the keys that they must have. NULL: the dialect has no such
+ * document. */
 struct dialect_example {
-	const char *role; /* NULL: no more of them */
+	const char *role; /* NULL: ends the list */
 	const char *document, *cluster, *group;
 };
 
 struct dialect {
 	const char *name;
-	const char *title;                     /* what people call its documents */
-	const struct version *oldest, *newest; /* of Kubernetes, whose nodes are made */
-	const char *conf_name; /* of the document of --conf, where it has the usual name */
+	const char *title;                     /* the usual name of its documents */
+	const struct version *oldest, *newest; /* of the Kubernetes of its nodes */
+	const char *conf_name;                 /* usual name of the document of --conf */
 	const char *cluster_name,
-		*group_name; /* of the others, where they stand beside it; NULL: there are none */
-	bool cluster_tells;  /* its keys, too, tell which kops rendered it: a NodeupConfig */
+		*group_name; /* usual names of the others, beside it; NULL: it has none */
+	bool cluster_tells; /* the keys of `cluster` too tell the version of kops: it is a NodeupConfig */
 	bool (*is_same_kops)(const struct version *x, const struct version *y); /* may be NULL */
-	bool dual_stack;           /* S3 is asked at names that have addresses of IPv6 too */
-	const char *const *places; /* where a conf is looked for; NULL-terminated */
+	bool dual_stack;           /* uses S3's host names that have IPv6 addresses too */
+	const char *const *places; /* places to look for a conf; NULL-terminated */
 	const char *const *signs;  /* keys of the document of --conf that no other dialect has */
 	const struct schema *document;        /* the document of --conf, for `nodeup help config` */
 	const struct schema *cluster, *group; /* the two others, or NULL */
 	const struct dialect_program {
-		const char *name; /* "kube-apiserver"; NULL: no more of them */
+		const char *name; /* "kube-apiserver"; NULL: ends the list */
 		const struct schema *schema;
-	} * programs; /* their keys, and the flags that these become; or NULL */
-	const struct field_rules *const
-		*rules; /* of several keys, for `nodeup help KEY`; NULL-terminated, or NULL */
-	const struct schema *hook, *file_asset; /* an item of their lists, or NULL */
+	} * programs; /* its keys and their flags; or NULL */
+	/* rules across several keys, for `nodeup help KEY`; NULL-terminated, or NULL */
+	const struct field_rules *const *rules;
+	const struct schema *hook, *file_asset; /* items of these lists, or NULL */
 	const struct schema *volume_mount;      /* an item of its volumeMounts, or NULL */
 	const struct dialect_example *examples; /* for `nodeup example`; or NULL */
-	/* Append which key pairs and secrets its nodes take, and from which files, for `nodeup help pki`; or NULL. */
+	/* Appends the key pairs and secrets of its nodes, with their files, for `nodeup help pki`; or NULL. */
 	void (*pki)(struct buf *b);
-	/* Takes the document out of the dialect's boot script; its lines keep their numbers. -ENOENT: no such script. Or NULL. */
+	/* Takes the document out of the dialect's boot script; its lines keep their numbers. -ENOENT: no such
+	 * script. Or NULL. */
 	int (*script)(struct arena *a, const char *file, const char *text, const char **ret,
 		      struct err *e);
-	/* Read the document of --conf and check it by itself; fills all of ret but cluster and group. */
+	/* Reads the document of --conf and checks it by itself. Fills all of ret but cluster and group. */
 	int (*read)(struct arena *a, const struct tree *conf, const struct dialect_opts *o,
 		    struct documents *ret, struct err *e);
-	/* Fails with ESTALE if the document of --conf means other bytes of `cluster`; returns its line that means these. Or NULL. */
+	/* Returns the line of the document of --conf that names the bytes of `cluster` by their hash. Fails with
+	 * ESTALE if the hash is of other bytes. Or NULL. */
 	int (*check_cluster)(struct arena *a, const struct documents *d, const char *from,
 			     const char *text, size_t n, struct err *e);
 	const char *(*cluster_hash_line)(struct arena *a, const char *text, size_t n);
-	/* Build the model. Key pairs and secrets stay empty. */
+	/* Builds the model. Key pairs and secrets stay empty. */
 	int (*node)(struct arena *a, const struct documents *d, const struct facts *f,
 		    const struct dialect_opts *o, struct node *ret, struct err *e);
-	/* The proxy of the cluster's document alone; its url is NULL without one. NULL: the document names none. */
+	/* Reads the proxy out of the cluster's document alone; its url is NULL if there is none. NULL: no document
+	 * names one. */
 	int (*proxy)(struct arena *a, const struct documents *d, const struct dialect_opts *o,
 		     struct node_proxy *ret, struct err *e);
-	/* The key of a want of a keyset, with its certificate; or NULL: the dialect has no keysets. */
+	/* Reads the wanted key of a keyset, with its certificate. NULL: the dialect has no keysets. */
 	int (*keyset)(struct arena *a, const struct tree *t, const char *name, const char *id,
 		      struct node_keypair *ret, struct err *e);
-	/* The keys and secrets that have to be loaded for this node; or NULL: all are in the documents. */
+	/* Lists the keys and secrets to load for this node. NULL: all are in the documents. */
 	struct node_wants (*wants)(struct arena *a, const struct documents *d,
 				   const struct node *n);
 };

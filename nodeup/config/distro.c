@@ -2,7 +2,7 @@
 
 #include "nodeup/base/str.h"
 
-/* Most of them. */
+/* The layout of most distributions. */
 #define COMMON                                                                              \
 	.kubelet_dir = "/usr/local/bin", .kubectl_dir = "/usr/local/bin",                   \
 	.tools_dir = "/usr/local/bin", .cni_dir = "/opt/cni/bin", .srv = "/srv/kubernetes", \
@@ -10,7 +10,7 @@
 	.nodeup_dir = "/opt/nodeup/bin", .nodeup_link = "/usr/local/bin/nodeup",            \
 	.volume_plugins_dir = "/usr/libexec/kubernetes/kubelet-plugins/volume/exec/"
 
-/* /usr cannot be written to. */
+/* The layout where /usr is read-only. */
 #define COREOS                                                                             \
 	.kubelet_dir = "/opt/kubernetes/bin", .kubectl_dir = "/opt/bin",                   \
 	.tools_dir = "/opt/kops/bin", .cni_dir = "/opt/cni/bin", .srv = "/srv/kubernetes", \
@@ -20,9 +20,9 @@
 	.path_env = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:"   \
 		    "/opt/kubernetes/bin"
 
-/* Container-Optimized OS mounts all but /home/kubernetes/bin without exec, and has nothing writable beside
- * /etc, /var and /mnt/disks. What is executable there before nodeup has mounted anything is
- * /var/lib/toolbox, which user data uses too. */
+/* Container-Optimized OS mounts everything without exec, except /home/kubernetes/bin. Otherwise only /etc, /var and
+ * /mnt/disks are writable. Until nodeup has mounted something, programs can run from /var/lib/toolbox, which user
+ * data use too. */
 #define COS                                                                                  \
 	.kubelet_dir = "/home/kubernetes/bin", .kubectl_dir = "/home/kubernetes/bin",        \
 	.tools_dir = "/home/kubernetes/bin", .cni_dir = "/home/kubernetes/bin",              \

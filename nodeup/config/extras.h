@@ -1,6 +1,7 @@
-/* extras.h - what must hold of hooks and files of the user's own, whatever documents say them
+/* extras.h - checks of the user's own hooks and files, for all dialects
  * `where` begins each message: "kube_env.yaml:7:3: hooks[0].name".
- * Invariant: pure; no message shows a content. Owner: the arena. Errors: CONFIG. Threads: all functions.
+ * Invariant: pure; no message shows a content.
+ * Owner: the arena. Errors: CONFIG. Threads: all functions.
  * Source: systemd.unit(5); kops nodeup/pkg/model/{hooks,file_assets}.go.
  * Tests: test_field_secrets.c. */
 #pragma once
@@ -11,26 +12,26 @@
 /* The most that a node may have: each costs memory. */
 enum { EXTRAS_HOOKS_MAX = 100, EXTRAS_FILES_MAX = 1400 };
 
-/* A hook or file that is read. */
+/* A hook or file that is being read. */
 struct extras_item {
 	struct arena *arena;
 	const char *where;
 	struct tree_pos pos;
-	struct map *seen; /* names or paths of those before it */
+	struct map *seen; /* names or paths of earlier items */
 };
 
-/* "nodeupconfig.yaml:7:3: FileAssets[0].key" */
+/* Returns the place of a key: "nodeupconfig.yaml:7:3: FileAssets[0].key" */
 const char *extras_key(const struct extras_item *it, const char *key);
-/* Check the names of units that a hook has, each with or without its ending: they end up in paths. */
+/* Checks the names of a hook's units, with or without suffix: they become parts of paths. */
 int extras_check_units(const struct extras_item *it, const char *name, const struct strv *requires,
 		       const struct strv *before, struct err *e) must_check;
-/* Append it, unless one before it has its name: the instance group's come first and hide the cluster's. */
+/* Appends the hook, unless an earlier one has its name: the group's hooks come first and hide the cluster's. */
 void extras_add_hook(const struct extras_item *it, struct node_hook *hook, struct node *n);
-/* The same of a file, by its path. */
+/* Appends a file in the same way, by its path. */
 void extras_add_file(const struct extras_item *it, const struct node_file *f, struct node *n);
-/* Gives the path of a file, or of its name in dir if it has none. It must be absolute, without empty components, "." and "..". */
+/* Gives a file's path: path, else name in dir. Fails unless it is absolute, without empty components, "." and "..". */
 int extras_path(const struct extras_item *it, const char *path, const char *name, const char *dir,
 		const char **ret, struct err *e) must_check;
-/* Decode base64 with or without padding: Go's raw encoding has none. */
+/* Decodes base64 with or without padding: Go's raw encoding has none. */
 int extras_decode(struct arena *a, const char *where, const char *text, const char **ret,
 		  size_t *ret_n, struct err *e) must_check;

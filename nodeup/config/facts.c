@@ -40,7 +40,7 @@ int facts_parse(struct arena *a, const struct tree *t, struct facts *f, struct e
 	return 0;
 }
 
-/* The value of KEY in shell assignments, without its quotes; NULL if there is none. */
+/* Returns the value of KEY in shell assignments, without its quotes; NULL if there is none. */
 static char *assignment(struct arena *a, const char *text, const char *key)
 {
 	const size_t n = strlen(key);
@@ -61,7 +61,7 @@ static char *assignment(struct arena *a, const char *text, const char *key)
 	return out && *out ? out : NULL;
 }
 
-/* "8 (jessie)" of the releases that have no VERSION_CODENAME. */
+/* Reads the codename out of "8 (jessie)", for releases without VERSION_CODENAME. */
 static const char *codename_in(struct arena *a, const char *version)
 {
 	const char *open = version ? strchr(version, '(') : NULL;

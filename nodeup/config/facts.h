@@ -1,6 +1,7 @@
-/* facts.h - what this host is
- * Supplied by --facts or found by probing; builders and dialects read nothing of the host but this.
- * Owner: the arena. Errors: CONFIG for a bad facts file. Source: what the builders of nodeup/plan ask of a host.
+/* facts.h - the facts of this host
+ * --facts gives them, or probing finds them. Builders and dialects read nothing else of the host.
+ * Owner: the arena. Errors: CONFIG for a bad facts file.
+ * Source: the questions that the builders of nodeup/plan ask of a host.
  * Tests: test_facts.c. */
 #pragma once
 
@@ -26,7 +27,7 @@
 	X(struct strmap, interfaces, "interfaces", .doc = "physical network interfaces, NAME: MAC") \
 	/* "10.0.0.7/24", sorted */ \
 	X(struct strv, addresses, "addresses", .doc = "addresses of all interfaces, ADDRESS/PREFIX") \
-	/* "admin" = "/home/admin", as images of distributions bring them */ \
+	/* "admin" = "/home/admin", as the distribution's image has it */ \
 	X(struct strmap, homes, "homes", .doc = "users of the image who are to have a kubeconfig, NAME: HOME") \
 	X(struct opt_bool, bpffs_mounted, "bpffsMounted", .doc = "whether /sys/fs/bpf is mounted") \
 	X(struct opt_int, gpus, "gpus", .doc = "GPUs of NVIDIA that the instance type has") \
@@ -34,23 +35,23 @@
 	X(struct opt_int, ips_per_eni, "ipsPerENI", .doc = "addresses of each of them") \
 	X(struct opt_bool, resolved, "resolved", .doc = "whether systemd-resolved has its own resolv.conf") \
 	X(struct opt_bool, asks_itself, "asksItself", .doc = "whether /etc/resolv.conf names this host, or no server") \
-	/* of an instance of a warm pool: "Warmed:Stopped" */ \
+	/* for an instance of a warm pool: "Warmed:Stopped" */ \
 	X(const char *, target_lifecycle_state, "targetLifecycleState", .doc = "what its autoscaling group wants of it") \
 	X(struct strv, swaps, "swaps", .doc = "swap space in use: files and devices") \
 	X(struct strv, boot_swaps, "bootSwaps", .doc = "swap space that is used from the next boot on") \
 	X(struct opt_bool, kubelet_takes_swap, "kubeletTakesSwap", .doc = "whether a drop-in of kubelet's is for a host with swap") \
 	X(struct strv, filesystems, "filesystems", .doc = "file systems of the kernel") \
 	X(const char *, docker_root, "dockerRoot", .doc = "docker's directory, where its daemon.json names one") \
-	/* volumes of the documents are not counted */ \
+	/* does not count volumes of the documents */ \
 	X(const char *, docker_filesystem, "dockerFilesystem", .doc = "file system that docker's directory is on: ext4") \
 	/* 0: unknown */ \
 	X(int64_t, systemd, "systemd", .doc = "version of systemd") \
-	/* how many there are */ \
+	/* their number */ \
 	X(struct opt_int, instance_store, "instanceStore", .doc = "disks of the instance store") \
 	X(struct opt_bool, instance_store_used, "instanceStoreUsed", .doc = "whether docker and kubelet of this instance are on them") \
 	X(struct opt_bool, raid, "raid", .doc = "whether several disks can be striped by md") \
 	X(struct opt_bool, kubelet_flags, "kubeletFlags", .doc = "whether kops' own program gave kubelet its settings by flags, not by a file") \
-	/* 0: it says none */ \
+	/* 0: the file names no version */ \
 	X(struct opt_int, containerd_config, "containerdConfig", .doc = "version that containerd's config.toml is written in")
 /* clang-format on */
 
@@ -60,11 +61,12 @@ struct facts {
 
 extern const struct schema facts_schema;
 
-/* Read a facts file's tree over what is in f already. */
+/* Reads a facts file's tree; it overrides the facts in f. */
 int facts_parse(struct arena *a, const struct tree *t, struct facts *f, struct err *e) must_check;
-/* Note to the error of a fact that is not known how it is given. Returns the error's code. */
+/* Adds to the error how a missing fact can be given. Returns the error's code. */
 int facts_note(struct err *e, const char *fact);
-/* Fill distribution (CONFIG: it is unknown), version and codename from os-release, and arch from uname's machine. */
+/* Fill the facts of the system: the first reads distribution (CONFIG: it is unknown), version and codename from
+ * os-release, the second reads arch from uname's machine. */
 int facts_os_release(struct arena *a, const char *text, struct facts *f, struct err *e) must_check;
 /* Distribution, version and arch, as far as they are known; and as a text: "debian 12, amd64". */
 struct tree *facts_host(struct arena *a, const struct facts *f);
@@ -74,15 +76,15 @@ int facts_arch(const char *machine, struct facts *f, struct err *e) must_check;
 /* The container runtime of this machine, as probing found it. */
 struct runtime {
 	const char *unit;    /* "docker.service"; NULL: none found */
-	const char *masked;  /* the first of those that are masked; NULL: none is */
+	const char *masked;  /* the first masked one; NULL: none */
 	const char *version; /* "20.10.24"; NULL unknown */
-	bool is_ours;        /* its unit is the one that kops and we write, not a vendor's */
-	/* what docker's unit has to run so that $DOCKER_OPTS reach it; NULL: it reads them as it is */
+	bool is_ours;        /* its unit is kops' and ours, not a vendor's */
+	/* the command with which docker's unit would pass $DOCKER_OPTS on; NULL: its present command does so already */
 	const char *exec_start;
-	bool is_late;              /* a drop-in behind 10-kops.conf has a say in that */
+	bool is_late;              /* a drop-in after 10-kops.conf changes the command */
 	int cgroup;                /* version of the host's cgroups; 0 unknown */
-	const char *cgroup_driver; /* that it is told to use; NULL: its default */
-	/* the kernel has AppArmor on, and the program that loads its profiles is missing */
+	const char *cgroup_driver; /* the driver that its configuration sets; NULL: its default */
+	/* the kernel has AppArmor on, but the program that loads profiles is missing */
 	bool lacks_apparmor_parser;
-	bool lacks_ipvs; /* the kernel has no ip_vs, and none to load */
+	bool lacks_ipvs; /* the kernel has no ip_vs and cannot load it */
 };

@@ -1,7 +1,8 @@
 /* feature_gates_locked.h - the feature gates that Kubernetes 1.31 to 1.36 lock as open
- * A program ends on one that is set otherwise. LOCKED_ON_33 are those that 1.33 was the first to lock; they stay so. Those of
- * 1.32 were read in part. A gate that is locked as closed is not listed.
- * Owner: none. Source: as feature_gates_today.h; LockToDefault at each version, of openshift/microshift release-4.18 to 4.23. */
+ * A program stops if one of them is set otherwise. LOCKED_ON_33 lists those that 1.33 was the first to lock; they
+ * stay locked. Those of 1.32 were read in part. Gates locked as closed are not listed.
+ * Owner: none. Source: as feature_gates_today.h; LockToDefault at each version, of openshift/microshift release-4.18
+ * to 4.23. */
 #pragma once
 
 /* clang-format off */

@@ -1,10 +1,10 @@
 /* feature_gates_today.h - the feature gates of Kubernetes 1.31 to 1.37, of all its programs
- * A gate that no program knows stops it at once. GATES_31_33 are those that 1.31 had first and 1.33 had last, as far as these
- * versions go. All programs know all of them, as they read one list.
- * Names were read from the sources of 1.31.14, 1.32.13, 1.33.13, 1.34.9, 1.35.6 and 1.36.3, and from a state of 1.37 of 29
- * July 2026, before its release: there more may come.
- * Owner: none. Source: pkg/features, and features of apiserver, apiextensions-apiserver, client-go, component-base and
- * controller-manager. */
+ * A gate that no program knows stops it at once. GATES_31_33 are the gates that 1.31 had first and 1.33 had last, as
+ * far as these versions go. Each program knows the gates of all programs, as they read one list. Names were read
+ * from the sources of 1.31.14, 1.32.13, 1.33.13, 1.34.9, 1.35.6 and 1.36.3. Those of 1.37 are from a state of 29
+ * July 2026, before its release: more may come there.
+ * Owner: none. Source: pkg/features, and features of apiserver, apiextensions-apiserver, client-go, component-base
+ * and controller-manager. */
 #pragma once
 
 /* clang-format off */

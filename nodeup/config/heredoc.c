@@ -26,7 +26,7 @@ static bool is_text(const struct line *l, const char *text)
 	return l->n == strlen(text) && strncmp(l->text, text, l->n) == 0;
 }
 
-/* The mark of "cat > kube_env.yaml << MARK", in quotes or not; "": it begins no here-document. */
+/* Returns the mark of "cat > kube_env.yaml << MARK", quoted or not; "": the line begins no here-document. */
 static const char *mark_of(struct arena *a, const struct line *l, bool *ret_quoted)
 {
 	const char *line = arena_strn(a, l->text, l->n), *arrows = strstr(line, "<<");
@@ -38,7 +38,7 @@ static const char *mark_of(struct arena *a, const struct line *l, bool *ret_quot
 	return quoted ? arena_strn(a, word + 1, n - 2) : word;
 }
 
-/* Fill in the text, from the line that names the mark to the one that is it; both are left behind. */
+/* Takes the text from the line after the one that names the mark up to the line that is the mark alone. */
 static int take_text(struct arena *a, const char *file, const char *text, const char *mark,
 		     struct line *l, struct heredoc *h, struct err *e)
 {
@@ -99,7 +99,7 @@ int heredoc_all(struct arena *a, const char *file, const char *text, const char 
 	return 0;
 }
 
-/* The booting shell puts something else there. The message does not show the line, which may have a password. */
+/* Refuses text that the booting shell would expand. The message does not show the line, which may hold a password. */
 static int check_expansions(struct arena *a, const char *file, const struct heredoc *h,
 			    const char *place, struct err *e)
 {

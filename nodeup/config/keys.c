@@ -32,7 +32,7 @@ int node_add_keypair(struct arena *a, struct node *n, const struct node_keypair 
 	return 0;
 }
 
-/* The others are whole documents. */
+/* Returns whether the secret is a token: the two others are whole documents. */
 static bool is_token(const char *id)
 {
 	return strcmp(id, "dockerconfig") != 0 && strcmp(id, "encryptionconfig") != 0;
@@ -63,7 +63,7 @@ int node_add_secret(struct arena *a, struct node *n, const char *id, const struc
 	struct err problem = { 0 };
 	const char *token;
 
-	/* neither message may quote the text: it is secret */
+	/* neither of the two messages below may quote the text, which is a secret */
 	if (field_parse(a, &schema, json, &secret, NULL, &problem) < 0)
 		return err_config(e, "%s: secret %s: expected {\"Data\": \"<base64>\"}", from, id);
 	token = enc_text(a, secret.data);

@@ -12,7 +12,7 @@ bool node_k8s_at_least(const struct node *n, int major, int minor)
 
 const char node_master_pd[] = "/mnt/master-pd";
 
-/* "--fail-swap-on=false", "failSwapOn: false", "\"failSwapOn\": false": what Go takes for false begins so. */
+/* Returns whether a value begins as one that Go reads as false: "--fail-swap-on=false", "failSwapOn: 0". */
 static bool is_false(const char *p, const char *end)
 {
 	while (p < end && memchr("\"'=: \t", *p, 6))
@@ -74,7 +74,7 @@ static bool take_number(const char **p, int *ret)
 	return true;
 }
 
-/* "-beta.1", "+build"; what follows a '/' is the next part of a URL. */
+/* Reads "-beta.1" or "+build"; a '/' ends it, as the next part of a URL follows. */
 static bool take_suffix(struct arena *a, const char *text, const char **ret)
 {
 	static const char semver[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -113,7 +113,7 @@ int version_of_toml(struct arena *a, const char *text)
 	for (size_t i = 0; i < lines.n; i++) {
 		const char *line = str_trim(a, lines.v[i]);
 
-		/* a key below a table is another one */
+		/* a table begins here: a key below it is not the file's own version */
 		if (*line == '[')
 			return 0;
 		if (str_has_prefix(line, "version") && strchr(line, '='))

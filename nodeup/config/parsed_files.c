@@ -5,7 +5,7 @@
 #include "nodeup/base/yaml.h"
 
 /* clang-format off */
-/* Rows of a file, by the kinds of their values. All have the same place, as nobody asks for what was read. */
+/* Rows of a file, by the kinds of their values. All have the same place, since nobody reads the values. */
 #define DEMAND(...) &(const struct field_accepts){ __VA_ARGS__ }
 #define TEXT(k, ...) { .key = (k), .kind = FIELD_STRING, .accepts = DEMAND(__VA_ARGS__) }
 #define LIST(k, ...) { .key = (k), .kind = FIELD_TREE, .shape = TREE_SEQ, .accepts = DEMAND(__VA_ARGS__) }
@@ -107,7 +107,7 @@ static const struct file {
 	const struct schema *schema;
 	int since;
 	bool secret;
-	const char *older[2]; /* with such a key it is of an older form, that is not looked at */
+	const char *older[2]; /* keys of an older form, which is not checked */
 } files[] = {
 	{ "encryption-provider-config", &encryption, 7, true },
 	{ "experimental-encryption-provider-config", &encryption, 7, true },
@@ -118,7 +118,7 @@ static const struct file {
 	  .older = { "imagePolicy", "podNodeSelectorPluginConfig" } },
 };
 
-/* A form that is well formed, but not read here, is left to the program. */
+/* Checks one file. Leaves a well-formed text in a form that is unknown here to the program. */
 static void check_file(struct arena *a, const struct file *f, const struct parsed_text *t,
 		       int minor, struct accepts_findings *ret)
 {

@@ -20,7 +20,7 @@ static void free_certificate(X509 **cert)
 
 #define autocert __attribute__((cleanup(free_certificate))) X509
 
-/* The next block that is called so; what else there is is passed over. Go's programs take no other name for one. */
+/* Returns the next block called CERTIFICATE; skips all others, as Go's programs do. */
 static X509 *next_certificate(BIO *bio)
 {
 	autopem b = { 0 };
@@ -50,7 +50,7 @@ static int is_damaged(const char *what, size_t before, struct err *e)
 		      : err_config(e, "the %s is damaged", what);
 }
 
-/* Keeps the first certificate. Go's programs pass over one that is called otherwise or has headers. */
+/* Keeps the first certificate. Go's programs skip blocks with other names or with headers. */
 static int check_block(const struct pem_block *b, size_t before, X509 **first, struct err *e)
 {
 	const bool is_named = strcmp(b->label, PEM_STRING_X509) == 0;
@@ -68,7 +68,7 @@ static int check_block(const struct pem_block *b, size_t before, X509 **first, s
 	return 0;
 }
 
-/* The first of them, once all are found right. */
+/* Checks all certificates and gives the first one. */
 static int read_certificates(const char *text, X509 **ret_first, struct err *e)
 {
 	autobio *bio = pem_open(text);
@@ -111,8 +111,8 @@ void pem_free_roots(X509_STORE *roots)
 	X509_STORE_free(roots);
 }
 
-/* Looks for the form that kops writes first: each that is looked for in vain takes OpenSSL 3 long.
- * source: client-go util/keyutil ParsePublicKeysPEM, which reads each block in each way, whatever it is called */
+/* Tries first the form that kops writes, since each failed try takes OpenSSL 3 long. source: client-go util/keyutil
+ * ParsePublicKeysPEM, which tries every form on each block, whatever its name */
 static bool has_public_key(const struct pem_block *b)
 {
 	const unsigned char *der[] = { b->der, b->der, b->der };
@@ -174,7 +174,7 @@ int pem_check_key(const char *text, const char *certificate, struct err *e)
 
 int pem_new_key(struct arena *a, const char **ret_private, const char **ret_public, struct err *e)
 {
-	/* ours, so that the host's openssl.cnf is not read */
+	/* opened by us, so that the host's openssl.cnf is not read */
 	autobio *none = pem_open("");
 	autobio *public = BIO_new(BIO_s_mem());
 	autokey *key = rsa_new_key();
@@ -208,7 +208,7 @@ static bool is_signed_by(X509 *cert, const X509 *issuer)
 	return X509_verify(cert, X509_get0_pubkey(issuer)) == 1;
 }
 
-/* The one of that id, or where any will do, whichever has signed it. */
+/* Returns the certificate with that id; without an id, the certificate that signed `of`. */
 static X509 *find_issuer(const char *pool, const char *id, X509 *of)
 {
 	autobio *bio = pem_open(pool);
@@ -222,7 +222,7 @@ static X509 *find_issuer(const char *pool, const char *id, X509 *of)
 	return NULL;
 }
 
-/* OpenSSL's objection to its chain, dates or usage; NULL: none. */
+/* Returns OpenSSL's objection to its chain, dates or usage; NULL: none. */
 static const char *fault_of_chain(X509 *cert, X509 *issuer, const struct pem_wanted *want)
 {
 	X509_STORE *store = X509_STORE_new();
@@ -248,7 +248,7 @@ static const char *fault_of_chain(X509 *cert, X509 *issuer, const struct pem_wan
 	return fault;
 }
 
-/* Its subject, O before CN as Go writes it. */
+/* Makes its subject, O before CN as Go writes it. */
 static X509_NAME *new_subject(const char *organization, const char *name)
 {
 	X509_NAME *subject = X509_NAME_new();
@@ -295,7 +295,7 @@ static bool has_host(const GENERAL_NAMES *all, const GENERAL_NAME *host)
 	return false;
 }
 
-/* Names before addresses, each once. An empty one is none. source: kops pkg/pki IssueCert */
+/* Lists names before addresses, each once; skips empty ones. source: kops pkg/pki IssueCert */
 static GENERAL_NAMES *new_hosts(const char *const *hosts)
 {
 	GENERAL_NAMES *all = GENERAL_NAMES_new();
@@ -317,7 +317,7 @@ static GENERAL_NAMES *new_hosts(const char *const *hosts)
 	return all;
 }
 
-/* The first of some that is neither in all nor in more; NULL: none. */
+/* Returns the first name of `some` that is neither in `all` nor in `more`; NULL: there is none. */
 static const GENERAL_NAME *first_beyond(const GENERAL_NAMES *some, const GENERAL_NAMES *all,
 					const GENERAL_NAMES *more)
 {
@@ -330,7 +330,7 @@ static const GENERAL_NAME *first_beyond(const GENERAL_NAMES *some, const GENERAL
 	return NULL;
 }
 
-/* For a message; a name may be anything. */
+/* Shows a name in a message; it may hold any bytes. */
 static void show_host(const GENERAL_NAME *host, char *ret, size_t size)
 {
 	int kind;
@@ -349,7 +349,7 @@ static void show_host(const GENERAL_NAME *host, char *ret, size_t size)
 			*c = '?';
 }
 
-/* Its names beside the subject; empty: none, NULL: they cannot be read. */
+/* Returns its names other than the subject; empty: none, NULL: they cannot be read. */
 static GENERAL_NAMES *read_hosts(const X509 *cert)
 {
 	int found;
@@ -390,7 +390,7 @@ static int check_hosts(const X509 *cert, const struct pem_wanted *want, struct e
 	return r;
 }
 
-/* To the byte: OpenSSL's own comparison takes "System:Nodes" for "system:nodes". */
+/* Compares bytes: OpenSSL's own comparison takes "System:Nodes" for "system:nodes". */
 static bool has_part(const X509_NAME *subject, int at, int nid, const char *wanted)
 {
 	const X509_NAME_ENTRY *entry = X509_NAME_get_entry(subject, at);
@@ -425,7 +425,7 @@ static int check_subject(const X509 *cert, const struct pem_wanted *want, struct
 	return err_code(e);
 }
 
-/* The fault of its usage; NULL: it has the wanted one alone. */
+/* Returns the fault of its usage; NULL: it has exactly the wanted one. */
 static const char *fault_of_usage(X509 *cert, bool serves)
 {
 	const uint32_t flags = X509_get_extension_flags(cert);
@@ -459,13 +459,13 @@ static struct pem_life life_of(const X509 *cert, const X509 *issuer)
 				  .ca_until = unix_of(X509_get0_notAfter(issuer)) };
 }
 
-/* More than a third of it is still to come. */
+/* Returns whether more than a third of its life is left. */
 static bool is_fresh(const struct pem_life *life, int64_t time)
 {
 	return (life->until - time) * 3 > life->until - life->from;
 }
 
-/* OpenSSL takes no certificate in its last second. */
+/* Uses `<` for the ends: OpenSSL accepts no certificate in its last second. */
 bool pem_still_holds(const struct pem_life *life, const struct pem_wanted *want)
 {
 	const int64_t now = want->time;

@@ -25,7 +25,7 @@ BIO *pem_open(const char *text)
 	const size_t n = strlen(text);
 	BIO *bio = NULL;
 
-	/* openssl.cnf of the host may name engines and providers that a static binary cannot load */
+	/* the host's openssl.cnf may name engines and providers that a static binary cannot load */
 	if (OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, NULL) == 1 && n <= INT_MAX)
 		bio = BIO_new_mem_buf(text, (int)n);
 	if (!bio)
@@ -58,7 +58,8 @@ const char *pem_text(struct arena *a, BIO *bio)
 	return arena_strn(a, p, (size_t)n);
 }
 
-/* those of a control plane, with two generations of each CA; what comes later is parsed each time */
+/* room for the certificates of a control plane, with two generations of each CA; further certificates are parsed
+ * each time */
 enum { KEPT_MAX = 64 };
 
 struct kept {
@@ -80,7 +81,7 @@ static const struct kept *find(const unsigned char *der, long n)
 	return NULL;
 }
 
-/* Keeps what it has parsed while there is room. */
+/* Parses a certificate, and keeps it while there is room. */
 static struct kept parse(const unsigned char *der, long n)
 {
 	const unsigned char *end = der;

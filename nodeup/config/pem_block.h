@@ -11,26 +11,26 @@
 struct bio_st;
 struct x509_st;
 
-/* The name in its BEGIN line, and its bytes. */
+/* A block: the name in its BEGIN line, and its bytes. */
 struct pem_block {
 	char *label, *headers;
 	unsigned char *der;
 	long n;
 };
 
-/* Releases what a scope holds. */
+/* Release the holder of a scope. */
 void pem_close(struct bio_st **bio);
 void pem_free_block(struct pem_block *b);
 #define autobio __attribute__((cleanup(pem_close))) struct bio_st
 #define autopem __attribute__((cleanup(pem_free_block))) struct pem_block
 
-/* Returns what OpenSSL reads the text from. The host's openssl.cnf is not read from now on. */
+/* Opens the text for OpenSSL. From now on OpenSSL does not read the host's openssl.cnf. */
 struct bio_st *pem_open(const char *text);
-/* Reads the next block into one that was read before, or is zero; false: there is none that can be read. */
+/* Reads the next block into ret, which is zero or holds an earlier block. false: no further block can be read. */
 bool pem_next(struct bio_st *bio, struct pem_block *ret);
-/* Returns how many lines begin a block, or are to. */
+/* Returns the number of lines that begin a block, or seem to. */
 size_t pem_count(const char *text);
-/* Returns what was written. */
+/* Returns the text that was written to bio. */
 const char *pem_text(struct arena *a, struct bio_st *bio);
 /* Returns the certificate that these bytes begin with, and whether they are nothing else. Each is parsed once and kept, as OpenSSL 3
  * takes as long for that as to check a signature, and a CA is read again with each certificate that it signed. */

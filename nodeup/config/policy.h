@@ -7,23 +7,23 @@
 #include <stdbool.h>
 
 enum mode {
-	MODE_LOOK,     /* plan, why: nothing changes, and no certificate is asked for */
-	MODE_CHECK,    /* as MODE_LOOK, and s3:// is asked for as apply would */
-	MODE_APPLY,    /* a node is made */
-	MODE_INSTALL,  /* our own unit alone; documents are not read */
-	MODE_BAKE,     /* assets that documents name go to the cache; no identity, no bus */
-	MODE_DIFF,     /* the plan of documents as such; no cache, no bus */
-	MODE_VALIDATE, /* documents are checked, and nothing is made of them */
+	MODE_LOOK,     /* plan, why: changes nothing, and does not ask for a certificate */
+	MODE_CHECK,    /* as MODE_LOOK, but asks s3:// as apply would */
+	MODE_APPLY,    /* makes a node */
+	MODE_INSTALL,  /* installs only our own unit; reads no documents */
+	MODE_BAKE,     /* puts the documents' assets into the cache; no identity, no bus */
+	MODE_DIFF,     /* plans documents by themselves; no cache, no bus */
+	MODE_VALIDATE, /* checks documents, and makes nothing of them */
 };
 
 struct policy {
 	enum mode mode;
-	bool image_mode;  /* effects go below a root that does not run */
-	bool offline;     /* no server of documents is asked */
-	bool no_metadata; /* nor this instance's metadata service */
+	bool image_mode;  /* effects go below a root that is not running */
+	bool offline;     /* asks no server of documents */
+	bool no_metadata; /* does not ask this instance's metadata service either */
 	bool strict;      /* unknown keys and names are errors */
-	bool verify;      /* what an earlier run has checked is checked again */
-	bool may_mend; /* documents are at their usual place: what is damaged there is put back */
+	bool verify;      /* checks again what an earlier run has checked */
+	bool may_mend; /* documents are at their usual place, so damaged documents may be put back */
 	bool at_boot;  /* nobody is there to correct a document that does not parse */
 };
 
@@ -31,7 +31,8 @@ struct policy {
 bool policy_may_change(const struct policy *p);
 /* Returns whether the command works on this machine's node: its records, kept documents and files count. */
 bool policy_is_of_node(const struct policy *p);
-/* Returns whether keys and facts of the node are wanted, beside its documents. */
+/* Returns whether the command needs keys and facts of the node, in addition to its documents. */
 bool policy_makes_node(const struct policy *p);
-/* Returns whether this machine counts: documents that are compared are of any, but below a root. */
+/* Returns whether this machine's state counts. The documents of diff may be of any machine, so for diff this machine
+ * counts only if a root is given. */
 bool policy_has_machine(const struct policy *p);

@@ -25,7 +25,7 @@ static void free_numbers(ASN1_SEQUENCE_ANY *all)
 	sk_ASN1_TYPE_pop_free(all, ASN1_TYPE_free);
 }
 
-/* The numbers stand behind that of a version. */
+/* Reads an RSA key. Its numbers follow the version number. */
 static EVP_PKEY *read_rsa(const unsigned char *der, long n)
 {
 	ASN1_SEQUENCE_ANY *all = d2i_ASN1_SEQUENCE_ANY(NULL, &der, n);
@@ -47,7 +47,7 @@ static EVP_PKEY *read_rsa(const unsigned char *der, long n)
 	return key;
 }
 
-/* PKCS#8, which says itself of which algorithm the key is. */
+/* Reads PKCS#8, which names the key's algorithm. */
 static EVP_PKEY *read_wrapped(const unsigned char *der, long n)
 {
 	PKCS8_PRIV_KEY_INFO *wrapped = d2i_PKCS8_PRIV_KEY_INFO(NULL, &der, n);
@@ -84,7 +84,7 @@ EVP_PKEY *private_key_read(const char *text)
 		       : NULL;
 }
 
-/* a * b = 1 modulo m, and where that is what a prime's exponents do, modulo m - 1. */
+/* Returns whether a * b = 1 modulo m; less_one: modulo m - 1, as for a prime's exponents. */
 static bool is_inverse(const BIGNUM *a, const BIGNUM *b, const BIGNUM *m, bool less_one,
 		       BN_CTX *ctx)
 {

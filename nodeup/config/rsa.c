@@ -15,14 +15,14 @@ enum {
 	DISTANCE_BITS = BITS / 2 - 100,
 	EXPONENT = 65537,
 	ROUNDS = 5,
-	SMALL_MAX = 1 << 16, /* what a candidate is divided by is below */
-	N_SMALL = 6540,      /* so many odd primes are there, and one more */
-	SPAN = 1 << 12,      /* so far from its random place a candidate may be */
+	SMALL_MAX = 1 << 16, /* candidates are divided by the primes below this */
+	N_SMALL = 6540,      /* the number of these odd primes, and one more */
+	SPAN = 1 << 12,      /* how far a candidate may be from its random place */
 };
 
 static BN_CTX *new_ctx(void)
 {
-	BN_CTX *ctx = BN_CTX_secure_new(); /* what it lends is cleared when it is freed */
+	BN_CTX *ctx = BN_CTX_secure_new(); /* it clears its numbers when it is freed */
 
 	if (!ctx)
 		abort();
@@ -42,7 +42,7 @@ static_assert(sizeof(BN_ULONG) == 8, "four small primes must fit");
 
 static void fill_small(uint16_t small[N_SMALL])
 {
-	/* a bit for each odd number: a thread keeps the stack that it once had */
+	/* one bit for each odd number, to save stack: a thread never gives back stack that it has used */
 	uint8_t composite[SMALL_MAX / 16] = { 0 };
 	size_t n = 0;
 
@@ -55,12 +55,13 @@ static void fill_small(uint16_t small[N_SMALL])
 	}
 }
 
-/* A search for one prime: the candidate, and how it came to be. */
+/* A search for one prime: the candidate and its state. */
 struct search {
 	const uint16_t *small;  /* N_SMALL */
-	bool divided[SPAN / 2]; /* place + 2 * i has a small prime in it */
-	uint32_t at, offset;    /* from the place to w, and to what comes next; SPAN: a new place */
-	int twos, passed;       /* w - 1 = odd * 2^twos; rounds that w has passed, -1: it failed */
+	bool divided[SPAN / 2]; /* place + 2 * i is divisible by a small prime */
+	/* distance from the place to w, and to the next candidate; SPAN: needs a new place */
+	uint32_t at, offset;
+	int twos, passed; /* w - 1 = odd * 2^twos; the rounds that w has passed, -1: it failed */
 	BIGNUM *w, *minus_1, *odd, *base, *z;
 	BN_MONT_CTX *mont;
 };
@@ -82,7 +83,7 @@ static void end_search(struct search *s)
 	BN_MONT_CTX_free(s->mont);
 }
 
-/* Make ready to try w, which is odd and above 3. */
+/* Prepares to test w, which is odd and above 3. */
 static bool set_candidate(struct search *s, BN_CTX *ctx)
 {
 	s->passed = 0;
@@ -94,14 +95,14 @@ static bool set_candidate(struct search *s, BN_CTX *ctx)
 	return BN_rshift(s->odd, s->minus_1, s->twos) == 1;
 }
 
-/* Choose a base from 2 to w - 2. */
+/* Chooses a base from 2 to w - 2. */
 static bool set_base(struct search *s)
 {
 	return BN_copy(s->z, s->w) && BN_sub_word(s->z, 3) && BN_priv_rand_range(s->base, s->z) &&
 	       BN_add_word(s->base, 2);
 }
 
-/* Count the round that made z = base^odd. False: it was not found out. */
+/* Ends a round: z is base^odd. Counts whether w passed. False: the computation failed. */
 static bool count_round(struct search *s, BN_CTX *ctx)
 {
 	bool ok = true, passed = BN_is_one(s->z) || BN_cmp(s->z, s->minus_1) == 0;
@@ -114,7 +115,8 @@ static bool count_round(struct search *s, BN_CTX *ctx)
 	return ok;
 }
 
-/* One more round for a and b, or NULL. OpenSSL raises two numbers in little more time than one, if the processor can. */
+/* Runs one more round for a, and one for b if it is not NULL. On some processors OpenSSL raises two numbers in
+ * little more time than one. */
 static bool try_round(struct search *a, struct search *b, BN_CTX *ctx)
 {
 	bool ok = set_base(a) && (!b || set_base(b));
@@ -127,7 +129,7 @@ static bool try_round(struct search *a, struct search *b, BN_CTX *ctx)
 	return ok && count_round(a, ctx) && (!b || count_round(b, ctx));
 }
 
-/* Mark what a prime divides, where rest is that of the place. */
+/* Marks the numbers that a prime divides; rest is the place modulo the prime. */
 static void sieve(struct search *s, uint32_t prime, uint32_t rest)
 {
 	/* the first offset that is even */
@@ -137,7 +139,7 @@ static void sieve(struct search *s, uint32_t prime, uint32_t rest)
 		s->divided[i] = true;
 }
 
-/* At least sqrt(2) * 2^1023 and below 2^1024, with square as a place to work in. */
+/* Returns whether w is at least sqrt(2) * 2^1023 and below 2^1024; square is scratch space. */
 static bool is_sized(const BIGNUM *w, BIGNUM *square, BN_CTX *ctx)
 {
 	return BN_sqr(square, w, ctx) && BN_num_bits(square) == BITS;
@@ -165,7 +167,7 @@ static bool choose_start(struct search *s, BN_CTX *ctx)
 	return true;
 }
 
-/* Go on to the next number that no small prime divides. */
+/* Goes on to the next number that no small prime divides. */
 static bool next_candidate(struct search *s, BN_CTX *ctx)
 {
 	while (s->offset < SPAN && s->divided[s->offset / 2])
@@ -179,7 +181,7 @@ static bool next_candidate(struct search *s, BN_CTX *ctx)
 	return set_candidate(s, ctx);
 }
 
-/* p and q, the larger first: the first two that either of two searches finds. */
+/* Finds p and q, the larger first: the first two primes of two parallel searches. */
 static bool find_two(struct search v[2], BIGNUM *p, BIGNUM *q, BN_CTX *ctx)
 {
 	bool ok = next_candidate(&v[0], ctx) && next_candidate(&v[1], ctx);
@@ -222,7 +224,7 @@ const char *const rsa_names[RSA_PARTS] = {
 	[RSA_DQ] = OSSL_PKEY_PARAM_RSA_EXPONENT2, [RSA_QINV] = OSSL_PKEY_PARAM_RSA_COEFFICIENT1,
 };
 
-/* All but E, P and Q, which are there. Whether d is long enough too. */
+/* Computes all numbers from E, P and Q. Returns false if d is too short. */
 static bool compute(BIGNUM *v[RSA_PARTS], BN_CTX *ctx)
 {
 	BIGNUM *p1 = BN_CTX_get(ctx), *q1 = BN_CTX_get(ctx), *gcd = BN_CTX_get(ctx),

@@ -7,20 +7,20 @@
 #include "nodeup/base/field_value.h"
 #include "nodeup/base/quantity.h"
 
-/* The question of a condition. */
+/* A condition that is being evaluated. */
 struct asked {
 	struct arena *arena;
 	const struct rule_values *values;
-	bool is_unsure; /* it asked for a value that its reader has refused */
+	bool is_unsure; /* it needed a value that its reader refused */
 };
 
-/* Returns whether an empty text of this key overlays what was there, and so counts as given. */
+/* Returns whether an empty text of this key overrides an earlier text; if so, it counts as given. */
 static bool overlays(const struct schema *s, const char *key)
 {
 	return s && field_row(s, key) < s->n && s->fields[field_row(s, key)].pointer;
 }
 
-/* Returns the section whose word on a key counts, or NULL. */
+/* Returns the last section that gives the key a value, or NULL. */
 static const struct rule_section *section_of(struct asked *q, const char *key)
 {
 	for (size_t i = q->values->n; i-- > 0;) {
@@ -44,7 +44,7 @@ static void add_words(struct asked *q, const struct tree *t, struct strv *words)
 		strv_add(q->arena, words, field_text(t));
 }
 
-/* The words of "key", "map.key" or "key:usual", with commas between them; "": there are none. */
+/* Returns the words of "key", "map.key" or "key:usual", joined by commas; "": none. */
 static const char *words_of(struct asked *q, const char *name)
 {
 	const char *usual = strchr(name, ':'),
@@ -61,7 +61,8 @@ static const char *words_of(struct asked *q, const char *name)
 	return words.n ? strv_join(q->arena, &words, ",") : usual ? usual + 1 : "";
 }
 
-/* The amount or the duration of a name, or as it stands, or the mask of a range; NAN: it is none. */
+/* Returns the amount, the duration or the range's mask of one side, which is a name or a literal. NAN: the side is
+ * none of these. */
 static double number_of(struct asked *q, const char *side, bool duration)
 {
 	const char *name = arena_strn(q->arena, side, strcspn(side, "*+"));
@@ -98,7 +99,8 @@ static bool has_common(struct arena *a, const char *some, const char *others)
 	return false;
 }
 
-/* Of "memory.available < 1Gi" the name is "memory.available", of "team=blue:NoExecute" "team:NoExecute". */
+/* Returns whether two words have the same name. Without values, "memory.available < 1Gi" is "memory.available", and
+ * "team=blue:NoExecute" is "team:NoExecute". */
 static bool has_twins(struct arena *a, const char *text)
 {
 	const struct strv words = strv_split(a, text, ',');

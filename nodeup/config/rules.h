@@ -1,6 +1,7 @@
-/* rules.h - what the values of several keys have to be together
- * One row a rule; a program's rows are in a table of its own (rules_kubelet.c), and dialects with the same keys share it. A
- * row asks for values as the program gets them: of several sections the last that has the key counts.
+/* rules.h - rules that several keys must meet together
+ * Each rule is one row. A program's rows are in a table of its own (rules_kubelet.c), and dialects with the same
+ * keys share it. A row asks for the values that the program gets: if several sections have the key, the last one
+ * counts.
  * Owner: the arena; rows are constants. Errors: none; findings are data, see values.h. Threads: all functions.
  * Source: each row names its own.
  * Tests: test_rules.c, test_rules_kubelet.c. */
@@ -11,40 +12,41 @@
 /* A map of a program's keys in a document, and its name for messages. */
 struct rule_section {
 	const char *path;       /* "KubeletConfig"; "" at the top of the document */
-	const struct tree *map; /* NULL: it is not there */
-	/* its rows tell of which keys an empty text overlays an earlier section's; NULL: of none */
+	const struct tree *map; /* NULL: the section is missing */
+	/* tells for which keys an empty text overrides an earlier section; NULL: for none */
 	const struct schema *schema;
 };
 
 struct rule_values {
-	const struct rule_section *sections; /* what a later one has wins */
+	const struct rule_section *sections; /* a later section overrides an earlier one */
 	size_t n;
 	int minor; /* of Kubernetes 1.x */
 };
 
 struct field_rule {
-	/* "a|b": the first that is there is the place of the error; where none is, the rule is not asked */
+	/* "a|b": the first key that is given is the error's place; if none is, the rule does not apply */
 	const char *keys;
-	const char *when; /* what holds where it is broken, see rules_hold() */
-	const char *text; /* what the program demands, behind the key: "expected less than b" */
-	/* minor versions of Kubernetes 1.x that it holds for first and last; 0: no bound */
+	const char *when; /* condition that holds if the rule is broken, see rules_hold() */
+	const char *text; /* the program's demand, put after the key: "expected less than b" */
+	/* first and last minor version of Kubernetes 1.x that it holds for; 0: no bound */
 	uint8_t since, until;
 };
 
 struct field_rules {
 	const struct field_rule *v;
 	size_t n;
-	const char *sections; /* "a|b": maps that have its keys, "document" at the top; for help */
+	const char *sections; /* "a|b": maps with its keys, "document" for the top; for help */
 };
 
-/* Returns whether each term of a condition holds, and none asks for a value that its reader has refused.
- * Terms have '&' between them, and '!' before one turns it around.
- * "a": it is given. "a=x|y": one of its words is x or y, which are extended regular expressions. "a~x": its words with commas
- * between them match one. "a@b": a word of a is one of b. "a#": a name is in it twice; that of "x<1Gi" is x, of "x=y:z" "x:z".
- * "a<b" and "a<=3" compare amounts, "a<~b*1.2" and "a<=~2s" durations; where one of the two is none they do not hold. Of a
- * range of addresses the mask is compared, and "a+16" is more than a.
- * In all, "a:10s" is 10s where a is not given, and "a.b" is b of the map a. */
+/* Returns whether each term of a condition holds, and no term needs a value that its reader has refused.
+ * There is '&' between terms; '!' before a term negates it. The forms of a term:
+ * "a": a is given. "a=x|y": one word of a matches x or y, which are extended regular expressions. "a~x": the words
+ * of a, joined by commas, match x. "a@b": a word of a is also a word of b. "a#": a has a name twice; the name of
+ * "x<1Gi" is x, that of "x=y:z" is "x:z".
+ * "a<b" and "a<=3" compare amounts, "a<~b*1.2" and "a<=~2s" compare durations. The term does not hold if a side is
+ * neither. If a side is a range of addresses, its mask is compared; "a+16" is 16 more than a.
+ * In all terms, "a:10s" means a, or 10s if a is not given, and "a.b" is the key b of the map a. */
 bool rules_hold(const struct rule_values *v, const char *when);
-/* Append the rules of that version that are broken. */
+/* Appends the broken rules of that version. */
 void rules_find(struct arena *a, const struct field_rules *rules, const struct rule_values *v,
 		struct accepts_findings *ret);

@@ -5,7 +5,7 @@
 #define SHUTDOWN_KEYS "shutdownGracePeriodCriticalPods|shutdownGracePeriod"
 #define ONCE "expected each signal once"
 
-/* A soft threshold wants a period of the same signal. */
+/* A soft threshold needs a grace period of the same signal. */
 #define SOFT(signal) \
 	{ .keys = "evictionSoft", .text = "expected a period of " signal " in evictionSoftGracePeriod", .since = 6, \
 	  .when = "evictionSoft= *" signal " *<[^,]*&!evictionSoftGracePeriod= *" signal " *=[^,]*" }
@@ -23,13 +23,13 @@
 	{ .keys = "cpuCFSQuotaPeriod", .when = "100ms<~cpuCFSQuotaPeriod&" gate, .text = CFS, __VA_ARGS__ }
 #define IPVS "ipvsMinSyncPeriod|ipvsSyncPeriod"
 #define IPVS_PERIODS "expected ipvsMinSyncPeriod from 0s to ipvsSyncPeriod (30s where it is not given)"
-/* Gates that are open, or closed, where nothing is said; AllAlpha and AllBeta move others. */
+/* Gates that are open, or closed, by default; AllAlpha and AllBeta change others. */
 #define CLOSED(gate) "featureGates." gate "=false|False|FALSE|f|F|0"
 #define NOT_OPEN(gate) \
 	"!featureGates." gate "=true|True|TRUE|t|T|1&!featureGates.AllAlpha&!featureGates.AllBeta"
 
 static const struct field_rule kubelet[] = {
-	/* that equal ones are refused came later than 1.8 */
+	/* versions after 1.8 refuse equal values too */
 	{ .keys = GC_KEYS, .when = HIGH ":90<" LOW ":80", .text = MOST, .until = 6 },
 	{ .keys = GC_KEYS, .when = HIGH ":85<" LOW ":80", .text = MOST, .since = 7, .until = 29 },
 	{ .keys = GC_KEYS, .when = HIGH ":85<=" LOW ":80",

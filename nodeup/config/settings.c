@@ -8,7 +8,7 @@
 
 const struct schema settings_schema = SCHEMA_OF_LIST(struct settings_doc, "Settings", SETTINGS);
 
-/* The texts of a list. */
+/* Reads a list of texts. */
 static int texts_of(struct arena *a, const struct tree *list, const char *key,
 		    struct settings_texts *ret, struct errs *errors, struct err *e)
 {
@@ -29,7 +29,7 @@ static int texts_of(struct arena *a, const struct tree *list, const char *key,
 	return r;
 }
 
-/* A list of FROM=TO. */
+/* Reads a list of FROM=TO. */
 static int add_prefixes(struct arena *a, const struct tree *list, const char *key, struct strv *ret,
 			struct errs *errors, struct err *e)
 {
@@ -50,14 +50,14 @@ static int add_prefixes(struct arena *a, const struct tree *list, const char *ke
 	return r;
 }
 
-/* No query and no login: it is shown. */
+/* Returns whether it is an s3:// location without query and login, since messages show it. */
 static bool is_bucket(const char *url)
 {
 	return str_has_prefix(url, "s3://") && url[strlen("s3://")] &&
 	       url[strlen("s3://")] != '/' && !strpbrk(url, "?#@%") && show_is_clean(url);
 }
 
-/* Check the values that are texts alone. */
+/* Checks the settings that are plain texts. */
 static int check_texts(struct arena *a, const struct settings_doc *doc, struct errs *errors,
 		       struct err *e)
 {
@@ -130,7 +130,8 @@ int settings_add(struct arena *a, const struct settings_doc *doc, bool own, stru
 	s->quiet_console |= doc->quiet_console.v;
 	if (!s->console_after_ns)
 		s->console_after_ns = doc->console_after.ns;
-	/* a document that could add a key to the machine's keys could sign anything */
+	/* if the machine has keys of its own, a document may not add to them: with a key of its own it could sign
+	 * anything */
 	for (size_t i = 0; i < keys.n && (own || !s->keys_are_own); i++)
 		arena_push(a, s->public_keys.v, s->public_keys.n, keys.v[i]);
 	s->keys_are_own |= own && keys.n > 0;

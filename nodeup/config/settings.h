@@ -1,6 +1,6 @@
-/* settings.h - what the owner of a machine sets for nodeup, whatever cluster it joins
- * Files of /etc/nodeup/nodeup.d, baked into an image or written by user data; kube_env.yaml takes the
- * same keys. Lists add up in order; of a single value the first that is given stays.
+/* settings.h - the machine owner's settings for nodeup, whatever cluster it joins
+ * They are in files of /etc/nodeup/nodeup.d, baked into an image or written by user data; kube_env.yaml takes the
+ * same keys. Lists add up in order. Of other settings the first value stays.
  * Owner: the arena. Errors: CONFIG with file:line:column. Threads: none of its own.
  * Tests: test_field_secrets.c. */
 #pragma once
@@ -8,7 +8,7 @@
 #include "nodeup/base/errs.h"
 #include "nodeup/base/field_list.h"
 
-/* A text of a document with the place it stands at, for messages of what parses it further. */
+/* A text of a document with its place there, for messages about its contents. */
 struct settings_text {
 	const char *text;
 	struct tree_pos pos;
@@ -45,33 +45,34 @@ struct settings_texts {
 	  .doc = "s3://BUCKET/PREFIX: the status of each run goes to PREFIX/INSTANCE/status.json there; without it: nowhere")
 /* clang-format on */
 
-/* As it stands in a document. */
+/* The settings as a document has them. */
 struct settings_doc {
 	SETTINGS(FIELD_MEMBER)
 };
 
 struct settings {
-	struct strv url_rewrites;   /* "FROM=TO" */
-	struct strv mirrors;        /* "FROM=TO" */
-	struct strv accept_keys;    /* "KubeletConfig.x": unknown keys that are no error */
-	const struct tree *vintage; /* the kops of the documents; NULL: not said */
-	struct strv accept;    /* "KubeletConfig.maxPods": its value is no error, whatever it is */
-	const char *ca_bundle; /* NULL: searched */
+	struct strv url_rewrites;          /* "FROM=TO" */
+	struct strv mirrors;               /* "FROM=TO" */
+	struct strv accept_keys;           /* "KubeletConfig.x": unknown keys that are no error */
+	const struct tree *vintage;        /* the kops of the documents; NULL: not given */
+	struct strv accept;                /* "KubeletConfig.maxPods": accepts every value of it */
+	const char *ca_bundle;             /* NULL: searched */
 	struct settings_texts public_keys; /* of minisign */
-	bool keys_are_own;                 /* of the machine: a document's do not count */
-	bool require_signatures;           /* no asset without one */
-	bool keep_assets;                  /* the cache gives no program away */
-	bool ignore_host_checks;           /* try also what cannot run here */
-	bool quiet_console;                /* it is told nothing */
-	const char *status_url;   /* s3:// where the status of a run goes as well; NULL: nowhere */
-	int64_t console_after_ns; /* age of a run that it is told at; 0: none */
+	bool keys_are_own;                 /* only the machine's keys count, not a document's */
+	bool require_signatures;           /* refuses assets without a signature */
+	bool keep_assets;                  /* the cache never removes programs */
+	bool ignore_host_checks;           /* does not stop for a node that cannot run here */
+	bool quiet_console;                /* writes nothing to the console */
+	const char *status_url;   /* s3:// location to which a run's status is copied; NULL: none */
+	int64_t console_after_ns; /* how long a run works before the console says so; 0: never */
 };
 
-/* The rows of a document that is nothing but settings. */
+/* The rows of a document that holds only settings. */
 extern const struct schema settings_schema;
 
-/* Checks a document's settings and adds them. own: the machine's, not a cluster's. With `errors` wrong ones are kept there. */
+/* Checks a document's settings and adds them. own: they are the machine's, not a cluster's. If `errors` is given,
+ * wrong settings are kept there. */
 int settings_add(struct arena *a, const struct settings_doc *doc, bool own, struct settings *s,
 		 struct errs *errors, struct err *e) must_check;
-/* Returns whether the machine's list or the document's own has a key, whatever the case; either may be NULL. */
+/* Returns whether the machine's list or the document's own has a key, ignoring case; either may be NULL. */
 bool settings_has(const struct strv *own, const struct tree *list, const char *key);

@@ -7,8 +7,8 @@
 
 const char storage_kube_up_name[] = "/mnt/ephemeral";
 
-/* The meaning today of each value of DOCKER_STORAGE. kube-up put aufs on a concatenation by LVM; over
- * several disks that is striping now. Its aufs-nolvm used one disk whatever there was. */
+/* The present meaning of each value of DOCKER_STORAGE. kube-up joined disks by LVM for aufs; several disks are now
+ * striped. Its aufs-nolvm used one disk, however many there were. */
 static const struct kube_up {
 	const char *name, *driver, *filesystem;
 	int64_t nth;
@@ -18,7 +18,7 @@ static const struct kube_up {
 	{ "overlay2", "overlay2", "ext4", -1 }, { "devicemapper", "devicemapper", "ext4", -1 },
 };
 
-/* Paths where kube-up had symlinks. */
+/* Paths at which kube-up had symbolic links. */
 static const struct {
 	const char *source, *target;
 } links[] = {
@@ -48,7 +48,7 @@ static void add_volume(const struct storage_docker *s, const struct kube_up *k)
 	arena_push(s->arena, s->node->volumes.v, s->node->volumes.n, v);
 }
 
-/* The machine where documents are checked says nothing of the node. */
+/* Returns the node's facts. If documents alone are checked, this machine is not the node, so all facts are unknown. */
 static const struct facts *host_of(const struct storage_docker *s)
 {
 	static const struct facts unknown;
@@ -56,8 +56,9 @@ static const struct facts *host_of(const struct storage_docker *s)
 	return s->opts->no_host ? &unknown : s->facts;
 }
 
-/* docker and kubelet are on it, and the units of that layout stay: without its volume they would wait for a disk that is
- * empty after a stop. A volume of that name that the documents ask for themselves is another one. */
+/* Returns whether docker and kubelet are on the instance store already. If so they stay: the units of that layout
+ * would otherwise wait for a disk that is empty after a stop. A volume of the same name in the documents is a
+ * different one. */
 static bool stays_on_store(const struct storage_docker *s)
 {
 	const struct node_volumes *volumes = &s->node->volumes;
@@ -74,7 +75,7 @@ static bool stays_on_store(const struct storage_docker *s)
 	return true;
 }
 
-/* An instance type without it is not an error, as it was not for kube-up. */
+/* Returns whether the instance has an instance store. As for kube-up, it is no error if its type has none. */
 static bool has_instance_store(const struct storage_docker *s)
 {
 	const struct opt_int *n = &host_of(s)->instance_store;
@@ -102,8 +103,8 @@ static bool kernel_has(const struct storage_docker *s, const char *driver)
 			strcmp(driver, "overlay2") == 0 ? "overlay" : driver);
 }
 
-/* Several disks are one by md, or by btrfs, which needs nothing else. docker of old has overlay on no
- * btrfs, so that its driver is btrfs as well. */
+/* Joins several disks by md, or by btrfs, which needs nothing else. Old versions of docker have no overlay on btrfs,
+ * so the driver becomes btrfs too. */
 static int span_disks(const struct storage_docker *s, const struct kube_up **k)
 {
 	const struct facts *f = host_of(s);
@@ -168,12 +169,12 @@ static int refuse_devicemapper(const struct storage_docker *s)
 	return r;
 }
 
-/* The answers of docker's own drivers on the file system of docker's directory.
- * source: moby daemon/graphdriver, Init of each driver */
+/* The file systems of docker's directory on which each driver of docker works. source: moby daemon/graphdriver, Init
+ * of each driver */
 static const struct {
 	const char *driver;
-	const char *only;  /* it works on this one alone */
-	const char *never; /* or on all but these */
+	const char *only;  /* works on this one alone */
+	const char *never; /* works on all but these */
 } places[] = {
 	{ "btrfs", "btrfs", "" },    { "zfs", "zfs", "" },      { "overlay", NULL, "btrfs zfs" },
 	{ "overlay2", NULL, "zfs" }, { "aufs", NULL, "btrfs" },
@@ -209,7 +210,8 @@ const char *storage_docker_root(struct arena *a, const char *options)
 	return root;
 }
 
-/* An unknown file system of the usual directory is one of the usual ones. */
+/* Returns whether the driver works on the file system. If docker's directory is the usual one and its file system is
+ * unknown, it counts as a common one. */
 static bool works_on(const struct storage_docker *s, const char *driver, const char *filesystem)
 {
 	const char *on = filesystem ? filesystem : "";
@@ -226,7 +228,7 @@ static bool works_on(const struct storage_docker *s, const char *driver, const c
 	return true;
 }
 
-/* The file system that docker's directory is to be on; NULL: not known. */
+/* Returns the file system that docker's directory will be on; NULL: not known. */
 static const char *docker_filesystem(const struct storage_docker *s)
 {
 	const char *directory = root_of(s);
@@ -244,7 +246,8 @@ static const char *docker_filesystem(const struct storage_docker *s)
 	return host_of(s)->docker_filesystem;
 }
 
-/* Docker would not start with it. Where the kernel is not known to have another one, it stays, as with kops. */
+/* Replaces a driver with which docker would not start. If the kernel may not have the other driver, keeps the first,
+ * as kops does. */
 static const char *replace_misplaced(const struct storage_docker *s, const char *driver)
 {
 	const char *on = docker_filesystem(s), *other = str_eq(on, "zfs") ? "zfs" : "overlay2";
@@ -258,7 +261,7 @@ static const char *replace_misplaced(const struct storage_docker *s, const char 
 	return other;
 }
 
-/* A kernel without aufs is any since Debian 10 and Ubuntu 20.10. */
+/* Kernels since Debian 10 and Ubuntu 20.10 have no aufs. */
 static const char *replace_aufs(const struct storage_docker *s, const char *driver)
 {
 	if (strcmp(driver, "aufs") != 0 || host_of(s)->filesystems.n == 0 || kernel_has(s, "aufs"))
@@ -284,7 +287,7 @@ int storage_driver(const struct storage_docker *s)
 		if (kernel_has(s, drivers.v[i]) && strcmp(drivers.v[i], "devicemapper") != 0 &&
 		    works_on(s, drivers.v[i], on))
 			chosen = drivers.v[i];
-	/* if it is unknown which drivers the host has, take the first that it may have */
+	/* if the host's drivers are unknown, takes the first one that it may have */
 	for (size_t i = 0; i < drivers.n && !chosen; i++)
 		if (strcmp(drivers.v[i], "devicemapper") != 0)
 			chosen = drivers.v[i];

@@ -35,7 +35,7 @@ void values_find_below(struct values *v, const struct field_rules *rules, const 
 	values_find_across(v, rules, sections, all.n);
 }
 
-/* It goes on with such a value, and status names it. */
+/* Notes a value with which the run goes on, so that status names it. */
 static void tolerate(struct values *v, const char *text, const char *why)
 {
 	const struct dialect_opts *o = v->opts;

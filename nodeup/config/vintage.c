@@ -6,14 +6,14 @@
 #include "nodeup/config/dialect.h"
 #include "nodeup/config/facts.h"
 
-/* The minors of kops 1.x whose documents are read: one more range is one more row. */
+/* The supported minors of kops 1.x: each row is a range. */
 static const struct {
 	int oldest, newest;
 } spoken[] = { { 6, 8 }, { 29, 37 } };
 
-/* Each minor, its newest patch and the oldest minor of Kubernetes that it has; the newest is its own. Where a minor alone is
- * known, fixes that were carried back count as made.
- * source: kops upup/pkg/fi/cloudup/apply_cluster.go OldestSupportedKubernetesVersion of each minor */
+/* Each minor, its newest patch, and the oldest minor of Kubernetes that it makes. The newest Kubernetes has the same
+ * minor as kops. If only the minor is known, it counts as its newest patch, with all fixes. source: kops
+ * upup/pkg/fi/cloudup/apply_cluster.go OldestSupportedKubernetesVersion of each minor */
 static const struct {
 	int minor, patch, oldest_kubernetes;
 } releases[] = {
@@ -21,14 +21,14 @@ static const struct {
 	{ 34, 3, 29 }, { 35, 2, 29 }, { 36, 2, 31 }, { 37, 0, 31 },
 };
 
-/* kops 1.4 is the oldest whose user data are known */
+/* the forms of user data are known from kops 1.4 on */
 enum { OLDEST_MINOR = 4, NEWEST_MINOR = 9999 };
 
-/* The version that kops' own tests give themselves, of whichever minor they are: their documents are told by keys.
- * source: kops cmd/kops/integration_test.go MockKopsVersion */
+/* Versions that kops' own tests give themselves, whatever their minor; only keys tell such documents apart. source:
+ * kops cmd/kops/integration_test.go MockKopsVersion */
 static const char *const of_tests[] = { "1.21.0-alpha.1", "1.34.0-beta.1", NULL };
 
-/* A document, as far as its keys are concerned. */
+/* The kinds of documents that keys tell apart. */
 enum form {
 	FORM_ENV,    /* kube_env.yaml with a list of Assets, to kops 1.18 */
 	FORM_ARCHES, /* kube_env.yaml with Assets by architecture */
@@ -48,9 +48,9 @@ static const char *const form_names[] = {
 #define SANDBOX CONTAINERD "sandboxImage"
 #define CNI "InstallCNIAssets"
 
-/* Minors to 1.28 whose documents of a form have one key, and lack another; the first row that fits counts. Keys are paths;
- * without `has` the row is of any document.
- * source: kops pkg/apis/nodeup/config.go, pkg/apis/kops/componentconfig.go of each minor */
+/* Minors up to 1.28, by a document's form, a key that it has and a key that it lacks. The first row that fits
+ * counts. Keys are paths; a row without `has` fits any document. source: kops pkg/apis/nodeup/config.go,
+ * pkg/apis/kops/componentconfig.go of each minor */
 static const struct {
 	enum form form;
 	const char *has, *lacks;
@@ -67,9 +67,9 @@ static const struct {
 	{ FORM_CONFIG, "useInstanceIDForNodeName", NULL, 27, 28 },
 };
 
-/* Keys of documents since kops 1.29, and the minors that write them: what is known is narrowed by each that is there, and two
- * of different minors are an error. Where `lacks` is there too the key says nothing.
- * source: kops pkg/apis/nodeup/config.go, pkg/apis/kops/{componentconfig,containerdconfig,networking}.go of each tag */
+/* Keys of documents since kops 1.29, and the minors that write them. Each key that a document has narrows the range;
+ * two that exclude each other are an error. A key says nothing in a document that has `lacks` too. source: kops
+ * pkg/apis/nodeup/config.go, pkg/apis/kops/{componentconfig,containerdconfig,networking}.go of each tag */
 static const struct {
 	enum form form;
 	const char *key, *lacks;
@@ -112,8 +112,9 @@ static const struct {
 	{ FORM_CONFIG, API "strictTransportSecurityDirectives", NULL, 37, NEWEST_MINOR },
 };
 
-/* What all documents of the other minors have, unless they have a second one: it narrows what keys leave open, in this order. One that
- * would leave nothing open is passed over, as people may have written the document. */
+/* Keys that all documents of the other minors have, except documents with a key of `unless`. If the key is missing,
+ * the row narrows the range that other keys leave; rows apply in this order. A row that would leave no minor is
+ * skipped: a person may have written the document. */
 static const struct {
 	const char *lacks;
 	const char *unless[3];
@@ -126,15 +127,15 @@ static const struct {
 };
 
 static const char setting_key[] = "kopsVersion";
-/* The sign of a version that was on record of another document. */
+/* The source of a version from another document's record. */
 static const char former[] = "an earlier document";
-/* The sign of a version that keys and the files on the host left. */
+/* The source of a version found by keys and files on the host. */
 static const char left_here[] = "what kops left here";
 
-/* Files of kops' own, which lie in a folder of its version. */
+/* Files of kops' own, which are in a folder of its version. */
 static const char *const own_files[] = { "nodeup", "protokube", "channels", "utils.tar.gz" };
 
-/* A search for the version: its sources, and the answer so far. */
+/* A search for the version, and the answer so far. */
 struct search {
 	struct arena *arena;
 	struct vintage found;
@@ -181,8 +182,9 @@ static bool set_version(struct arena *a, const char *text, size_t n, struct vint
 	return true;
 }
 
-/* A part of the path of one URL: ".../kops/1.8.1/linux/amd64/nodeup", ".../download/v1.34.3/nodeup-linux-amd64". What user
- * data start need not lie in a folder called kops: that of a build for tests, or of a mirror, does not. */
+/* Reads the version out of one URL's path: ".../kops/1.8.1/linux/amd64/nodeup",
+ * ".../download/v1.34.3/nodeup-linux-amd64". any_folder: user data may start a program of a test build or a mirror,
+ * whose folder is not called kops. */
 static bool set_of_url(struct arena *a, const char *url, size_t n, bool any_folder,
 		       struct vintage *ret)
 {
@@ -207,7 +209,7 @@ static bool set_of_url(struct arena *a, const char *url, size_t n, bool any_fold
 	return false;
 }
 
-/* URLs with commas between them: the first that tells. */
+/* Reads several URLs, joined by commas; takes the first that holds a version. */
 static bool set_of_urls(struct arena *a, const char *urls, bool any_folder, struct vintage *ret)
 {
 	for (const char *p = urls; *p; p += strspn(p, ",")) {
@@ -227,7 +229,7 @@ static int newest_spoken(void)
 	return spoken[ARRAY_LEN(spoken) - 1].newest;
 }
 
-/* Returns the newest minor that is spoken and that it may be. */
+/* Returns the newest supported minor that the version may be. */
 static int taken_minor(const struct vintage *v)
 {
 	const int last = newest_spoken();
@@ -247,7 +249,7 @@ struct version vintage_version(struct arena *a, const struct vintage *v)
 	const bool is_exact = text && version_parse(a, text, &ret);
 	size_t i = 0;
 
-	/* what is not spoken and goes on was made as of the newest */
+	/* an unsupported version with which the run goes on counts as the newest */
 	while (i < ARRAY_LEN(releases) - 1 && releases[i].minor != ret.minor)
 		i++;
 	if (is_exact && releases[i].minor == ret.minor)
@@ -277,7 +279,8 @@ bool vintage_is_exact(const struct vintage *v)
 	return v->text && !v->is_setting;
 }
 
-/* Chooses the one of two that agree: a name of a version goes before a setting, a setting before keys, narrow keys before wide. */
+/* Ranks answers that agree: an exact version comes first, then a setting, then keys; of keys, a narrow range comes
+ * before a wide one. */
 static int rank(const struct vintage *v)
 {
 	return v->text ? (v->is_setting ? 1 : 2) : v->oldest - v->newest;
@@ -287,7 +290,7 @@ static bool differ(struct arena *a, const struct vintage *x, const struct vintag
 {
 	if (x->newest < y->oldest || y->newest < x->oldest)
 		return true;
-	/* patches of older ones write the same */
+	/* older minors write the same in all their patches */
 	return x->oldest >= releases[0].minor && has_patch(x->text) && has_patch(y->text) &&
 	       vintage_version(a, x).patch != vintage_version(a, y).patch;
 }
@@ -360,8 +363,8 @@ static int search_store(struct search *s, const char *text, struct tree_pos pos)
 	return add(s, &v, "a state store", "kops-version.txt", pos);
 }
 
-/* "NODEUP_URL_AMD64=https://...", or the version in what userdata rendered.
- * source: kops pkg/model/resources/nodeup.go; the last one is that of kops 1.4 */
+/* Reads "NODEUP_URL_AMD64=https://...", or the version in user data rendered by nodeup. source: kops
+ * pkg/model/resources/nodeup.go; the last form is that of kops 1.4 */
 static int search_script(struct search *s, const char *script, struct tree_pos pos, bool any_folder)
 {
 	static const char *const names[] = { "NODEUP_URL", "NODEUP_URL_AMD64", "NODEUP_URL_ARM64",
@@ -409,7 +412,7 @@ static int search_assets(struct search *s, const struct tree *list, const char *
 	return r;
 }
 
-/* "protokube:1.8.1", and where it lies. */
+/* Reads the tag of "protokube:1.8.1", and the image's address. */
 static int search_protokube(struct search *s, const struct tree *image, const char *of)
 {
 	const struct tree *name = image ? tree_lookup(image, "name") : NULL;
@@ -431,7 +434,7 @@ static int search_protokube(struct search *s, const struct tree *image, const ch
 	return r;
 }
 
-/* A key below maps, "KubeletConfig.podInfraContainerImage". One that is null is not there. */
+/* Finds a key below maps, "KubeletConfig.podInfraContainerImage". A null key counts as missing. */
 static const struct tree *find(struct arena *a, const struct tree *t, const char *path)
 {
 	const struct strv parts = strv_split(a, path, '.');
@@ -441,7 +444,7 @@ static const struct tree *find(struct arena *a, const struct tree *t, const char
 	return t && t->kind != TREE_NULL ? t : NULL;
 }
 
-/* Returns whether it is a key that Go's program renders, or leaves out, when it says nothing. */
+/* Returns whether a key has the value that Go's program writes, or leaves out, for an unset field. */
 static bool is_empty(const struct tree *t)
 {
 	return (t->kind == TREE_SEQ && !t->n) || (t->kind == TREE_SCALAR && !*t->scalar);
@@ -455,7 +458,7 @@ static bool has_any(struct arena *a, const struct tree *t, const char *const *pa
 	return false;
 }
 
-/* Returns whether a key is not there, nor one that may be meant for it. */
+/* Returns whether a key is missing, and no other key looks like its typo. */
 static bool lacks(struct arena *a, const struct tree *t, const char *path)
 {
 	if (find(a, t, path))
@@ -534,10 +537,11 @@ int vintage_find(struct arena *a, const struct vintage_sources *rendered, struct
 		r = search_script(&s, rendered->script, rendered->script_pos, false);
 	if (r == 0 && rendered->stored)
 		r = search_store(&s, rendered->stored, rendered->stored_pos);
-	/* of those that are not spoken it is enough to know one name */
+	/* an unsupported version is named by these sources alone; its keys are not looked at */
 	if (r == 0 && is_map && is_spoken(&s.found))
 		r = search_keys(&s, t, form);
-	/* a folder of any name may be one of this nodeup's own versions: it counts where nothing else tells */
+	/* with any_folder, a folder may be named after nodeup's own version, so this counts only if no other source
+	 * tells the version */
 	if (r == 0 && rendered->script && !s.found.newest)
 		r = search_script(&s, rendered->script, rendered->script_pos, true);
 	if (r == 0)
@@ -604,7 +608,7 @@ const char *vintage_record(struct arena *a, const struct vintage *v)
 
 bool vintage_of_record(struct arena *a, const char *line, struct vintage *ret)
 {
-	const char *words[4]; /* the last has what is left: "no KubernetesVersion" */
+	const char *words[4]; /* the last word is the rest of the line: "no KubernetesVersion" */
 	struct version oldest, newest;
 
 	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
@@ -671,7 +675,7 @@ static bool narrow(struct vintage *v, int oldest, int newest)
 	return true;
 }
 
-/* Those that made nodes of that Kubernetes: its own minor and newer ones. */
+/* Keeps the minors of kops that make nodes of this Kubernetes: the same minor, and newer ones that still support it. */
 static void narrow_by_kubernetes(struct arena *a, const struct tree *t, struct vintage *v)
 {
 	const struct tree *text = tree_lookup(t, "KubernetesVersion");
@@ -686,9 +690,9 @@ static void narrow_by_kubernetes(struct arena *a, const struct tree *t, struct v
 	(void)narrow(v, k.minor, newest);
 }
 
-/* Narrows by the files that kops' own program left. A config.toml of the documents' own says nothing. One of version 2
- * may be of kops 1.36 too, where containerd is older than 2.0. source: kops nodeup/pkg/model/{kubelet,containerd}.go of
- * each tag */
+/* Narrows by the files that kops' own program left. A config.toml that the documents give does not count. A
+ * config.toml of version 2 may be of kops 1.36 too, if containerd is older than 2.0. source: kops
+ * nodeup/pkg/model/{kubelet,containerd}.go of each tag */
 static void narrow_by_left(struct arena *a, const struct tree *t, const struct facts *f,
 			   struct vintage *v)
 {

@@ -12,13 +12,14 @@
 #include "nodeup/base/str.h"
 #include "nodeup/base/tree.h"
 
-/* A directory of the volume that is seen at another path too, in place of kube-up's symlinks. */
+/* Describes a directory of the volume that is also mounted at another path; kube-up made symlinks for this. */
 struct node_bind {
-	const char *source; /* below the volume's path, relative: "docker" */
+	const char *source; /* a path relative to the volume's: "docker" */
 	const char *target; /* "/var/lib/docker" */
-	struct strv units; /* use target: stopped while its content is moved, started again after */
+	/* units that use target: they stop while its content is moved, and then start again */
+	struct strv units;
 	struct tree_pos pos;
-	bool aside; /* the documents mount the volume itself at one of its targets */
+	bool aside; /* the documents mount the volume itself at one of its targets, so the volume goes elsewhere */
 };
 
 struct node_binds {
@@ -28,7 +29,7 @@ struct node_binds {
 
 enum node_disks {
 	NODE_DISKS_PATHS,          /* device paths; /dev/sdf and /dev/xvdf are one disk */
-	NODE_DISKS_INSTANCE_STORE, /* all of the instance store, or the nth of it */
+	NODE_DISKS_INSTANCE_STORE, /* all of the instance store, or its nth disk */
 	NODE_DISKS_VOLUME_ID,      /* an EBS volume */
 };
 
@@ -38,14 +39,14 @@ struct node_volume {
 	const char *filesystem; /* "ext4", "xfs", "btrfs", "swap" */
 
 	enum node_disks disks;
-	struct strv devices;   /* PATHS */
-	int64_t nth;           /* INSTANCE_STORE: from 0; -1 all of it */
-	const char *volume_id; /* VOLUME_ID: "vol-0abc" */
+	struct strv devices;   /* for PATHS */
+	int64_t nth;           /* for INSTANCE_STORE: from 0; -1: all of it */
+	const char *volume_id; /* for VOLUME_ID: "vol-0abc" */
 
 	const char *raid;  /* "raid0", "raid1", "raid10"; NULL: one disk, or raid0 over several */
 	const char *label; /* NULL: none */
 	struct strv format_options, mount_options;
-	bool persist;              /* outlives the instance: blank means zeros at head and tail */
+	bool persist; /* the disk outlives the instance: it is blank only if head and tail are zeros */
 	int64_t device_timeout_ns; /* how long a disk may take to appear */
 	struct node_binds binds;
 	struct tree_pos pos;
@@ -56,11 +57,11 @@ struct node_volumes {
 	size_t n;
 };
 
-/* The units that use a directory, by table; empty for a directory that no unit uses. */
+/* Returns the units that keep files open below a directory; empty if there are none. */
 struct strv volumes_users(struct arena *a, const char *path);
-/* The device as this kernel calls it: "/dev/sdf" gives "/dev/xvdf", others stay. */
+/* Returns the kernel's name of the device: "/dev/xvdf" for "/dev/sdf"; other names stay. */
 const char *volumes_device(struct arena *a, const char *device);
-/* Check one mount point, or a bind's target; what names it in the message. */
+/* Checks a mount point, or the target of a bind; `what` names it in the message. */
 int volumes_check_path(struct arena *a, const struct tree_pos *pos, const char *what,
 		       const char *path, struct err *e) must_check;
 /* Check them all, against each other. Paths are unique, an outer one stands before an inner one, and no disk is named twice. */

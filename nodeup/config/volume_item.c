@@ -49,10 +49,10 @@ int volume_item_path(struct volume_item *it, const char *path)
 				  arena_printf(it->arena, "%s.path", it->path), path, it->err);
 }
 
-/* Options that a unit would not obey, or that contradict what it is for. */
+/* Lists mount options that a unit ignores, or that contradict its purpose. */
 static const struct {
 	const char *option, *why;
-	const char *instead; /* the key of ours that says it */
+	const char *instead; /* the key of ours to use instead */
 } bad_options[] = {
 	{ "x-systemd.", "has no effect in a unit file", "deviceTimeout" },
 	{ "noauto", "contradicts volumeMounts: it would never be mounted", NULL },
@@ -80,7 +80,7 @@ static int check_mount_option(struct volume_item *it, const char *option)
 	return 0;
 }
 
-/* kops' items may hold several, with commas between them. */
+/* Sets the mount options; an item of kops may hold several, separated by commas. */
 static int set_mount_options(struct volume_item *it, const struct strv *given)
 {
 	struct strv *out = &it->v.mount_options;
@@ -103,7 +103,7 @@ static int set_mount_options(struct volume_item *it, const struct strv *given)
 	return 0;
 }
 
-/* The number of disks that are named; 0: as many as there are. */
+/* Returns how many disks the item names; 0: it takes as many as there are. */
 static size_t count_disks(const struct node_volume *v)
 {
 	if (v->disks == NODE_DISKS_PATHS)
@@ -111,7 +111,7 @@ static size_t count_disks(const struct node_volume *v)
 	return v->disks == NODE_DISKS_INSTANCE_STORE && v->nth < 0 ? 0 : 1;
 }
 
-/* One aspect after the other, so that each complaint has the place of its key. */
+/* Checks one key after another, so that each error names its own key's place. */
 static int check_fit(struct volume_item *it, const struct strv *format_options)
 {
 	struct node_volume bare = it->v, raid, label, options;
@@ -142,7 +142,8 @@ static int check_fit(struct volume_item *it, const struct strv *format_options)
 	return 0;
 }
 
-/* Documents may be looked at on a machine that will not mount them. */
+/* Checks that the kernel knows the file system, if the facts list those that it knows: another machine may check the
+ * documents. */
 static int check_kernel(struct volume_item *it)
 {
 	const struct strv *known = &it->facts->filesystems;

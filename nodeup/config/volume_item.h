@@ -1,6 +1,6 @@
 /* volume_item.h - an item of a list of volumes, on its way from the documents into the model
- * What documents of any dialect say of a disk in the same way: device paths, options, and which services use the
- * mount point. A dialect fills in v step by step.
+ * Every dialect describes disks in part the same way: device paths, options, and the services that use the mount
+ * point. A dialect fills in v step by step.
  * Invariant: pure. Owner: the arena. Errors: CONFIG with the place of the key. Threads: one.
  * Source: kops pkg/apis/kops VolumeMountSpec; mount(8).
  * Tests: test_field_secrets.c. */
@@ -10,24 +10,26 @@
 
 struct volume_item {
 	struct arena *arena;
-	const struct tree *tree; /* the item as it stands */
+	const struct tree *tree; /* the item as the document has it */
 	const char *path;        /* "volumeMounts[0]" */
-	bool is_extended;        /* its keys are also ours: volumeID, binds, deviceTimeout */
+	bool is_extended; /* the item may also have nodeup's own keys: volumeID, binds, deviceTimeout */
 	const struct facts *facts;
 	const struct dialect_opts *opts;
 	struct node_volume v;
 	struct err *err;
 };
 
-/* The error "f:2:1: volumeMounts[0].key: ...". */
+/* Makes the error "f:2:1: volumeMounts[0].key: ...". */
 int volume_item_fail(const struct volume_item *it, const char *key, const char *fmt, ...)
 	printf_like(3, 4);
-/* The disks are v.devices, which `key` says: check them. */
+/* Checks the disks, v.devices; errors name `key`. */
 int volume_item_devices(struct volume_item *it, const char *key) must_check;
-/* It is mounted at this path: take it, and check it. */
+/* Takes the mount point, and checks it. */
 int volume_item_path(struct volume_item *it, const char *path) must_check;
-/* Take the options of mkfs and mount, for a file system that this host knows. No option of mount means noatime. */
+/* Takes the options of mkfs and mount, for a file system that this host knows. Without mount options it takes
+ * noatime. */
 int volume_item_options(struct volume_item *it, const struct strv *format_options,
 			const struct strv *mount_options) must_check;
-/* A service with open files at the mount point sees the disk through a bind of a folder, so that its files can move first. */
+/* If services have open files at the mount point, mounts the disk elsewhere and binds a folder of it: the files must
+ * move first. */
 void volume_item_bind(struct volume_item *it);

@@ -3,9 +3,9 @@
 #include <string.h>
 #include "nodeup/base/paths.h"
 
-/* Services with open files below a directory: they must be stopped, because a running service does not
- * see a new mount. Containers mount pods' directories and write logs: they end with their runtime, or
- * are waited for. */
+/* Lists services that keep files open below a directory. They must stop before a mount, because a running service
+ * does not see a new mount. Containers use directories of pods and logs too; they end with their runtime, or the run
+ * waits for their end. */
 static const struct {
 	const char *path, *units;
 } users[] = {
@@ -15,7 +15,8 @@ static const struct {
 	{ "/var/log/pods", "kubelet.service docker.socket docker.service containerd.service" },
 };
 
-/* The system's own, and ours: below those with a slash at the end nothing may be mounted either. */
+/* Lists directories of the system and of nodeup, on which nothing may be mounted. If the name ends with a slash,
+ * nothing may be mounted below it either. */
 static const char *const taken[] = {
 	"/",        "/bin/",      "/boot/",         "/dev/",         "/etc/",     "/lib/",
 	"/lib64/",  "/proc/",     "/root",          "/run/",         "/sbin/",    "/sys/",
@@ -75,7 +76,7 @@ int volumes_check_path(struct arena *a, const struct tree_pos *pos, const char *
 	return 0;
 }
 
-/* A place where something is mounted, in the order of the document. */
+/* A mount point, in the order of the document. */
 struct point {
 	const char *path;
 	const struct tree_pos *pos;
@@ -99,15 +100,15 @@ static int check_points(struct arena *a, const struct point *p, size_t n, struct
 	return 0;
 }
 
-/* A directory of a volume that is mounted elsewhere too. */
+/* A directory of a volume that is also mounted elsewhere. */
 struct source {
 	const char *path;
 	const struct node_volume *of;
 	const struct tree_pos *pos;
 };
 
-/* Content that moves into one directory must not be in another's: each is emptied before its content comes.
- * Nor may another volume be mounted at, below or above it, within the volume it is of. */
+/* Refuses a directory inside the one of another bind, because each is emptied before its content moves there.
+ * Refuses another volume mounted at, below or above it. */
 static int check_source(struct arena *a, const struct node_volumes *v, const struct source *all,
 			const struct source *s, struct err *e)
 {
@@ -148,7 +149,7 @@ static int check_sources(struct arena *a, const struct node_volumes *v, struct e
 	return r;
 }
 
-/* The name of a disk, by which two volumes on the same one are found: "/dev/xvdf". */
+/* Adds the names of the volume's disks, such as "/dev/xvdf". They show whether two volumes are on one disk. */
 static void add_names(struct arena *a, const struct node_volume *v, struct strv *names)
 {
 	switch (v->disks) {
@@ -167,7 +168,7 @@ static void add_names(struct arena *a, const struct node_volume *v, struct strv 
 	}
 }
 
-/* All of the instance store is also each disk of it. */
+/* Returns whether two names mean the same disk: the whole instance store includes each of its disks. */
 static bool is_same_disk(const char *a, const char *b)
 {
 	static const char all[] = "instance store";

@@ -15,7 +15,7 @@ static int read_text(struct loader *l, const char *path, const char **ret, struc
 	return r;
 }
 
-/* The first user of a kubeconfig. */
+/* Returns the first user of a kubeconfig. */
 static const struct tree *find_user(const struct tree *t)
 {
 	const struct tree *users = t->kind == TREE_MAP ? tree_get(t, "users") : NULL;
@@ -36,7 +36,7 @@ static int decode(struct loader *l, const char *path, const struct tree *user, c
 
 	if (!data)
 		return err_config(e, "%s: no %s", path, key);
-	/* the reason would quote a secret */
+	/* the reason would quote a secret, so it is left out */
 	if (enc_unbase64(l->arena, data, &text, &n, e) < 0)
 		return err_config(e, "%s: %s is not base64", path, key);
 	*ret = text;

@@ -80,7 +80,7 @@ bool loader_kept(struct loader *l, struct store_origin *ret_of, struct store_tex
 	       store_kept_texts(l->arena, root_fd, OWN_DOCUMENTS, NULL, ret, &ignored) >= 0;
 }
 
-/* The documents that the last run on this instance kept; false: there are none. */
+/* Reads the documents that the last run on this instance kept; false: there are none. */
 static bool kept_of_instance(struct loader *l, struct store_texts *ret)
 {
 	struct store_origin of;
@@ -88,7 +88,8 @@ static bool kept_of_instance(struct loader *l, struct store_texts *ret)
 	return loader_kept(l, &of, ret) && str_eq(of.instance, l->b->facts.instance_id);
 }
 
-/* Returns whether the last run kept this very document of --conf. It may have had fewer signs of a version than there are now. */
+/* Returns whether the last run kept this very document of --conf. That run may have known less about the version
+ * than this one. */
 static bool is_conf_kept(struct loader *l)
 {
 	const char *name = loader_conf_name(l->arena, l->b->conf), *text;
@@ -105,8 +106,8 @@ static bool is_conf_kept(struct loader *l)
 	return false;
 }
 
-/* Returns whether a document that the last run kept is of the same minors. Where none of this instance is kept, it is so if the
- * last run had the same --conf: an earlier nodeup has not said of which kops that was. */
+/* Returns whether a document that the last run kept is of the same minors. If no documents are kept, returns whether
+ * the last run had the same --conf: an earlier nodeup did not record the kops. */
 static bool is_kept(struct loader *l, const char *last, const char *minors)
 {
 	struct store_texts texts;
@@ -150,7 +151,7 @@ static bool was_of_vintage(struct loader *l, const char *last, const struct vint
 	return is_same;
 }
 
-/* A line of the record of a document. */
+/* Writes a line of a document's record. */
 static void note_document(const char *text, size_t n, struct buf *b)
 {
 	char hex[DIGEST_TEXT_MAX];
@@ -158,7 +159,7 @@ static void note_document(const char *text, size_t n, struct buf *b)
 	(void)buf_addf(b, "%s\n", digest_sha256_hex(text, n, hex));
 }
 
-/* Notes the kept documents where an older nodeup left no record: user data, and the document that they bring. */
+/* Notes the kept documents if an older nodeup left no record: user data, and the document in them. */
 static void note_kept(struct loader *l, struct buf *b)
 {
 	struct store_texts texts;
@@ -177,7 +178,7 @@ static void note_kept(struct loader *l, struct buf *b)
 	}
 }
 
-/* Returns whether each document that was read by now is one of those. */
+/* Returns whether every document read so far was applied before. */
 static bool has_same_documents(struct loader *l)
 {
 	autobuf struct buf applied = BUF_INIT(LOADER_APPLIED_MAX);
@@ -195,7 +196,7 @@ static bool has_same_documents(struct loader *l)
 	return is_same;
 }
 
-/* Returns whether the records are of a run of this instance that ended well; and of which configuration. */
+/* Returns whether the records are of a run on this instance that ended well, and gives its configuration. */
 static bool is_recorded(struct loader *l, const char **ret_last)
 {
 	autobuf struct buf identity = BUF_INIT(LOADER_RECORD_MAX);
@@ -231,11 +232,11 @@ bool loader_recorded(void *records, struct vintage *ret)
 	return true;
 }
 
-/* Keeps what a later run has to know of these documents. */
+/* Records what a later run must know of these documents. */
 static int keep_records(const struct bootstrap *b, const char *name, int root_fd, struct err *e)
 {
 	autofree char *conf = xasprintf("%s\n", name);
-	/* one line alone is of a nodeup that made all as of the newest */
+	/* an earlier nodeup, which made every node as the newest kops, wrote a single line */
 	autofree char *vintage = xasprintf("%s\n%s\n", b->outlived ? b->outlived : "spoken",
 					   b->vintage ? b->vintage : "-");
 	autobuf struct buf applied = BUF_INIT(LOADER_APPLIED_MAX);
@@ -252,7 +253,7 @@ static int keep_documents(struct bootstrap *b, int root_fd, const char *name, st
 {
 	const struct store_kept kept = { .key = b->key, .conf = b->conf, .conf_name = name };
 
-	/* replayed ones keep their age */
+	/* replayed documents keep their age */
 	return b->key && !b->replayed ? store_save(b->store, root_fd, OWN_DOCUMENTS, &kept, e) : 0;
 }
 
@@ -271,12 +272,12 @@ int bootstrap_persist(struct bootstrap *b, int root_fd, int64_t number, struct e
 {
 	autoarena struct arena *a = arena_new_empty();
 	const char *name = loader_conf_name(a, b->conf);
-	/* the next run of this boot need not ask */
+	/* so the next run of this boot need not ask */
 	int r = b->imds_has_version1
 			? record_write(root_fd, OWN_IMDS_VERSION, 0644, "answered\n", e)
 			: 0;
 
-	/* of another run's documents no more is kept than that this one ended well with them */
+	/* if a set was used, only this is recorded: that this run ended well with the set */
 	if (b->set)
 		return r < 0 ? r : kept_add(root_fd, b->set_path, number, e);
 	if (r >= 0)

@@ -3,10 +3,10 @@
 #include "nodeup/documents/location.h"
 #include "nodeup/documents/loader.h"
 
-/* Ten times what any salt tarball of kube-up holds. */
+/* Ten times the content of any salt tarball of kube-up. */
 static const struct extract_limits limits = { .entries = 5000, .bytes = 16 << 20 };
 
-/* One mirror's bytes, right or forgotten. */
+/* Fetches the archive from one mirror; keeps its bytes only if they are right. */
 static int fetch(struct loader *l, const struct asset *as, const char *url,
 		 struct extract_bytes *ret, struct err *e)
 {
@@ -30,7 +30,7 @@ static int fetch(struct loader *l, const struct asset *as, const char *url,
 	return r;
 }
 
-/* The first mirror that has the right bytes. Wrong bytes are told before a mirror that cannot be asked. */
+/* Fetches from the first mirror with the right bytes. Reports wrong bytes rather than a mirror that does not answer. */
 static int fetch_any(struct loader *l, const struct asset *as, struct extract_bytes *ret,
 		     struct err *e)
 {
@@ -64,7 +64,7 @@ static int take(struct loader *l, const char *name, const struct extract_bytes *
 	return r;
 }
 
-/* Those of the machine and of the document, before its own URLs. */
+/* Adds the machine's and the document's mirrors before the archive's own URLs. */
 static int add_mirrors(struct loader *l, struct asset *as, struct err *e)
 {
 	struct settings s = { 0 };
@@ -87,7 +87,7 @@ static int read_archive(struct loader *l, const char *where, struct err *e)
 		r = add_mirrors(l, &as, e);
 	if (r == 0)
 		r = fetch_any(l, &as, &bytes, e);
-	/* where documents alone are looked at, what cannot be had now may be had on the node */
+	/* if only documents are checked, the node may still reach mirrors that this machine cannot */
 	if (r < 0 && !policy_makes_node(l->policy) && e->kind == ERR_NET && e->errnum != ENOENT) {
 		if (!l->req->errors || !errs_count(l->req->errors))
 			strv_addf(l->arena, &l->b->warnings,
@@ -113,7 +113,7 @@ int loader_archive(struct loader *l, struct err *e)
 		      read_archive(l, tree_where(l->arena, &b->documents.archive.pos), e), e);
 	if (r >= 0 || !l->req->errors)
 		return r;
-	/* the rest is read without it; of a run that ends in any case a server need not answer */
+	/* the other documents are read without the archive; a run that ends anyway needs no answer of a mirror */
 	if (!l->finds_errors || e->kind != ERR_NET)
 		b->archive_why = *e;
 	return 0;

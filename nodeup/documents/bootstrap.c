@@ -8,7 +8,8 @@
 #include "nodeup/join/join.h"
 #include "nodeup/join/keys.h"
 
-/* Images are built, and documents looked at, on any machine. Given facts are of another one, which may ask for its role alone. */
+/* Returns whether IMDS may be asked. It may not be when an image is built or documents are checked, as any machine
+ * can do that. Given facts are another machine's; then only this machine's role may be asked for. */
 static bool may_ask_metadata(const struct loader *l)
 {
 	const struct policy *p = l->policy;
@@ -42,7 +43,8 @@ static int prepare_store(struct loader *l, struct err *e)
 							: loader_find_conf(l, &b->conf, e);
 }
 
-/* Signing took the server's time; certificates and tokens of others will not. */
+/* Warns of a wrong clock. Requests were signed with the server's time, but certificates and other services' tokens
+ * will have ours. */
 static void warn_of_clock(struct loader *l)
 {
 	int64_t off = store_clock_off(l->b->store);
@@ -54,16 +56,16 @@ static void warn_of_clock(struct loader *l)
 			  (long long)llabs(off), off > 0 ? "behind" : "ahead of");
 }
 
-/* kubelet asks for tokens from 1.18 on, which has the first aws-sdk-go with them (1.25.38 and later;
- * kubernetes/kubernetes#87253). An instance that wants one answers 401, and kubelet dies when all the rest is done.
- * Without an answer nothing is known, and nothing is refused. */
+/* kubelet asks for tokens from 1.18 on, whose aws-sdk-go is the first with them (1.25.38;
+ * kubernetes/kubernetes#87253). An instance that requires tokens answers an older kubelet with 401, and kubelet dies
+ * after all else is done. Without an answer nothing is known, and nothing is refused. */
 static void ask_for_version1(struct loader *l)
 {
 	struct bootstrap *b = l->b;
 	struct err ignored;
 	int r;
 
-	/* facts that were given are of another machine */
+	/* given facts are another machine's */
 	if (!b->imds || l->req->facts_file || !b->node.asks_version1 ||
 	    io_is_there(l->req->root_fd, OWN_IMDS_VERSION))
 		return;
@@ -72,7 +74,7 @@ static void ask_for_version1(struct loader *l)
 	b->imds_has_version1 = r > 0;
 }
 
-/* Finds, after an error of the documents, what else is wrong in them. Returns whether there is a model in spite of that. */
+/* After an error of the documents, looks for their other errors. Returns whether a model could be made all the same. */
 static bool load_for_errors(struct loader *l)
 {
 	const struct bootstrap_req *given = l->req;
@@ -164,7 +166,7 @@ int bootstrap_facts(struct arena *a, const char *facts_file, int root_fd, bool r
 
 	if (r < 0)
 		return r;
-	/* an unknown distribution is laid out as most are */
+	/* an unknown distribution gets the usual layout */
 	(void)!probe_host(a, root_fd, running, &b.facts, &ignored);
 	*ret = b.facts;
 	return 0;
@@ -205,7 +207,7 @@ const char *bootstrap_kept(struct arena *a, int root_fd)
 	struct facts f = { 0 };
 	struct err ignored;
 
-	/* files of this machine are read where they are */
+	/* files of this machine are read directly */
 	if (store_kept_of(a, root_fd, OWN_DOCUMENTS, &of, &ignored) < 0 || of.is_local)
 		return NULL;
 	(void)!probe_host(a, root_fd, true, &f, &ignored);

@@ -4,10 +4,10 @@
 #include "assets/digest.h"
 #include "nodeup/documents/loader.h"
 
-/* what the digest begins with: another check has another */
+/* begins the digest, so that it differs if another version made the check */
 static const char by[] = "check 1 of nodeup " NODEUP_VERSION;
 
-/* None is not an empty one, and where a text ends is told. */
+/* Adds a text to the digest. Distinguishes NULL from an empty text, and marks each text's end. */
 static void take(struct digest_ctx *c, const char *text)
 {
 	digest_update(c, text ? "+" : "-", 1);
@@ -22,7 +22,7 @@ static void take_all(struct digest_ctx *c, const struct strv *texts)
 	take(c, NULL);
 }
 
-/* Digest of all that decides whether a check finds it right, but for the time. */
+/* Returns a digest of everything that decides the check, except the time. */
 static const char *digest_of_check(const struct node_issue *want, const struct pem_wanted *w,
 				   const struct node_keypair *pair,
 				   char hex[static DIGEST_TEXT_MAX])

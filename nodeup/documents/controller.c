@@ -10,15 +10,15 @@
 #include "nodeup/documents/location.h"
 #include "nodeup/documents/op.h"
 
-/* how long what else is wrong is asked for, of a run that ends in any case */
+/* time for finding other errors in a run that ends anyway */
 #define AGAIN_NS (2 * DUR_SEC)
-/* how long keys are made in silence, as any other work */
+/* keys take this long before a message, like any other work */
 #define KEYS_SILENT_NS (10 * DUR_SEC)
 
 static const char documents_path[] = OWN_DOCUMENTS;
 static const char config_name[] = "nodeupconfig.yaml";
 
-/* By what name an answer of kops-controller is kept. */
+/* Returns the name under which an answer of kops-controller is kept. */
 static const char *location_of(struct loader *l, const char *name)
 {
 	return location_join(l->arena, l->b->documents.base, name);
@@ -31,7 +31,7 @@ static const char *location_of_issue(struct loader *l, const char *name, const c
 
 static void remember(struct loader *l, const char *location, const char *text, bool issued)
 {
-	/* of an answer before this one */
+	/* drops an earlier answer */
 	store_forget(l->b->store, location);
 	store_remember(l->b->store, &(struct store_entry){ .location = location,
 							   .issued = issued,
@@ -115,10 +115,11 @@ int loader_begin_keys(struct loader *l, size_t n, struct err *e)
 	return r;
 }
 
-/* Most nodes want so many. */
+/* Most nodes need three keys. */
 enum { KEYS = 3 };
 
-/* Begins keys, which take as long as the answer. Kept certificates, where there are any, will do most often. */
+/* Begins to make keys, as they take as long as the server's answer. If certificates are kept, begins none: mostly
+ * the kept ones will do. */
 static int begin_keys(struct loader *l, struct err *e)
 {
 	if (!policy_may_change(l->policy) || loader_kept_issue(l, "kubelet", "key"))
@@ -126,7 +127,8 @@ static int begin_keys(struct loader *l, struct err *e)
 	return loader_begin_keys(l, KEYS, e);
 }
 
-/* Waits while the clock is outside the life of the CA of kops-controller; not for long where documents are kept. BUSY: it still is. */
+/* Waits while the clock is outside the life of kops-controller's CA. If documents are kept, waits only briefly.
+ * BUSY: the clock is still outside. */
 static int check_server_clock(struct loader *l, const char *location, struct err *e)
 {
 	const struct loader_ca ca = { .name = "of kops-controller",
@@ -159,7 +161,7 @@ static int ask_for_config(struct loader *l, const char *location, struct err *e)
 		return err_fail(e, ERR_NET, LOADER_HOLLOW,
 				"%s: kops-controller's answer has no nodeupConfig",
 				join_server(l->b->join));
-	/* with a wrong secret too: for all that is wrong it is read once more */
+	/* remembered even if a secret is wrong: the search for all errors reads it again */
 	remember(l, location, answer.config, false);
 	l->is_given = true;
 	for (size_t i = 0; i < answer.secrets.n && r == 0; i++)
@@ -184,7 +186,7 @@ int loader_join(struct loader *l, const char **ret_location, struct err *e)
 	*ret_location = location_of(l, config_name);
 	if (l->b->replayed)
 		return 0;
-	/* for all that is wrong it is asked once, and not for what is no node */
+	/* the search for all errors asks once; it does not ask if no node can be made */
 	if (l->finds_errors && (l->b->join || errs_any_vital(l->req->errors)))
 		return l->is_given
 			       ? 0
@@ -211,7 +213,7 @@ static struct loader_ca ca_of(const struct node_issue *want)
 				   .id = want->signer_id };
 }
 
-/* Names the pair, and notes when it ends. others NULL: it may have any other name, and an earlier check will do. */
+/* Names the pair, and notes its end. others NULL: all other names are allowed, and an earlier check will do. */
 static int check_pair(struct loader *l, const struct node_issue *want, const struct strv *others,
 		      bool any_time, struct node_keypair *pair, struct err *e)
 {
@@ -238,7 +240,7 @@ static int check_pair(struct loader *l, const struct node_issue *want, const str
 	return 0;
 }
 
-/* Checks a pair that is new here. The metadata service knows names of the instance that no document has. */
+/* Checks a pair that is new here. IMDS knows names of the instance that no document has. */
 static int check_new(struct loader *l, const struct node_issue *want, struct node_keypair *pair,
 		     struct err *e)
 {
@@ -253,7 +255,7 @@ static int check_new(struct loader *l, const struct node_issue *want, struct nod
 		return err_wrap(e, "certificate %s: which names this instance has", want->name);
 	strv_add_all(l->arena, &others, &l->names);
 	r = check_pair(l, want, &others, false, pair, e);
-	/* EC2 knows a new address before the metadata service does */
+	/* EC2 knows a new address before IMDS does */
 	if (r == -EADDRNOTAVAIL)
 		e->kind = ERR_NET;
 	return r;
@@ -279,14 +281,14 @@ void loader_take_issue(struct loader *l, const struct node_keypair *pair)
 	arena_push(l->arena, all->v, all->n, *pair);
 }
 
-/* Takes the pair that is kept, where it holds. While the clock is off (what it says goes to `off`), dates say nothing. */
+/* Takes the kept pair if it is valid. If the clock is wrong, puts its error into `off`, and ignores dates. */
 static bool is_kept(struct loader *l, const struct node_issue *want, struct node_keypair *ret,
 		    struct err *off)
 {
 	const struct loader_ca ca = ca_of(want);
 	struct err ignored;
 
-	/* it was looked at when it was new; the instance may have another address by now */
+	/* the names were checked when the pair was new; the instance may have another address by now */
 	ret->cert = loader_kept_issue(l, want->name, "crt");
 	ret->key = loader_kept_issue(l, want->name, "key");
 	if (!ret->cert || !ret->key)
@@ -297,7 +299,7 @@ static bool is_kept(struct loader *l, const struct node_issue *want, struct node
 	       check_pair(l, want, NULL, true, ret, &ignored) == 0;
 }
 
-/* All of them, or none: keys of one moment. off: what the clock says, where it is off. */
+/* Takes all kept pairs or none, since their keys belong together. off: the clock's error, if it is wrong. */
 static bool take_kept(struct loader *l, const struct node_wants *w, struct err *off)
 {
 	struct node_keypair *pairs = arena_alloc(l->arena, (w->n_issues + 1) * sizeof(*pairs));
@@ -318,7 +320,7 @@ static int take_answer(struct loader *l, const struct node_wants *w, const struc
 	struct node_keypair *pairs = arena_alloc(l->arena, (w->n_issues + 1) * sizeof(*pairs));
 	int r = 0;
 
-	/* all of them are looked at before any is used */
+	/* checks all pairs before it uses any */
 	for (size_t i = 0; i < w->n_issues && r == 0; i++) {
 		const struct node_issue *want = &w->issues[i];
 
@@ -384,7 +386,7 @@ static int ask_for_certificates(struct loader *l, const struct node_wants *w, st
 	return r < 0 ? r : take_answer(l, w, &private, &answer, e);
 }
 
-/* Returns whether NodeupConfig beside --conf is looked at, and kops-controller is not asked. */
+/* Returns whether kops-controller is not asked, as a NodeupConfig beside --conf is used. */
 static bool is_unasked(const struct loader *l)
 {
 	return !policy_may_change(l->policy) && !l->is_given && !l->b->replayed && !l->b->adopted;
@@ -400,7 +402,7 @@ static void warn_unasked(struct loader *l, bool is_kept)
 		is_kept ? "is taken as it was given last" : "is not known here");
 }
 
-/* Takes the one secret of a worker. The store does not know it if the answer had none. */
+/* Takes the only secret that a worker has. The store lacks it if the server's answer had none. */
 static void take_secrets(struct loader *l)
 {
 	static const char dockerconfig[] = "dockerconfig";
@@ -419,7 +421,7 @@ static void take_secrets(struct loader *l)
 		strmap_set(l->arena, &l->b->node.secrets, dockerconfig, text);
 }
 
-/* Put an error to those before it. That something is not there tells least. */
+/* Adds an error to the earlier ones. A missing object is the least useful error, so any other one replaces it. */
 static void add_fault(struct err *e, const struct err *fault, bool is_first)
 {
 	if (is_first || (e->errnum == ENOENT && fault->errnum != ENOENT))
@@ -428,7 +430,7 @@ static void add_fault(struct err *e, const struct err *fault, bool is_first)
 		err_add(e, "%s", fault->msg);
 }
 
-/* Takes certificates of another program as they are, if each is what we would have been given. All faults are told. */
+/* Takes another program's certificates as they are, if each is what we would have got ourselves. Reports all faults. */
 static int take_foreign(struct loader *l, const struct node_wants *w, struct err *e)
 {
 	struct node_keypair *pairs = arena_alloc(l->arena, (w->n_issues + 1) * sizeof(*pairs));

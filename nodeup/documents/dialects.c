@@ -6,7 +6,8 @@
 #include "nodeup/config/kops18/kops18.h"
 #include "nodeup/config/kubeup/kubeup.h"
 
-/* A row stands before that of an older format with the same keys. The last one takes the rest: its errors name the missing key. */
+/* If two formats have the same keys, the newer one's row stands first. The last row takes all other documents: its
+ * errors name the missing key. */
 const struct dialect *const dialects[] = { &kubeup_dialect, &kops_dialect, &kops18_dialect, NULL };
 
 const struct dialect_program *dialects_program(size_t n)
@@ -26,7 +27,7 @@ static bool has_key(const struct dialect *d, const char *key)
 	return false;
 }
 
-/* The first key of a document that only this dialect has, or NULL. Keys that `other` has too do not count. */
+/* Returns the document's first key that only this dialect has, or NULL. Keys that `other` has too do not count. */
 static const struct tree_item *sign_of(const struct dialect *d, const struct dialect *other,
 				       const struct tree *conf)
 {
@@ -38,7 +39,7 @@ static const struct tree_item *sign_of(const struct dialect *d, const struct dia
 	return NULL;
 }
 
-/* The one whose keys the document has. */
+/* Finds the dialect whose keys the document has. */
 static int recognise(struct arena *a, const struct tree *conf, const struct dialect **ret,
 		     struct err *e)
 {

@@ -6,24 +6,26 @@
 
 #include "nodeup/config/dialect.h"
 
-/* The rows, NULL-terminated. A document is of the one whose keys it has. */
+/* The rows; NULL ends them. The keys of a document tell its dialect. */
 extern const struct dialect *const dialects[];
-/* The n-th program of theirs; NULL: there are no more. */
+/* Returns the n-th program of all dialects; NULL: there are no more. */
 const struct dialect_program *dialects_program(size_t n);
 
-/* Reads the document of --conf in its dialect. Errors: another kind, a kops that is not spoken, keys of two dialects. */
+/* Reads the document of --conf in its dialect. Fails for another kind of document, an unsupported kops, and keys of
+ * two dialects. */
 int dialects_read(struct arena *a, const struct tree *conf, const struct dialect_opts *o,
 		  struct documents *ret, struct err *e) must_check;
-/* Know it by `cluster` as well, which was read since: both have to be of one kops, which is spoken. */
+/* Finds the kops again, also by `cluster`, which has been read meanwhile. Fails unless both documents are of one
+ * supported kops. */
 int dialects_check_cluster(struct arena *a, const struct dialect_opts *o, struct documents *d,
 			   struct err *e) must_check;
-/* The place at which is_there says there is a document, or NULL; two such places are an error. */
+/* Finds the place where a document is, by is_there; NULL: at none. If two places have one, that is an error. */
 int dialects_find(bool (*is_there)(const char *path), const char **ret, struct err *e) must_check;
 
-/* Parse the document of --conf, as yaml_parse; an error where its bytes or its first document are of another kind. */
+/* Parses the document of --conf, as yaml_parse does. Fails if its bytes or its first document are of another kind. */
 int kinds_parse(struct arena *a, const char *file, const char *text, size_t n, struct tree **ret,
 		struct err *e) must_check;
-/* Returns whether it may be a dialect's: an error names the kind that it is. */
+/* Fails, and names the kind, unless a dialect may read it. */
 int kinds_check(struct arena *a, const struct tree *t, struct err *e) must_check;
-/* Adds to e, why user data brought no document, the agent that they are for, if that is known. Returns e's code. */
+/* For user data without a document. Adds the agent that they are for to e, if it is known. Returns e's code. */
 int kinds_explain(const char *file, const char *text, struct err *e) must_check;

@@ -15,7 +15,7 @@
 
 enum { FACTS_MAX = 1 << 20, KEPT_FACTS_MAX = 4096 };
 
-/* the boot's id in a line, then the facts of the instance */
+/* the boot's id on a line, then the facts of the instance */
 static const char kept_facts[] = OWN_INSTANCE;
 
 int loader_given_facts(struct loader *l, struct err *e)
@@ -39,7 +39,7 @@ int loader_given_facts(struct loader *l, struct err *e)
 	return facts_parse(l->arena, t, &l->b->facts, e);
 }
 
-/* Ask IMDS as patiently as the store is asked: it may come up later than we do. */
+/* Asks IMDS as patiently as the store is asked: it may come up later than we do. */
 int loader_ask_fact(struct loader *l, const char *fact, struct err *e)
 {
 	const int64_t since = dur_now();
@@ -55,12 +55,13 @@ int loader_ask_fact(struct loader *l, const char *fact, struct err *e)
 	return r;
 }
 
-/* Facts that the documents make us ask IMDS for: @aws is the VPC's name of us; file systems of local disks bear the instance's id. */
+/* Facts from IMDS that the documents need: @aws means our name in the VPC, and file systems of local disks carry the
+ * instance's id. */
 struct wanted {
 	bool name, id;
 };
 
-/* Makes the model for now, in silence, without unknown facts; where errors are kept, without wrong values. */
+/* Makes a preliminary model, without messages and unknown facts. If errors are kept, leaves out wrong values. */
 static int look_ahead(struct loader *l, struct arena *scratch, struct node *ret, struct err *e)
 {
 	const struct settings *settings = l->req->settings;
@@ -86,7 +87,7 @@ static int find_wanted(struct loader *l, struct wanted *ret, struct err *e)
 	return r;
 }
 
-/* Of what this host is asked for, the documents' own files tell, before they are there. */
+/* Finds facts about this host that the documents' own files decide, even before the files are written. */
 static void take_files(struct loader *l)
 {
 	autoarena struct arena *scratch = arena_new_empty();
@@ -99,7 +100,7 @@ static void take_files(struct loader *l)
 			      &l->b->facts);
 }
 
-/* Nothing that a wait brings. */
+/* Fails without a wait, as nobody is asked for the fact. */
 static int not_asked(struct loader *l, const char *fact, struct err *e)
 {
 	(void)err_fail(e, ERR_CONFIG, LOADER_UNASKED,
@@ -118,7 +119,8 @@ static int ask_for(struct loader *l, const char *fact, const char *why, struct e
 	return r < 0 ? err_wrap(e, "%s", why) : 0;
 }
 
-/* Asked again as patiently as for a fact: without an answer it is unknown whether there is one. */
+/* Asks again, with the same patience as for a fact: without an answer nobody knows whether there is an instance
+ * store. */
 static int ask_for_store(struct loader *l, struct err *e)
 {
 	struct bootstrap *b = l->b;
@@ -135,7 +137,7 @@ static int ask_for_store(struct loader *l, struct err *e)
 	return r < 0 ? err_wrap(e, "%s", key) : 0;
 }
 
-/* The first fact that every node of today needs and that is not known; NULL: all are. */
+/* Returns the first unknown fact that every node of today's kops needs; NULL: all are known. */
 static const char *missing_fact(const struct facts *f)
 {
 	return !f->instance_id         ? "instanceID"
@@ -144,7 +146,8 @@ static const char *missing_fact(const struct facts *f)
 				       : NULL;
 }
 
-/* Asks for all facts of a node of today. On silence those of this boot stay: another file would restart kubelet. */
+/* Asks for all facts that a node of today's kops needs. If IMDS is silent, this boot's facts stay: other facts would
+ * change a file and restart kubelet. */
 static int ask_for_all(struct loader *l, struct err *e)
 {
 	static const char *const facts[] = { "region",        "availabilityZone",
@@ -163,7 +166,7 @@ static int ask_for_all(struct loader *l, struct err *e)
 	for (size_t i = 0; i < ARRAY_LEN(facts) && r == 0 && l->b->imds; i++) {
 		const bool answers = imds_has_answered(l->b->imds);
 
-		/* one that answers is asked for the others at once */
+		/* once it has answered, asks for the others at once */
 		if (answers && !is_ahead)
 			probe_facts_ahead(l->b->imds, facts, ARRAY_LEN(facts), &l->b->facts);
 		is_ahead |= answers;
@@ -191,7 +194,7 @@ static int find_own_facts(struct loader *l, struct err *e)
 		return 0;
 	if (l->b->documents.of_instance && !l->req->facts_file)
 		return ask_for_all(l, e);
-	/* facts that were given are of another machine, whose disks are not here */
+	/* given facts are another machine's, whose disks are not here */
 	if (l->b->documents.docker_root && !l->req->facts_file)
 		probe_docker_filesystem(l->arena, l->req->root_fd, l->b->documents.docker_root,
 					&l->b->facts);
@@ -207,7 +210,7 @@ static int find_own_facts(struct loader *l, struct err *e)
 	return r;
 }
 
-/* Facts that are not known yet. */
+/* Sets facts that are not known yet. */
 static void set_type(struct facts *f, struct opt_int gpus, struct opt_int enis,
 		     struct opt_int ips_per_eni)
 {
@@ -238,7 +241,7 @@ void loader_type(struct loader *l)
 			 (struct opt_int){ true, type.ips_per_eni });
 	} else {
 		strv_add(l->arena, &l->b->warnings, arena_str(l->arena, e.msg));
-		/* with another number of pods kubelet would be started anew */
+		/* another number of pods would restart kubelet */
 		loader_kept_facts(l->arena, l->req->root_fd, &kept);
 		if (str_eq(kept.instance_type, name))
 			set_type(f, kept.gpus, kept.enis, kept.ips_per_eni);
@@ -246,7 +249,7 @@ void loader_type(struct loader *l)
 	query_free(ec2);
 }
 
-/* Two boots of one disk may be two instances: what was kept in another boot says nothing. */
+/* Two boots of one disk may be two instances, so facts of another boot do not count. */
 static bool read_boot_id(int root_fd, struct buf *b)
 {
 	struct err ignored;
@@ -285,7 +288,8 @@ void loader_kept_facts(struct arena *a, int root_fd, struct facts *f)
 	*f = kept;
 }
 
-/* The store's, unless it is of another company: that has a region of its own, which says nothing of this machine. */
+/* Returns the store's region, to be taken for this machine's. If another company runs the store, its region says
+ * nothing about this machine. */
 static const char *default_region(struct loader *l)
 {
 	const char *given = getenv("AWS_REGION");
@@ -297,7 +301,7 @@ static const char *default_region(struct loader *l)
 
 int loader_facts(struct loader *l, struct err *e)
 {
-	/* what is called after an instance is called alike in all documents that are compared */
+	/* documents that are compared share one name for the instance */
 	static const char any_instance[] = "i-00000000000000000";
 	struct facts *f = &l->b->facts;
 	int r;
@@ -308,7 +312,7 @@ int loader_facts(struct loader *l, struct err *e)
 		return 0;
 	}
 	r = probe_host(l->arena, l->req->root_fd, !l->policy->image_mode, f, e);
-	/* documents can be looked at on any machine */
+	/* documents can be checked on any machine */
 	if (r < 0 && policy_makes_node(l->policy))
 		return r;
 	if (l->policy->offline && !l->policy->image_mode && policy_makes_node(l->policy))
@@ -325,7 +329,7 @@ int loader_instance(struct loader *l, struct err *e)
 	struct facts *f = &l->b->facts;
 	int r = 0;
 
-	/* offline what this boot was told is not asked again */
+	/* offline, facts of this boot are not asked again */
 	if (!f->instance_id && l->policy->offline)
 		loader_kept_facts(l->arena, l->req->root_fd, f);
 	if (!f->instance_id && l->b->imds)

@@ -6,7 +6,8 @@
 #include "nodeup/documents/location.h"
 #include "nodeup/join/join.h"
 
-/* Takes a Ready node, which is given nothing more, as another program set it up, if it has what we would have been given. */
+/* Takes over a Ready node that another program set up, and that gets no more answers. The node must have what we
+ * would have got. */
 static int adopt_node(struct loader *l, struct err *e)
 {
 	struct bootstrap *b = l->b;
@@ -30,7 +31,7 @@ static int adopt_node(struct loader *l, struct err *e)
 	return 0;
 }
 
-/* Says for what reason kept documents are used, and what to do about it. */
+/* Says why kept documents are used, and what to do about it. */
 static const char *reason_of(const struct loader *l, const struct err *why)
 {
 	const char *todo = err_todo(why);
@@ -38,13 +39,13 @@ static const char *reason_of(const struct loader *l, const struct err *why)
 	return arena_printf(l->arena, "%s%s%s", why->msg, todo ? "; " : "", todo ? todo : "");
 }
 
-/* Go on with the documents of the last run on this instance, if the store cannot be reached. */
+/* Goes on with the documents of the last run on this instance if the store cannot be reached. */
 static int replay_documents(struct loader *l, struct err *e)
 {
 	struct bootstrap *b = l->b;
 	const bool was_reached = e->kind != ERR_NET || e->errnum == ENOENT;
-	/* The store has NodeupConfig of another day, or none any more, as its group was deleted. User data decide
-	 * what this node is. Kept documents and kops-controller's answers must match them. */
+	/* The store has NodeupConfig of another day, or has none any more, as the group was deleted. User data
+	 * decide what this node is. Kept documents and kops-controller's answers must match them. */
 	const bool has_other = b->documents.of_instance &&
 			       (e->errnum == ESTALE || e->errnum == ENOENT);
 	struct err why = *e, ignored;
@@ -84,7 +85,7 @@ static int replay_documents(struct loader *l, struct err *e)
 	return 0;
 }
 
-/* From now on all documents are those of that set. */
+/* Makes the store answer all documents from that set from now on. */
 static int use_set(struct loader *l, const struct kept_set *set, struct err *e)
 {
 	struct bootstrap *b = l->b;
@@ -144,7 +145,7 @@ int loader_choose_set(struct loader *l, struct err *e)
 	return no_such_set(l, location, &sets, e);
 }
 
-/* Goes on, at boot, with the newest set after a document that does not parse. By hand the error names the set, and stays. */
+/* If a document does not parse, a boot goes on with the newest set. By hand, the error only names the set. */
 static int serve_set(struct loader *l, struct err *e)
 {
 	struct bootstrap *b = l->b;

@@ -27,7 +27,8 @@ static const char *usual_places(struct arena *a)
 	return strv_join(a, &all, ", ");
 }
 
-/* The document that --conf means; of a folder that is gone by now, the one that was applied last. */
+/* Returns the document that --conf names. If --conf names a folder that has gone, returns the document of that
+ * folder that was applied last. */
 static const char *given_conf(struct loader *l)
 {
 	const char *conf = l->req->conf, *path = location_path(conf);
@@ -73,7 +74,8 @@ const struct user_data_file *loader_brought(struct loader *l, const char *locati
 	return NULL;
 }
 
-/* A document beside --conf stands for the store's or the server's where documents are looked at. */
+/* Returns whether the documents come from the store or the server. If they are only looked at, a document beside
+ * --conf replaces those. */
 static bool is_elsewhere(struct loader *l)
 {
 	const char *beside =

@@ -5,7 +5,7 @@
 #include <string.h>
 #include "assets/url.h"
 
-/* source: the characters that nginx, Apache and Python's http.server escape in an attribute */
+/* source: characters that nginx, Apache and Python's http.server escape in an attribute */
 static const struct {
 	const char *entity;
 	char c;
@@ -34,7 +34,7 @@ static char *unescape(struct arena *a, const char *text, size_t n)
 	return out;
 }
 
-/* Undo %xx in place; false when that makes no name. */
+/* Decodes %xx in place; false: the result is no name. */
 static bool decode(char *name)
 {
 	char *w = name;
@@ -58,7 +58,7 @@ static bool decode(char *name)
 	return true;
 }
 
-/* The name of a link that leads directly below `folder`, the path of the page; else NULL. */
+/* Returns the name in a link to an object directly below `folder`, the path of the page; else NULL. */
 static char *name_of(struct arena *a, const char *link, const char *folder)
 {
 	size_t n = strcspn(link, "?#");
@@ -76,7 +76,7 @@ static char *name_of(struct arena *a, const char *link, const char *folder)
 	if (n && link[n - 1] == '/')
 		n--;
 	name = arena_strn(a, link, n);
-	/* another folder, or the links that sort the page */
+	/* another folder, or links that sort the page */
 	if (!*name || !decode(name) || str_eq(name, ".") || str_eq(name, ".."))
 		return NULL;
 	return name;

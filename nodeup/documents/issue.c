@@ -7,8 +7,8 @@
 
 #define HOUR INT64_C(3600)
 
-/* One that is issued now is good for so long, and up to LIFE_SPREAD more; it was so already before now, for hosts whose
- * clock is behind. source: kops 1.37 upup/pkg/fi/nodeup/nodetasks/issue_cert.go, pkg/pki/csr.go */
+/* The life of a new certificate, up to LIFE_SPREAD longer. It also begins in the past, for hosts whose clock is
+ * behind. source: kops 1.37 upup/pkg/fi/nodeup/nodetasks/issue_cert.go, pkg/pki/csr.go */
 #define LIFE (455 * 24 * HOUR)
 #define PAST (48 * HOUR)
 enum { LIFE_SPREAD_HOURS = 30 * 24 };
@@ -29,7 +29,7 @@ static int64_t life(const struct strv *addresses)
 	return LIFE + hash_of(addresses) % LIFE_SPREAD_HOURS * HOUR;
 }
 
-/* any_time: the clock is wrong, so dates say nothing. was_kept: what was found before will do. */
+/* Checks a pair. any_time: the clock is wrong, so dates do not count. was_kept: an earlier check will do. */
 static int check(struct loader *l, const struct node_issue *want, const struct node_keypair *signer,
 		 bool any_time, bool was_kept, struct node_keypair *pair, struct err *e)
 {
@@ -55,7 +55,7 @@ static int check(struct loader *l, const struct node_issue *want, const struct n
 	return r;
 }
 
-/* The number of renewals, with this one. */
+/* Returns the number of renewals, including this one. */
 static const char *count_renewal(struct loader *l, const char *name)
 {
 	const char *kept = loader_kept_issue(l, name, LOADER_RENEWALS);
@@ -64,10 +64,11 @@ static const char *count_renewal(struct loader *l, const char *name)
 	return arena_printf(l->arena, "%lu", n + 1);
 }
 
-/* Why one is made that never was before. */
+/* The reason why a first certificate is made. */
 static const char none[] = "there is none yet";
 
-/* Finds the pair that an earlier run remembered, else the one that lies there, of a run that was killed or of kops. */
+/* Finds the pair that an earlier run kept. If none is kept, takes the one on the node, which a killed run or kops
+ * left. */
 static bool find_pair(struct loader *l, const struct node_issue *want,
 		      const struct node_keypair *signer, bool any_time, struct node_keypair *ret,
 		      const char **why)
@@ -119,7 +120,7 @@ static int issue(struct loader *l, const struct node_issue *want, const struct n
 		r = pem_issue(l->arena, &order, &ret->cert, e);
 	if (r < 0)
 		return err_wrap(e, "certificate %s", want->name);
-	/* what its CA may not sign is issued anew by the next run */
+	/* if its CA may not sign this one, the next run renews it */
 	(void)!check(l, want, signer, false, false, ret, &ignored);
 	return 0;
 }
@@ -155,7 +156,7 @@ static int issue_all(struct loader *l, const struct node_wants *w, struct node_k
 	return r;
 }
 
-/* Warns of a renewal. Units of ours start again, and so do static pods, whose manifest has the number of renewals in it. */
+/* Warns of a renewal. Our units restart. So do static pods: their manifests hold the number of renewals. */
 static void warn_renewal(struct loader *l, const struct node_issue *want, const char *why)
 {
 	static const char stays[] = "has the one before until it starts again";
@@ -171,7 +172,8 @@ static void warn_renewal(struct loader *l, const struct node_issue *want, const 
 		  then);
 }
 
-/* Finds a pair; without one waits for the clock, as a pair of now could never hold. *why: the reason that there is none. */
+/* Finds a pair. If there is none, waits for the clock, as a new pair would not be valid. *why: the reason why none
+ * was found. */
 static int find_in_time(struct loader *l, const struct node_issue *want,
 			const struct node_keypair *signer, struct node_keypair *ret,
 			const char **why, bool *ret_found, struct err *e)

@@ -16,7 +16,7 @@ static const char *path_of(struct arena *a, int64_t number)
 	return arena_printf(a, OWN_KEPT_SET, (long long)number);
 }
 
-/* 0: it is not the name of a set. */
+/* Returns the number in a set's name; 0: it is no set. */
 static int64_t number_of(const char *name)
 {
 	char *end;
@@ -33,7 +33,7 @@ static int by_number(const void *x, const void *y)
 	return a < b ? 1 : a > b ? -1 : 0;
 }
 
-/* All that are there, the newest first. */
+/* Lists all sets, the newest first. */
 static struct kept_sets list(struct arena *a, int root_fd)
 {
 	struct kept_sets sets = { 0 };
@@ -104,7 +104,8 @@ int kept_add(int root_fd, const char *from, int64_t number, struct err *e)
 		if (store_kept_equal(&newest, &text)) {
 			if (!str_eq(from, OWN_DOCUMENTS))
 				return 0;
-			/* a set whose certificates have ended would serve no more */
+			/* only certificates differ: replaces the newest set, since a set with ended certificates is
+			 * useless */
 			number = sets.v[0].number;
 		}
 	}

@@ -11,13 +11,13 @@
 
 static const char cert_suffix[] = ".crt";
 
-/* A key pair or secret on its way; cert NULL: not there. */
+/* A key pair or secret that is being read; cert NULL: it is missing. */
 struct item {
 	const struct node_want *want;
-	const char *folder;     /* of the certificates; NULL: a secret, or a keyset */
-	const char *cert, *key; /* locations; cert is the secret's or the keyset's own */
-	const char *older;      /* where the keyset is if it still has its older name; or NULL */
-	struct strv others;     /* of a pool: its older certificates */
+	const char *folder;     /* folder of the certificates; NULL: a secret, or a keyset */
+	const char *cert, *key; /* locations; cert is also that of a secret or keyset */
+	const char *older;      /* location of the keyset under its older name; or NULL */
+	struct strv others;     /* the older certificates of a pool */
 };
 
 struct items {
@@ -25,7 +25,7 @@ struct items {
 	size_t n;
 };
 
-/* Wanted keys and secrets that are not there: the first makes the error, the rest a note. */
+/* Wanted keys and secrets that are missing: the first makes the error, the others a note. */
 struct missing {
 	struct arena *arena;
 	struct strv *warnings;
@@ -59,7 +59,7 @@ static int fail_missing(const struct missing *m, struct err *e)
 	return r;
 }
 
-/* The number before the suffix; NULL for a name that is not a serial, like keyset.yaml. */
+/* Returns the number before the suffix; NULL for a name without a serial, like keyset.yaml. */
 static const char *serial_of(struct arena *a, const char *name)
 {
 	size_t n = strspn(name, "0123456789");
@@ -88,7 +88,8 @@ static int compare_serials(const void *x, const void *y)
 	return is_larger(a, b) ? -1 : is_larger(b, a);
 }
 
-/* Largest first. A name that is not a serial is reported: the person who put it there expects it to be used. */
+/* Lists serials, the largest first. Warns of a name that has no serial: a person put it there and expects nodeup to
+ * use it. */
 static struct strv serials_of(struct loader *l, const char *folder, const struct strv *names)
 {
 	struct strv serials = { 0 };
@@ -113,7 +114,7 @@ static const char *certificate(struct arena *a, const struct item *item, const c
 	return location_join(a, item->folder, arena_printf(a, "%s%s", serial, cert_suffix));
 }
 
-/* The certificate of the largest serial and the key of the same one. */
+/* Finds the certificate with the largest serial, and the key with the same serial. */
 static int find_pair(struct loader *l, const char *store, struct item *item, struct missing *m,
 		     struct err *e)
 {
@@ -149,7 +150,7 @@ static int read_whole(struct loader *l, const char *location, const char **ret_t
 	return r == 0 && yaml_is_hollow(*ret_text, *ret_n) ? loader_hollow(l, location, e) : r;
 }
 
-/* A document, or NULL text when it is not there. */
+/* Reads a document; its text is NULL if it is missing. */
 static int read_optional(struct loader *l, const char *location, const char **ret_text,
 			 size_t *ret_n, struct err *e)
 {
@@ -162,7 +163,7 @@ static int read_optional(struct loader *l, const char *location, const char **re
 	return r;
 }
 
-/* Whatever a certificate of the pool has signed is trusted until it is gone from the store. */
+/* Reads a pool. All its certificates are trusted as long as the store has them. */
 static int read_pool(struct loader *l, const struct item *item, const char *cert, const char **ret,
 		     struct err *e)
 {
@@ -217,7 +218,7 @@ static int add_pair(struct loader *l, const struct item *item, struct missing *m
 		e);
 }
 
-/* A secret that becomes a file, as it is in the store. */
+/* A secret that becomes a file, as the store has it. */
 struct stored {
 	struct loader *loader;
 	const char *location, *text;
@@ -275,14 +276,14 @@ static int add_secret(struct loader *l, const struct item *item, struct missing 
 		note_missing(m, item->want, "secret", arena_printf(a, "%s is not there", from));
 		return 0;
 	}
-	/* the reason would quote the secret */
+	/* the reason would quote the secret, so it is left out */
 	if (json_parse(a, from, text, n, &json, e) < 0)
 		return err_config(e, "%s: secret %s: not JSON", from, item->want->name);
 	r = node_add_secret(a, &l->b->node, item->want->name, json, from, e);
 	return r < 0 || !item->want->flag ? r : check_parsed(l, item, text, from, e);
 }
 
-/* The one key of it that the documents mean. */
+/* Adds the key that the documents name, out of its keyset. */
 static int add_keyset(struct loader *l, const struct item *item, struct missing *m, struct err *e)
 {
 	const struct node_want *want = item->want;
@@ -304,10 +305,10 @@ static int add_keyset(struct loader *l, const struct item *item, struct missing 
 			     arena_printf(a, "%s is not there", location_shown(a, item->cert)));
 		return 0;
 	}
-	/* the reason would quote a key */
+	/* the reason would quote a key, so it is left out */
 	if (yaml_parse(a, from, text, n, &t, e) < 0)
 		return err_config(e, "%s: keyset %s: not YAML", from, want->name);
-	/* the documents' own error has told of it */
+	/* an error of the documents has reported the missing id */
 	if (l->finds_errors && !*want->id)
 		return 0;
 	r = l->b->documents.dialect->keyset(a, t, want->name, want->id, &pair, e);
@@ -319,7 +320,7 @@ static int add_keyset(struct loader *l, const struct item *item, struct missing 
 	return 0;
 }
 
-/* Keeps the error of a key, and goes on. While all errors are looked for, a key that cannot be had is not told. */
+/* Keeps the error of a key and goes on. During the search for all errors, unreachable keys are not reported. */
 static int go_on(const struct loader *l, int r, const struct err *e)
 {
 	r = errs_keep(l->req->errors, r, e);
@@ -396,7 +397,7 @@ static bool is_wanted(const struct node_wants *w, const char *id)
 	return false;
 }
 
-/* A master hands out every token of the store, not only those that kops makes. */
+/* Adds every token in the store, as a master does, and not only the tokens that kops makes. */
 static int add_every_secret(struct loader *l, const struct node_wants *w, const char *folder,
 			    struct items *items, struct err *e)
 {
@@ -410,7 +411,7 @@ static int add_every_secret(struct loader *l, const struct node_wants *w, const 
 
 		if (is_wanted(w, names.v[i]))
 			continue;
-		/* known_tokens.csv has no way to write it */
+		/* known_tokens.csv cannot hold it */
 		if (strpbrk(names.v[i], ",\"\r\n")) {
 			strv_addf(l->arena, &l->b->warnings,
 				  "%s: ignored, no such name can be a user's",
@@ -432,7 +433,7 @@ static int add_item(struct loader *l, const struct item *item, struct missing *m
 	return item->want->id ? add_keyset(l, item, m, e) : add_secret(l, item, m, e);
 }
 
-/* Returns whether a file of it is damaged, and what is kept of that is read from now on. */
+/* Looks for damage in the item's files. Returns whether one is damaged; then its kept copy is read from now on. */
 static bool mend(struct loader *l, const struct item *item)
 {
 	const size_t before = l->b->n_lost;
@@ -466,7 +467,7 @@ static int add_items(struct loader *l, const struct items *items, struct missing
 	return r;
 }
 
-/* Finds what the listings named: certificates, keys, and secrets that no want names. */
+/* Finds the objects that the listings name: certificates, keys, and secrets without a want. */
 static int find_all(struct loader *l, const char *key_store, struct items *items, struct missing *m,
 		    struct strv *documents, struct err *e)
 {
@@ -487,7 +488,7 @@ static int find_all(struct loader *l, const char *key_store, struct items *items
 	return r;
 }
 
-/* Documents that lie here can be looked at without those that are elsewhere. */
+/* Returns whether the store is not asked: documents on this machine can be checked without those in the store. */
 static bool has_no_store(const struct loader *l)
 {
 	return l->b->documents.beside_will_do && !policy_may_change(l->policy) &&
@@ -528,7 +529,7 @@ static int read_store(struct loader *l, const struct node_wants *w, struct err *
 	return r < 0 ? r : errs_keep(l->req->errors, fail_missing(&m, e), e);
 }
 
-/* Finds errors of the keys that can be read. Nothing is issued, and none are read where the value of their location is wrong. */
+/* Finds errors of the keys that can be read. Issues nothing. If the keys' location is a wrong value, reads none. */
 static void read_for_errors(struct loader *l, const struct node_wants *w)
 {
 	struct err ignored;

@@ -34,7 +34,8 @@ static const struct {
 	{ "a file of Terraform", "provider \"" },
 };
 
-/* Maps that have `has` and `also`, both of them where both are given, and lack `lacks`; `part` is in the text of `has`. */
+/* Signs of a kind: a map that has the key `has` and, if given, `also`, and that lacks `lacks`. The text of `has`
+ * contains `part`. */
 static const struct {
 	const char *name, *has;
 	enum tree_kind shape;
@@ -69,7 +70,8 @@ static const struct {
 	  .lacks = "InstanceGroupName" },
 };
 
-/* Objects of Kubernetes' form, by the beginning of apiVersion; kind NULL: any, of whose name this is the beginning. */
+/* Objects of Kubernetes' form, by the beginning of apiVersion. kind NULL: objects of any kind; the object's own kind
+ * is added to the name. */
 static const struct {
 	const char *api, *kind, *name;
 } objects[] = {
@@ -89,7 +91,7 @@ static const struct {
 	{ "v1", "Config", "a kubeconfig" },
 };
 
-/* Words that user data of other agents have in them. */
+/* Words in other agents' user data. */
 static const struct {
 	const char *name, *part;
 } scripts[] = {
@@ -124,7 +126,7 @@ static const char *start_of(const char *text, size_t n, size_t blanks)
 	return NULL;
 }
 
-/* The kind by a text's first bytes, with and without the comments before them; NULL: none. */
+/* Tells the kind by the first bytes, with or without leading comments; NULL: unknown. */
 static const char *kind_of_bytes(const char *text, size_t n)
 {
 	const size_t blanks = strspn(text, " \t\r\n");
@@ -137,7 +139,7 @@ static const char *kind_of_bytes(const char *text, size_t n)
 	return kind ? kind : start_of(text, n, (size_t)(p - text));
 }
 
-/* The kind by keys at the beginning of lines, where the rest cannot be read; NULL: none. */
+/* Tells the kind by keys at the beginning of lines, if the text cannot be parsed; NULL: unknown. */
 static const char *kind_of_lines(const char *text)
 {
 	for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n')
@@ -151,7 +153,7 @@ static const char *kind_of_lines(const char *text)
 	return NULL;
 }
 
-/* The first of several, without the line that begins the next; NULL: there is one. */
+/* Returns the first of several documents; NULL: there is only one. */
 static const char *first_document(struct arena *a, const char *text)
 {
 	static const char mark[] = "---";
@@ -188,7 +190,7 @@ int kinds_parse(struct arena *a, const char *file, const char *text, size_t n, s
 	return kinds_explain(file, text, e);
 }
 
-/* The kind that an object names itself; NULL: it is no object. */
+/* Returns the kind that an object names; NULL: it is no object. */
 static const char *kind_of_object(struct arena *a, const struct tree *t)
 {
 	const char *api = tree_text(t, "apiVersion"), *kind = tree_text(t, "kind");
@@ -214,7 +216,7 @@ int kinds_check(struct arena *a, const struct tree *t, struct err *e)
 
 	if (t->kind == TREE_NULL)
 		return refuse(t->pos.file ? t->pos.file : "", "an empty document", e);
-	/* as `kops get -o json` writes several */
+	/* several objects, as `kops get -o json` writes them */
 	if (t->kind == TREE_SEQ && t->n && t->items[0].value->kind == TREE_MAP)
 		return kinds_check(a, t->items[0].value, e);
 	if (t->kind != TREE_MAP)

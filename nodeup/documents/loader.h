@@ -1,11 +1,11 @@
-/* loader.h - the steps of bootstrap_load that have files of their own
- * Facts and keys, each step reading through the store and leaving its result in the bootstrap. A
- * step can be run again after the store was told to replay what is kept.
- * Bodies: adopt.c, applied.c, archive.c, checked.c, clock.c, controller.c, facts.c, fallback.c,
- * find.c, issue.c, keys.c, mend.c, model.c, read.c, vintage.c.
+/* loader.h - the steps of bootstrap_load that have their own files
+ * Each step reads through the store and leaves its result in the bootstrap. A step can run again after the store was
+ * told to replay kept documents.
+ * Bodies: adopt.c, applied.c, archive.c, checked.c, clock.c, controller.c, facts.c, fallback.c, find.c, issue.c,
+ * keys.c, mend.c, model.c, read.c, vintage.c.
  * Owner: the arena. Errors: as bootstrap.h. Threads: one.
- * Tests: test_kept.c, documents/test_bootstrap.c, test_checked.c, test_kept_keys.c,
- * test_fallback.c, test_find.c, test_store_keys.c. */
+ * Tests: test_kept.c, documents/test_bootstrap.c, test_checked.c, test_kept_keys.c, test_fallback.c, test_find.c,
+ * test_store_keys.c. */
 #pragma once
 
 #include "nodeup/config/pem.h"
@@ -13,41 +13,44 @@
 
 struct loader {
 	struct arena *arena;
-	const struct policy *policy; /* of the request */
+	const struct policy *policy; /* the policy of the request */
 	const struct bootstrap_req *req;
 	struct bootstrap *b;
-	/* as long as the model is made, else NULL */
+	/* while the model is made; else NULL */
 	const struct dialect_opts *opts;
-	bool finds_errors; /* what was read is read once more, for all that is wrong in it, and what was not: it is asked for once */
-	bool is_given;     /* kops-controller has answered with NodeupConfig */
-	bool is_imds_silent;  /* for as long as it was waited for */
-	const char *unparsed; /* a file of this machine that does not parse, or is gone; or NULL */
-	struct user_data user_data; /* what --conf brings */
-	struct store_texts kept;    /* documents of an earlier run, once they were asked for */
+	bool finds_errors; /* this is the search for all errors: known documents are read again, and the others are
+			    * asked for once */
+	bool is_given;        /* kops-controller has answered with a NodeupConfig */
+	bool is_imds_silent;  /* IMDS was silent for our whole patience */
+	const char *unparsed; /* a file of this machine that does not parse or has gone; or NULL */
+	struct user_data user_data; /* the documents in --conf's user data */
+	struct store_texts kept;    /* an earlier run's documents; read when first needed */
 	bool kept_is_read;
-	struct strv names; /* of this instance, once all of them were asked for */
+	struct strv names; /* this instance's names and addresses; read when first needed */
 };
 
-/* The most bytes of a record of a few words, and of that of all documents that were applied. */
+/* Limits of a record of a few words, and of the record of all applied documents. */
 enum { LOADER_RECORD_MAX = 4096, LOADER_APPLIED_MAX = 64 << 10 };
 
-/* The configuration that was applied last, whether or not it is still there; NULL: none was. */
+/* Finds the configuration that was applied last, even if it does not exist any more; NULL: none was applied. */
 int loader_last_applied(struct loader *l, const char **ret, struct err *e) must_check;
-/* The name that a configuration is recorded and kept by; of one that is gone, what it was. */
+/* Returns the name under which a configuration is recorded and kept, even if it has gone. */
 const char *loader_conf_name(struct arena *a, const char *conf);
-/* The name that a document is kept by: the same from whatever directory it was named. */
+/* Returns the name under which a document is kept: the same from every directory. */
 const char *loader_kept_name(struct loader *l, const char *location);
-/* Has the kept copy read and put back in place of a damaged file of this machine, or of the last configuration, which is gone. */
+/* For a damaged file of this machine, or for the last configuration if it has gone: reads the kept copy, which will
+ * be put back. */
 int loader_mend(struct loader *l, const char *location, struct err *e) must_check;
-/* Finds out which instance this is before the documents have said anything. At boot it is waited for, as documents are. */
+/* Finds the instance's id before any document is read. At boot waits for it as for documents. */
 int loader_know_instance(struct loader *l, struct err *e) must_check;
-/* Use the documents of the run that --conf names. */
+/* Uses the documents of the run that --conf names. */
 int loader_choose_set(struct loader *l, struct err *e) must_check;
-/* The document at that location that the user data of --conf brings, whatever lies there; NULL: it brings none. */
+/* Returns the document for that location in --conf's user data, even if another one is at the location; NULL: none. */
 const struct user_data_file *loader_brought(struct loader *l, const char *location);
-/* The document that --conf means, or the one that was applied last, or one at a usual place. USAGE: there is none. */
+/* Finds the document of --conf, or the last applied one, or one at a usual place. USAGE: there is none. */
 int loader_find_conf(struct loader *l, const char **ret, struct err *e) must_check;
-/* Tells where the documents are that the one of --conf leads to. Documents alone decide it: nothing is looked for in two places. */
+/* The places of the documents that the document of --conf leads to. Only documents decide the place; no document is
+ * looked for in two places. */
 struct loader_specs {
 	enum {
 		LOADER_NOWHERE, /* there are none */
@@ -56,102 +59,115 @@ struct loader_specs {
 		LOADER_STORE,
 		LOADER_BESIDE, /* --conf */
 	} from;
-	const char *cluster, *group; /* group NULL: there is none to read */
+	const char *cluster, *group; /* group NULL: none is read */
 };
 struct loader_specs loader_find_specs(struct loader *l) must_check;
-/* Read the document of --conf by its dialect. */
+/* Reads the document of --conf in its dialect. */
 int loader_read_conf(struct loader *l, struct dialect_opts *o, struct err *e) must_check;
-/* Read those that it leads to. */
+/* Reads the documents that the document of --conf leads to. */
 int loader_read_specs(struct loader *l, struct err *e) must_check;
-/* From documents to the model. Run again, it forgets what was read before. */
+/* Makes the model of the documents. Run again, it forgets the earlier result. */
 int loader_model(struct loader *l, struct err *e) must_check;
-/* The same, where what is kept stands in for documents that cannot be had. A server whose answer says nothing is asked again. */
+/* Does the same, but uses kept documents if the present ones cannot be had. If a server gives an empty answer, asks
+ * again. */
 int loader_load(struct loader *l, struct err *e) must_check;
-/* Returns whether a node goes on with documents of such a kops. The records must say so, or, with v NULL, that they were these. */
+/* Returns whether a node may go on with documents of such a kops: only if the records name it. v NULL: only if the
+ * records say that these documents were applied. */
 bool loader_was_applied(void *loader, const struct vintage *v);
-/* Reads which kops the records of this instance name; false: none. */
+/* Reads the kops in this instance's records; false: none. */
 bool loader_recorded(void *loader, struct vintage *ret);
-/* The error of a document that says nothing: of a server it is no answer (NET, this errnum), and is forgotten. */
+/* Fails for an empty document. From a server it counts as no answer (NET, this errnum), and is forgotten. */
 enum { LOADER_HOLLOW = ENOMSG };
 int loader_hollow(struct loader *l, const char *location, struct err *e) must_check;
-/* The archive that is a document, from the first mirror that has the right bytes, and its files. */
+/* Fetches the archive that is a document from the first mirror with the right bytes, and reads its files. */
 int loader_archive(struct loader *l, struct err *e) must_check;
-/* The facts that --facts gives. */
+/* Reads the facts of --facts. */
 int loader_given_facts(struct loader *l, struct err *e) must_check;
-/* Keeps the instance's facts until its next boot, for runs that may not ask; fills missing facts from them. */
+/* The first keeps the instance's facts until its next boot, for runs that may not ask; the second fills missing
+ * facts from them. */
 int loader_keep_facts(int root_fd, const struct facts *f, struct err *e) must_check;
 void loader_kept_facts(struct arena *a, int root_fd, struct facts *f);
-/* Finds the rest: facts of this host, and those of IMDS that the documents need. CONFIG and this errnum: nobody is asked for one. */
+/* Finds the other facts: of this host, and from IMDS if the documents need them. CONFIG with this errnum: a fact is
+ * missing, and nobody is asked for it. */
 enum { LOADER_UNASKED = ENETDOWN };
 int loader_facts(struct loader *l, struct err *e) must_check;
-/* The document that kops-controller gives, and secrets with it; its name for messages. EALREADY: it gives none any more. */
+/* Gets the document of kops-controller with its secrets, and the document's name for messages. EALREADY: the server
+ * gives none any more. */
 int loader_join(struct loader *l, const char **ret_location, struct err *e) must_check;
-/* Certificates: those that are kept, where they still do, else new ones for new keys. */
+/* Gets certificates: the kept ones while they are valid, else new ones for new keys. */
 int loader_issues(struct loader *l, const struct node_wants *w, struct err *e) must_check;
-/* Certificates that the node issues itself: those that it has, where they will do, else new ones for new keys, or unmade ones. */
+/* Gets certificates that the node issues itself. If its present ones will not do, makes new ones for new keys, or
+ * leaves them unmade. */
 int loader_self_issue(struct loader *l, const struct node_wants *w, struct err *e) must_check;
-/* Begins the keys of certificates of which nothing is here: the store takes as long to answer. */
+/* Begins to make keys for missing certificates, as they take as long as the store's answer. */
 int loader_begin_issues(struct loader *l, const struct node_wants *w, struct err *e) must_check;
-/* The certificates of a CA, of which only the one of that id counts (NULL: any); its name for messages. certs NULL: it is not known. */
+/* The certificates of a CA, and its name for messages. id: only the certificate with this id counts; NULL: any.
+ * certs NULL: not known. */
 struct loader_ca {
 	const char *name, *certs, *id;
 };
-/* Checks that the CA is valid now. BUSY and ETIME: this machine's clock may be set yet; CONFIG: it has ended by a server's time too. */
+/* Fails unless the CA is valid now. BUSY and ETIME: the clock of this machine may still be set; CONFIG: the CA has
+ * ended by a server's time too. */
 int loader_check_clock(struct loader *l, const struct loader_ca *ca, struct err *e) must_check;
-/* For so long another program may take to set the clock after boot, as where a server's certificate is not valid yet. */
+/* How long after boot another program may take to set the clock. Also the wait for a server's certificate that is
+ * not valid yet. */
 #define LOADER_CLOCK_PATIENCE_NS (600 * DUR_SEC)
-/* Waits until it is, or nobody has set the clock for so long. */
+/* Waits until the CA is valid. Gives up if the clock is not set within that patience. */
 int loader_await_clock(struct loader *l, const struct loader_ca *ca, int64_t patience_ns,
 		       struct err *e) must_check;
-/* Say once that certificates stay because the clock is off. */
+/* Warns once that certificates stay because the clock is wrong. */
 void loader_warn_clock(struct loader *l, const struct err *off);
-/* Begin to make as many keys as are missing of so many, for join_keys_take. Who waits for documents is told of them after ten seconds. */
+/* Begins keys until there are n for join_keys_take. A wait of more than ten seconds for them is reported. */
 int loader_begin_keys(struct loader *l, size_t n, struct err *e) must_check;
-/* Leaves certificates unmade: nothing is asked for or issued. */
+/* Leaves certificates unmade: asks for none and issues none. */
 void loader_leave_issues(struct loader *l, const struct node_wants *w);
-/* Show the request's foresee() the model before certificates are made or asked for, all of which are unmade there. */
+/* Shows the model to the request's foresee() before certificates are made or asked for; in that model all are
+ * unmade. */
 void loader_foresee(struct loader *l, const struct node_wants *w);
-/* Names of what is kept of a certificate beside its halves, "crt" and "key": how often it was renewed, and what a check found. */
+/* Names of kept facts about a certificate, in addition to "crt" and "key": the number of renewals, and a check's
+ * result. */
 #define LOADER_RENEWALS "renewals"
 #define LOADER_CHECKED "checked"
-/* Returns whether the kept LOADER_CHECKED, or NULL, says that the pair is the wanted one, which saves parsing it. Looks at its dates
- * anew, and notes when it ends. */
+/* Returns whether the kept LOADER_CHECKED (may be NULL) says that this pair is the wanted one; then it need not be
+ * parsed. Checks its dates again, and notes its end. */
 bool loader_was_checked(const struct loader *l, const struct node_issue *want,
 			const struct pem_wanted *w, const char *kept, struct node_keypair *pair);
-/* Note for later runs that the check found it right. The same, and dates that were not looked at are no check. */
+/* Notes for later runs that a check found the pair right. Does nothing if the note exists already, or if dates were
+ * not checked. */
 void loader_note_check(struct loader *l, const struct node_issue *want, const struct pem_wanted *w,
 		       const struct pem_life *life, struct node_keypair *pair);
-/* The documents that the last run kept, and of which instance; false: none, or they are damaged. */
+/* Reads the documents that the last run kept, and their instance; false: there are none, or they are damaged. */
 bool loader_kept(struct loader *l, struct store_origin *ret_of, struct store_texts *ret);
-/* The text that an earlier run read at that location, and kept; NULL: none. */
+/* Returns the text that an earlier run read at that location and kept; NULL: none. */
 const char *loader_kept_text(struct loader *l, const char *location);
-/* The half of a certificate that an earlier run was given, or made, and kept by that name; NULL: none. */
+/* Returns the half of a certificate that an earlier run got or made, and kept under that name; NULL: none. */
 const char *loader_kept_issue(struct loader *l, const char *name, const char *half);
-/* The first certificate of a text, as it is kept: one that a server shows may have its CA behind it. What is none, as it is. */
+/* Returns the first certificate of a text, without the CA that a server may send behind it. Returns other texts
+ * unchanged. */
 const char *loader_first(struct loader *l, const char *text);
-/* Texts as a list that ends in NULL. */
+/* Returns texts as a list that ends in NULL. */
 const char *const *loader_list(struct loader *l, const struct strv *texts);
-/* Have the node use such a pair, and keep it for the next run. */
+/* Makes the node use the pair, and keeps it for the next run. */
 void loader_take_issue(struct loader *l, const struct node_keypair *pair);
-/* A certificate and its key as they lie on the node, unchecked. */
+/* Reads a certificate and its key from the node, unchecked. */
 int loader_adopted_pair(struct loader *l, const struct node_issue *want, struct node_keypair *ret,
 			struct err *e) must_check;
-/* Asks EC2 for the limits of the node's instance type, where they decide something. An answer that does not come is a warning. */
+/* Asks EC2 for the limits of the node's instance type, if the node depends on them. No answer is a warning. */
 void loader_type(struct loader *l);
-/* Ask for a fact until it is known. */
+/* Asks for a fact until it is known. */
 int loader_ask_fact(struct loader *l, const char *fact, struct err *e) must_check;
-/* Know which instance this is: by its firmware or metadata, else as it was known in this boot. */
+/* Finds the instance's id: by firmware or metadata, or else from this boot's record. */
 int loader_instance(struct loader *l, struct err *e) must_check;
-/* Know of which kops the documents are. Where nothing in them names it the records do, if they are of this document, else this
- * instance's own user data, if they bring that very document, else the store, if it has the configuration that they name. Only a
- * metadata service that this command has heard is asked, and its silence changes nothing. Then a setting answers, then what was
- * guessed before, then keys and what kops' own program left. A version that is not spoken is an error, as it is elsewhere. */
+/* Finds the kops of the documents, if nothing in them names it. Asks in this order: the records of this document;
+ * this instance's own user data, if they hold that very document; the store, if it has the configuration that they
+ * name; a setting; an earlier guess; keys, and files that kops' own program left. Asks IMDS only if it has answered
+ * this command, and its silence changes nothing. Fails for an unsupported version, as elsewhere. */
 int loader_vintage(struct loader *l, const struct dialect_opts *o, struct err *e) must_check;
-/* Reads the kops on record for the document of --conf, or for a former one (is_former); false: none. */
+/* Reads the recorded kops of the document of --conf, or of an earlier one (is_former); false: none. */
 bool loader_read_vintage(struct loader *l, struct vintage *ret);
 /* Returns whether no server has any of the documents. */
 bool loader_is_local(const struct loader *l);
-/* The key that ties persisted documents to this node; NULL: the instance is not known. */
+/* Returns the key that ties kept documents to this node; NULL: the instance is not known. */
 const char *loader_key(struct loader *l);
-/* Key pairs and secrets of the node, all of them present. */
+/* Reads key pairs and secrets of the node, and fails if one is missing. */
 int loader_keys(struct loader *l, struct err *e) must_check;

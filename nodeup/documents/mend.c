@@ -7,7 +7,7 @@
 #include "nodeup/documents/location.h"
 #include "nodeup/documents/op.h"
 
-/* begins a document that is packed */
+/* the beginning of a compressed document */
 static const char packed[] = "\x1f\x8b";
 
 /* The kept copy of one document. */
@@ -30,12 +30,13 @@ static bool find_copy(struct loader *l, const char *name, struct copy *ret)
 	return false;
 }
 
-/* The damage that a crash or a full disk did to a document; NULL: none, so somebody wrote what is in it. */
+/* Returns the damage that a crash or a full disk did to a document. NULL: it has no such damage, so somebody wrote
+ * its content. */
 static const char *damage_of(const char *text, size_t n, const struct store_text *kept)
 {
 	if (n == 0)
 		return "is empty";
-	/* what is packed may hold any byte */
+	/* compressed bytes may be anything */
 	if (memchr(text, '\0', n) && !str_has_prefix(text, packed))
 		return "holds NUL bytes";
 	return n < kept->n && memcmp(text, kept->text, n) == 0 ? "is cut short" : NULL;
@@ -54,7 +55,7 @@ int loader_know_instance(struct loader *l, struct err *e)
 		       : r;
 }
 
-/* Returns whether the configuration that was applied last is not at its place any more. */
+/* Returns whether the configuration that was applied last has gone. */
 static bool is_gone(struct loader *l, const char *location, const char *name)
 {
 	const char *last;
@@ -64,7 +65,7 @@ static bool is_gone(struct loader *l, const char *location, const char *name)
 	       loader_last_applied(l, &last, &ignored) == 0 && str_eq(last, name);
 }
 
-/* Returns whether the last run that ended well did not have these bytes. */
+/* Returns whether these bytes differ from those of the last run that ended well. */
 static bool is_new(struct loader *l, const char *text, size_t n)
 {
 	autobuf struct buf applied = BUF_INIT(LOADER_APPLIED_MAX);
@@ -74,7 +75,8 @@ static bool is_new(struct loader *l, const char *text, size_t n)
 	       !strstr(buf_str(&applied), digest_sha256_hex(text, n, hex));
 }
 
-/* The damage of a document, and its kept copy; NULL: it is read as it is. */
+/* Returns the damage of a document, and gives its kept copy. NULL: there is no damage, and the document is read as
+ * it is. */
 static const char *find_damage(struct loader *l, const char *location, const char *name,
 			       struct copy *ret)
 {
@@ -92,7 +94,7 @@ static const char *find_damage(struct loader *l, const char *location, const cha
 		       : NULL;
 }
 
-/* A document that the last run read beside a configuration that is gone, and that is gone as well; NULL: none is. */
+/* Returns a document that the last run read beside the configuration, if both are missing now; NULL: there is none. */
 static const char *find_gone_beside(struct loader *l, const char *name)
 {
 	const size_t n = (size_t)(str_basename(name) - name);
@@ -124,7 +126,7 @@ static int find_lost(struct loader *l, const char *name, struct copy *ret, struc
 	return 0;
 }
 
-/* The documents may be loaded more than once in a run. */
+/* Returns whether the path is listed already: documents may be loaded more than once in a run. */
 static bool is_listed(const struct bootstrap *b, const char *path)
 {
 	for (size_t i = 0; i < b->n_lost; i++)
@@ -149,7 +151,7 @@ int loader_mend(struct loader *l, const char *location, struct err *e)
 	if (lost.damaged) {
 		damage = find_damage(l, location, name, &copy);
 	} else if ((beside = find_gone_beside(l, name))) {
-		/* with one of them put back, the others would be taken for documents that are not wanted */
+		/* if only one document were put back, the others would count as unwanted */
 		l->unparsed = location;
 		r = err_config(e, "%s, which was applied last, is gone, and so is %s", name,
 			       beside);
@@ -158,7 +160,7 @@ int loader_mend(struct loader *l, const char *location, struct err *e)
 	}
 	if (r < 0 || !damage)
 		return r;
-	/* what is beside a configuration that is a link is not beside the file that the link leads to */
+	/* if the configuration is a link, its neighbours are beside the link, not beside the file that it points to */
 	lost.path =
 		location_path(location == b->conf ? name : location_absolute(l->arena, location));
 	lost.text = copy.document.text;

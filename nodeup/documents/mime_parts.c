@@ -13,16 +13,16 @@ enum { PARTS_MAX = 100, DEPTH_MAX = 8, HEADER_MAX = 4096 };
 
 static const char plain[] = "text/plain";
 
-/* The rest of the message, or a piece of it. */
+/* The rest of the message, or a part of it. */
 struct span {
 	const char *text;
 	size_t n;
-	unsigned int line; /* of the message, where it begins */
+	unsigned int line; /* line of the message where it begins */
 };
 
 struct headers {
 	const char *type, *boundary, *encoding; /* NULL: not there */
-	bool has_version, crlf;                 /* crlf: the message's lines end so */
+	bool has_version, crlf;                 /* crlf: the message's lines end in CRLF */
 };
 
 struct walk {
@@ -33,7 +33,7 @@ struct walk {
 	size_t seen;
 };
 
-/* Take a line off; *ret is it without its end. */
+/* Takes off a line; *ret is the line without its end. */
 static bool next_line(struct span *s, struct span *ret, bool *ret_crlf)
 {
 	const char *end = s->n ? memchr(s->text, '\n', s->n) : NULL;
@@ -47,7 +47,7 @@ static bool next_line(struct span *s, struct span *ret, bool *ret_crlf)
 	return true;
 }
 
-/* The length of the header's name that begins the line; 0: none does. */
+/* Returns the length of the header's name at the beginning of the line; 0: there is none. */
 static size_t name_of(const struct span *line)
 {
 	for (size_t i = 0; i < line->n; i++) {
@@ -68,7 +68,7 @@ static char *lower(struct arena *a, const char *text, size_t n)
 	return out;
 }
 
-/* The value of a parameter, "; name=value" or in quotes; *end is behind it. */
+/* Returns the value of a parameter, "; name=value" or in quotes; *end is behind it. */
 static char *take_value(struct arena *a, const char *p, const char **end)
 {
 	char *out = arena_alloc(a, strlen(p) + 1), *to = out;
@@ -85,7 +85,7 @@ static char *take_value(struct arena *a, const char *p, const char **end)
 	return str_trim(a, out);
 }
 
-/* The parameter of a header's value by that name; NULL: there is none. */
+/* Returns a header value's parameter of that name; NULL: there is none. */
 static const char *parameter(struct arena *a, const char *value, const char *name)
 {
 	const char *p = value + strcspn(value, ";");
@@ -114,7 +114,7 @@ static void set_type(struct arena *a, struct headers *h, const char *value)
 	h->boundary = arena_str(a, parameter(scratch, value, "boundary"));
 }
 
-/* The first of a name counts. */
+/* Sets a header. If several headers have one name, the first counts. */
 static void set_header(struct arena *a, struct headers *h, const char *name, const char *value)
 {
 	if (strcasecmp(name, "MIME-Version") == 0)
@@ -125,7 +125,7 @@ static void set_header(struct arena *a, struct headers *h, const char *name, con
 		h->encoding = lower(a, value, strlen(value));
 }
 
-/* Up to an empty line, or one that is no header; s is then what follows. */
+/* Reads headers up to an empty line, or a line that is no header. Then s is the rest. */
 static struct headers read_headers(struct arena *a, struct span *s)
 {
 	struct headers h = { 0 };
@@ -180,7 +180,7 @@ static char *without_returns(struct arena *a, const struct span *s, bool crlf, s
 	return out;
 }
 
-/* Undo quoted-printable in place; returns how much it is then. */
+/* Decodes quoted-printable in place; returns the new length. */
 static size_t unquote(char *text, size_t n)
 {
 	size_t to = 0;
@@ -239,7 +239,7 @@ static int see_part(struct walk *w, const struct span *s, const struct headers *
 static int walk(struct walk *w, struct span s, const char *number, unsigned int depth,
 		struct err *e);
 
-/* A line that separates parts: 1; one that ends the last: 2; else 0. */
+/* Returns 1 if the line separates two parts, 2 if it ends the last part, else 0. */
 static int is_boundary(const struct span *line, const char *boundary)
 {
 	const size_t n = strlen(boundary);
@@ -259,7 +259,7 @@ static int is_boundary(const struct span *line, const char *boundary)
 	return p == end ? r : 0;
 }
 
-/* Text before the first boundary and behind the last is ignored. */
+/* Ignores text before the first boundary and after the last. */
 static int walk_parts(struct walk *w, struct span rest, const char *boundary, const char *number,
 		      unsigned int depth, struct err *e)
 {
@@ -273,7 +273,7 @@ static int walk_parts(struct walk *w, struct span rest, const char *boundary, co
 
 		kind = more ? is_boundary(&line, boundary) : 2;
 		if (kind && part.text) {
-			/* the line break before a boundary is the boundary's */
+			/* the line break before a boundary belongs to the boundary */
 			part.n = (size_t)((more ? line.text : rest.text) - part.text);
 			part.n -= more && part.n ? 1 + (part_crlf && part.n > 1) : 0;
 			r = walk(w, part,

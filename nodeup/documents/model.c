@@ -6,7 +6,7 @@
 #include "nodeup/join/keys.h"
 #include "nodeup/tasks/volume.h"
 
-/* Forgets what an earlier try has read. */
+/* Forgets what an earlier try read. */
 static void forget(struct loader *l)
 {
 	struct bootstrap *b = l->b;
@@ -22,7 +22,7 @@ static void forget(struct loader *l)
 	b->node = (struct node){ 0 };
 	if (b->set_why)
 		strv_add(l->arena, &b->warnings, b->set_why);
-	/* what was read in their place before is put back, whatever is read now */
+	/* documents whose copies were read will be put back, whatever this try reads */
 	for (size_t i = 0; i < b->n_lost; i++)
 		strv_add(l->arena, &b->warnings, b->lost[i].why);
 }
@@ -44,7 +44,7 @@ static int read_documents(struct loader *l, struct dialect_opts *o, struct err *
 	return r < 0 ? r : loader_archive(l, e);
 }
 
-/* Finds facts. Where all errors are looked for, the model is made without those that cannot be had. */
+/* Finds facts. In the search for all errors, the model is made without facts that cannot be had. */
 static int find_facts(struct loader *l, struct dialect_opts *o, struct err *e)
 {
 	const int r = loader_facts(l, e);

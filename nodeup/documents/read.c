@@ -17,7 +17,7 @@ int loader_hollow(struct loader *l, const char *location, struct err *e)
 			"%s: the document is empty, or its spec is", shown);
 }
 
-/* Remembers a file of this machine that does not parse: kept documents may serve for it. */
+/* Notes a file of this machine that does not parse: kept documents may replace it. */
 static int not_parsed(struct loader *l, const char *location, int r)
 {
 	if (!location_is_remote(location))
@@ -25,8 +25,9 @@ static int not_parsed(struct loader *l, const char *location, int r)
 	return r;
 }
 
-/* The bytes of a document. One that is not there is a configuration error, or with `warn` a warning and no text; no
- * warning where documents are checked alone, and what was read is told. */
+/* Reads a document's bytes. If the document is missing, that is a configuration error; with `warn` it is only a
+ * warning, and there is no text. If only documents are checked, that warning is left out, and each document read is
+ * reported. */
 static int read_bytes(struct loader *l, const char *what, const char *location, bool warn,
 		      struct user_data_file *ret, struct err *e)
 {
@@ -51,7 +52,7 @@ static int read_bytes(struct loader *l, const char *what, const char *location, 
 		e->kind = ERR_CONFIG;
 	if (r < 0)
 		return err_wrap(e, "%s", what);
-	/* it may be the user data that brings it */
+	/* --conf may be user data with the document in them */
 	if (location == l->b->conf) {
 		r = user_data_read(l->arena, shown, ret, location_is_imds(location), &l->user_data,
 				   e);
@@ -61,13 +62,13 @@ static int read_bytes(struct loader *l, const char *what, const char *location, 
 	}
 	ret->name = other || location == l->b->conf ? l->user_data.file : shown;
 	arena_push(l->arena, l->b->texts, l->b->n_texts, *ret);
-	/* of an instance's own user data no line is shown */
+	/* no line of an instance's own user data may be shown */
 	if (location_is_imds(location))
 		l->b->texts[l->b->n_texts - 1].name = NULL;
 	return 0;
 }
 
-/* TREE_NULL is what is not there. */
+/* Parses a document. A missing document becomes TREE_NULL. */
 static int parse_bytes(struct loader *l, const char *location, const struct user_data_file *text,
 		       struct tree **ret, struct err *e)
 {
@@ -76,7 +77,7 @@ static int parse_bytes(struct loader *l, const char *location, const struct user
 	*ret = tree_null(l->arena);
 	if (!text->text)
 		return 0;
-	/* what people hand to --conf may be anything */
+	/* people give anything to --conf */
 	if (location == l->b->conf)
 		r = kinds_parse(l->arena, text->name, text->text, text->n, ret, e);
 	else
@@ -87,8 +88,8 @@ static int parse_bytes(struct loader *l, const char *location, const struct user
 	return r < 0 ? not_parsed(l, location, r) : 0;
 }
 
-/* Reads and parses a document, by its name for people. One that is not there is a configuration error, or with `warn` a warning and
- * TREE_NULL. One that says nothing is an error. */
+/* Reads and parses a document; what: its name for people. If it is missing, that is a configuration error; with
+ * `warn` a warning and TREE_NULL. An empty document is an error. */
 static int read_document(struct loader *l, const char *what, const char *location, bool warn,
 			 struct tree **ret, struct err *e)
 {
@@ -98,7 +99,7 @@ static int read_document(struct loader *l, const char *what, const char *locatio
 	return r < 0 ? r : parse_bytes(l, location, &text, ret, e);
 }
 
-/* Returns whether these bytes are those that the document of --conf means, which is known before they are parsed. */
+/* Fails if the bytes do not have the hash that the document of --conf names. Called before they are parsed. */
 static int check_bytes(struct loader *l, const char *location, const struct user_data_file *text,
 		       struct err *e)
 {
@@ -113,7 +114,7 @@ static int check_bytes(struct loader *l, const char *location, const struct user
 	return errs_keep_apart(l->req->errors, err_code(e), e);
 }
 
-/* Reads documents.cluster, whose bytes are compared with what the document of --conf says of them before they are parsed. */
+/* Reads documents.cluster, and compares its bytes with the hash in the document of --conf before it parses them. */
 static int read_cluster(struct loader *l, const char *what, const char *location, bool warn,
 			struct err *e)
 {
@@ -151,7 +152,7 @@ int loader_read_conf(struct loader *l, struct dialect_opts *opts, struct err *e)
 	return r;
 }
 
-/* A group that the store does not have is most often another's name: which there are, and which is near. */
+/* Words the error of a missing group. Mostly its name is wrong, so this lists the existing groups, and the nearest. */
 static int no_such_group(struct loader *l, struct err *e)
 {
 	const struct documents *d = &l->b->documents;
@@ -174,7 +175,8 @@ static int no_such_group(struct loader *l, struct err *e)
 	return err_code(e);
 }
 
-/* The document of a group that is named, and not in a store: without it the node would lack the group's taints and volumes. */
+/* Fails for a named group whose document is missing beside --conf. Without the document the node would lack its
+ * taints and volumes. */
 static int no_group_beside(struct loader *l, struct err *e)
 {
 	err_note(e, "do", "write it, as nodeup example ROLE instancegroup shows, or name no group");
@@ -197,7 +199,7 @@ static int read_group(struct loader *l, const struct loader_specs *at, bool is_l
 	int r = read_document(l, "instance group", at->group, !in_store && !d->group_from, &t, e);
 
 	d->group = t;
-	/* a base that has neither is told once */
+	/* if the base has neither cluster nor group, one error is enough */
 	if (r < 0 && is_lost && e->errnum == ENOENT)
 		return 0;
 	if (r < 0 && e->errnum == ENOENT)

@@ -6,7 +6,7 @@
 #include "nodeup/base/print.h"
 #include "nodeup/documents/location.h"
 
-/* Encode what may not stand in a URL; what is encoded stays. */
+/* Encodes characters that a URL may not hold; keeps encoded ones. */
 static char *clean_url(struct arena *a, const char *location)
 {
 	char *out = arena_alloc(a, 3 * strlen(location) + 1), *p = out;
@@ -28,17 +28,18 @@ void store_request(struct store *s, struct arena *a, struct store_op *op, struct
 	struct url u;
 
 	if (!op->s3.loc.bucket) {
-		/* the engine rewrites it, once */
+		/* not rewritten here, as the engine does that */
 		req.url = clean_url(a, op->entry.listing ? location_join(a, op->entry.location, "")
 							 : op->entry.location);
-		/* asked for by name, as user data may be; never where a name or a redirect leads */
+		/* a link-local address is allowed if the URL itself names it, as for user data; never by a host name
+		 * or a redirect */
 		u = url_split(req.url);
 		req.link_local = url_is_link_local(&u);
 		*ret = req;
 		return;
 	}
 	s3_session_request(s->s3, a, &op->s3, &req.url, &req.headers);
-	/* a signature holds for this host alone */
+	/* a signature is valid for this host only */
 	req.no_redirect = op->s3.is_signed;
 	*ret = req;
 }
@@ -79,7 +80,7 @@ void store_word_error(struct store *s, const struct store_op *op, struct err *e)
 		return;
 	}
 	*e = answer->err;
-	/* not the server's word: a name, a CA file */
+	/* the server did not say that; it is about a name, or a CA file */
 	if (e->errnum == ENOENT && answer->status < 300)
 		e->errnum = EPROTO;
 	if (op->s3.loc.bucket)

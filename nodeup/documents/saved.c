@@ -22,7 +22,7 @@ const char *store_kept_name(struct arena *a, const struct store_kept *kept, cons
 		return location;
 	if (str_eq(location, kept->conf))
 		return kept->conf_name;
-	/* what is beside conf is beside it wherever that really is */
+	/* if conf is kept under another name, so are the locations beside it */
 	if (strncmp(location, kept->conf, n) == 0 && (n || *location != '/'))
 		return location_beside(a, kept->conf_name, location + n);
 	return location_absolute(a, location);
@@ -55,7 +55,8 @@ static struct tree *build_saved(struct store *s, struct arena *a, const struct s
 	return tree_set(a, t, "missing", missing);
 }
 
-/* Reads the file, and when it was last known to be current. key NULL: of any node. -ENOENT: it cannot serve. */
+/* Reads the file, and when its documents were last known to be current. key NULL: of any node. -ENOENT: the file is
+ * missing or useless. */
 static int load_saved(struct arena *a, int root_fd, const char *path, const char *key,
 		      struct tree **ret_tree, int64_t *ret_ns, struct err *e)
 {
@@ -81,7 +82,8 @@ static int load_saved(struct arena *a, int root_fd, const char *path, const char
 	return 0;
 }
 
-/* The same documents again: only the time of the file says that they were seen now. */
+/* Returns whether the same documents are saved already. If so, a new time of the file is enough to say that they are
+ * current. */
 static bool is_saved(struct store *s, int root_fd, const char *path, const struct store_kept *kept)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -115,7 +117,7 @@ int store_save(struct store *s, int root_fd, const char *path, const struct stor
 	return r < 0 ? r : record_write(root_fd, path, 0600, buf_str(&b), e);
 }
 
-/* The bytes of a document that is kept; NULL: there are none, or they are damaged. */
+/* Returns the bytes of a kept document; NULL: there are none, or they are damaged. */
 static const char *kept_bytes(struct arena *a, const struct tree *kept, size_t *ret_n)
 {
 	struct err ignored;
@@ -127,7 +129,7 @@ static const char *kept_bytes(struct arena *a, const struct tree *kept, size_t *
 	return bytes;
 }
 
-/* Returns whether a document is answered from the record. */
+/* Returns whether the record answers for a document. */
 typedef bool is_wanted_fn(const char *location);
 
 static bool is_any(const char *location)
@@ -176,7 +178,8 @@ static void restore_missing(struct store *s, const struct tree *t, is_wanted_fn 
 	}
 }
 
-/* Answers from the record alone: documents that were read before the store went away may be newer than the rest. */
+/* Makes the store answer from the record alone. Documents that were read before the store failed may be newer than
+ * the others, so they are forgotten. */
 static int restore(struct store *s, int root_fd, const char *path, const char *key,
 		   is_wanted_fn *is_wanted, struct tree **ret, int64_t *ret_age_ns, struct err *e)
 {
@@ -218,7 +221,7 @@ int store_kept_of(struct arena *a, int root_fd, const char *path, struct store_o
 	return 0;
 }
 
-/* The names of what was issued to this node. */
+/* Lists the names of issued keys and certificates of this node. */
 static struct strv issued_in(struct arena *a, const struct tree *saved)
 {
 	const struct tree *names = tree_get(saved, "issued");
@@ -255,7 +258,7 @@ int store_kept_texts(struct arena *a, int root_fd, const char *path, const char 
 	return 0;
 }
 
-/* The documents that a node does not get anew by itself; NULL: they cannot be read. */
+/* Returns the documents that a node does not renew by itself; NULL: they cannot be read. */
 static struct tree *given_in(struct arena *a, const struct buf *text)
 {
 	static const char *const lasting[] = { "key", "conf", "folders", "missing" };
@@ -290,7 +293,7 @@ int store_replay(struct store *s, int root_fd, const char *path, const char *key
 {
 	struct tree *t;
 
-	/* a file of this machine is read where it is */
+	/* files of this machine are read directly */
 	return restore(s, root_fd, path, key, location_is_remote, &t, ret_age_ns, e);
 }
 

@@ -82,7 +82,7 @@ void store_remember(struct store *s, const struct store_entry *entry)
 	arena_push(s->arena, s->entries, s->n, *entry);
 }
 
-/* Returns whether the file or folder is there; else the entry says so, or < 0. */
+/* Returns whether the file or folder is open. If it is missing, notes that in the entry. Other errors are < 0. */
 static int is_open(struct store *s, int fd, const char *path, struct store_entry *entry,
 		   struct err *e)
 {
@@ -109,7 +109,7 @@ static int read_local(struct store *s, const char *path, struct store_entry *ent
 	return 0;
 }
 
-/* Lists a folder of this machine. Files that were set aside as damaged are no documents. */
+/* Lists a folder of this machine, without files that were set aside as damaged. */
 static int list_local(struct store *s, const char *path, struct store_entry *entry, struct err *e)
 {
 	autoclose int fd = io_open_at(AT_FDCWD, path, O_DIRECTORY);
@@ -126,7 +126,7 @@ static int list_local(struct store *s, const char *path, struct store_entry *ent
 	return 0;
 }
 
-/* The location as it is read: a remote one after its rewrites. */
+/* Returns the location that is really read: rewrites apply to remote locations. */
 static const char *target_of(struct store *s, const char *location)
 {
 	return s->http && location_is_remote(location) ? http_rewritten(s->http, s->arena, location)
@@ -157,7 +157,7 @@ static int prepare_op(struct store *s, const char *location, bool listing, struc
 	return 0;
 }
 
-/* Fails where a remote location may not be asked. */
+/* Fails if a remote location may not be asked. */
 static int check_reachable(struct store *s, const char *location, struct err *e)
 {
 	location = location_shown(s->arena, location);
@@ -169,7 +169,7 @@ static int check_reachable(struct store *s, const char *location, struct err *e)
 	return 0;
 }
 
-/* The user data of this instance; beside it is nothing. */
+/* Reads this instance's user data; there is nothing beside them. */
 static int read_imds(struct store *s, struct store_entry *entry, struct err *e)
 {
 	const int64_t since = dur_now();
@@ -211,7 +211,7 @@ static int read_remote(struct store *s, const char *location, bool listing,
 	return 0;
 }
 
-/* From memory, or by reading it now. */
+/* Answers from memory. If the location is not known yet, reads it now. */
 static int look_up(struct store *s, const char *location, bool listing, struct store_entry **ret,
 		   struct err *e)
 {
@@ -262,7 +262,7 @@ static int by_bytes(const void *a, const void *b)
 		      sizeof(((const struct digest *)a)->bytes));
 }
 
-/* Leaves out where it was read, and documents that were not there. */
+/* Adds the contents alone: not where they were read, nor which documents are missing. */
 void store_digest(const struct store *s, struct digest_ctx *c)
 {
 	struct digest *all = xcalloc(s->n + 1, sizeof(*all));
@@ -302,7 +302,7 @@ int store_list(struct store *s, const char *location, struct strv *ret, struct e
 	return 0;
 }
 
-/* Add an operation for each location that is remote, unknown and not in ops yet. */
+/* Adds an operation for each location that is remote, not known, and not in ops yet. */
 static int add_ops(struct store *s, const struct strv *locations, bool listing,
 		   struct store_op *ops, size_t *n, struct err *e)
 {
@@ -339,7 +339,7 @@ int store_prefetch(struct store *s, const struct strv *documents, const struct s
 		r = add_ops(s, folders, true, ops, &n, e);
 	if (r < 0)
 		return r;
-	/* what cannot be asked fails where it is wanted, which may be nowhere */
+	/* a location that cannot be reached is an error only when it is needed */
 	if (n == 0 || s->replaying || !s->http)
 		return 0;
 	r = store_run(s, ops, n, e);

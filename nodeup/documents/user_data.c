@@ -12,8 +12,8 @@
 
 enum { VERSION_WITHIN = 4096, BASE64_MIN = 16, BASE64_SURE = 64, PARTS_TOLD = 6 };
 
-/* Names of a text by its first words, or a part by its type; in lower case, a longer one before its beginning.
- * source: cloud-init cloudinit/handlers/__init__.py INCLUSION_TYPES_MAP */
+/* Names for a text by its first words, or for a part by its type. All are in lower case; if one begins like another,
+ * the longer one comes first. source: cloud-init cloudinit/handlers/__init__.py INCLUSION_TYPES_MAP */
 static const struct kind {
 	const char *start, *type, *what;
 } kinds[] = {
@@ -29,8 +29,8 @@ static const struct kind {
 	{ "## template: jinja", "text/jinja2", "a jinja template" },
 };
 
-/* By what they begin with these are told, and the others by their type.
- * source: cloud-init cloudinit/user_data.py TYPE_NEEDED */
+/* For a part of these types the first words decide; for other parts the type decides. source: cloud-init
+ * cloudinit/user_data.py TYPE_NEEDED */
 static const char *const types_by_start[] = { "text/plain",
 					      "text/x-not-multipart",
 					      "text/x-shellscript",
@@ -47,27 +47,27 @@ static const char *const gzip_types[] = {
 
 static const char byte_order_mark[] = "\xef\xbb\xbf";
 
-/* A text, and where it stands. */
+/* A text and its place. */
 struct piece {
 	const char *file, *text;
 	size_t n;
-	unsigned int line; /* of the file */
+	unsigned int line; /* line of the file */
 };
 
 struct reader {
 	struct arena *arena;
 	const char *file;
-	size_t left; /* to unpack */
+	size_t left; /* bytes that may still be unpacked */
 	struct user_data *ret;
-	const char *found_in; /* the number of the part that brought it; NULL: none did yet */
-	struct strv parts;    /* what the others are */
+	const char *found_in; /* number of the part with the document; NULL: none so far */
+	struct strv parts;    /* kinds of the other parts */
 };
 
-/* Names a text that brings nothing. */
+/* What a text is that has no document. */
 struct verdict {
 	const char *what;  /* NULL: nothing that cloud-init knows */
-	unsigned int line; /* of it, 0: all */
-	bool is_other;     /* than a script */
+	unsigned int line; /* line that shows it; 0: the whole text */
+	bool is_other;     /* it is no script */
 };
 
 static bool is_gzip(const char *text, size_t n)
@@ -96,7 +96,7 @@ static bool is_text(const char *text, size_t n)
 	return true;
 }
 
-/* Returns whether a text may be base64, in quotes or not: most are not, and need no copy. */
+/* Returns whether a text may be base64, quoted or not. Most are not, and need no copy. */
 static bool may_be_base64(const char *text, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -105,7 +105,7 @@ static bool may_be_base64(const char *text, size_t n)
 	return true;
 }
 
-/* Decodes base64, alone or in quotes; false: it is no base64 of user data. */
+/* Decodes base64, quoted or not; false: it is no base64 of user data. */
 static bool is_base64(struct arena *a, const char *text, size_t n, struct piece *ret)
 {
 	char *word, *bytes;
@@ -130,7 +130,7 @@ static bool is_base64(struct arena *a, const char *text, size_t n, struct piece 
 	return true;
 }
 
-/* All of the text at once. */
+/* Gives all of the text at once. */
 static ssize_t give(void *arg, const void **ret)
 {
 	struct piece *p = arg;
@@ -181,7 +181,7 @@ static bool is_conf(const char *name)
 	return false;
 }
 
-/* A script that `nodeup userdata` rendered. -ENOENT: it is none. */
+/* Reads a script that `nodeup userdata` rendered. -ENOENT: it is none. */
 static int take_own(struct reader *r, const struct piece *p, struct user_data *ret, struct err *e)
 {
 	struct user_data found = { .file = p->file };
@@ -210,7 +210,7 @@ static int take_own(struct reader *r, const struct piece *p, struct user_data *r
 	return 0;
 }
 
-/* A boot script that some dialect writes. */
+/* Reads a dialect's boot script. */
 static int take_out(struct reader *r, const struct piece *p, struct user_data *ret, struct err *e)
 {
 	const char *text;
@@ -225,7 +225,7 @@ static int take_out(struct reader *r, const struct piece *p, struct user_data *r
 	return q;
 }
 
-/* Takes the script that counts, with empty lines before it, so that its lines keep the file's numbers. */
+/* Takes the script that has the document. Puts empty lines before it, so that its lines keep the file's numbers. */
 static int take_in_place(struct reader *r, const struct piece *p, struct user_data *ret,
 			 struct err *e)
 {
@@ -247,7 +247,7 @@ static int take_in_place(struct reader *r, const struct piece *p, struct user_da
 	return q;
 }
 
-/* The line whose end is CRLF; 0: none. */
+/* Returns the first line that ends in CRLF; 0: none. */
 static unsigned int find_return(const char *text)
 {
 	unsigned int line = 1;
@@ -288,7 +288,7 @@ static bool is_user_data(const char *text, size_t n)
 	return kind_of(text + blanks(text)) || mime_is_message(text, n);
 }
 
-/* UTF-16 of ASCII, without its other bytes; NULL: it is none. */
+/* Decodes UTF-16 of ASCII; NULL: it is not that. */
 static char *narrow(struct arena *a, const struct piece *p)
 {
 	const bool little = p->n > 3 && memcmp(p->text, "\xff\xfe", 2) == 0;
@@ -302,7 +302,7 @@ static char *narrow(struct arena *a, const struct piece *p)
 	return out;
 }
 
-/* 1: it brings the document; 0: the verdict says what it is instead. */
+/* Returns 1 if the text has the document. Returns 0 if not; then the verdict tells what the text is. */
 static int look(struct reader *r, const struct piece *p, struct verdict *v, struct err *e)
 {
 	const struct kind *kind = kind_of(p->text + blanks(p->text));
@@ -336,7 +336,7 @@ static const struct kind *kind_by_type(const char *type)
 	return NULL;
 }
 
-/* Have the bytes of the part, or the reason why they are not had. */
+/* Decodes a part. If that is impossible, gives the reason. */
 static int open_part(struct reader *r, const struct mime_part *part, struct piece *p,
 		     const char **ret_type, const char **ret_what, struct err *e)
 {
@@ -365,7 +365,7 @@ static int open_part(struct reader *r, const struct mime_part *part, struct piec
 	return q;
 }
 
-/* Reads a part as cloud-init does. 1: it brings the document. */
+/* Reads a part as cloud-init does. Returns 1 if it has the document. */
 static int judge_part(struct reader *r, const struct mime_part *part, struct piece *p,
 		      const char **ret_what, struct err *e)
 {
@@ -424,7 +424,7 @@ static int read_message(struct reader *r, const struct piece *p, struct err *e)
 	size_t told;
 	int q;
 
-	/* cloud-init takes no headers for it */
+	/* cloud-init does not take these lines for headers */
 	if (!strcasestr(arena_strn(r->arena, p->text, within), "mime-version:"))
 		return err_config(
 			e,
@@ -445,7 +445,7 @@ static int read_message(struct reader *r, const struct piece *p, struct err *e)
 			  told < r->parts.n ? r->parts.v[r->parts.n - 1] : "");
 }
 
-/* Unpacks the whole: gzip, and base64 of that. */
+/* Unpacks the whole text: gzip, and base64 of gzip. */
 static int open_whole(struct reader *r, bool raw, struct piece *p, struct err *e)
 {
 	const char *broken = NULL;

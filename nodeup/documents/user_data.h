@@ -12,42 +12,43 @@
 
 #include "nodeup/base/str.h"
 
-/* The most bytes that gzip may unpack to. */
+/* Limit on the bytes that gzip unpacks to. */
 enum { USER_DATA_MAX = 4 << 20 };
 
-/* A document. Lines keep the numbers of the file by empty lines that stand before the text. */
+/* A document. Empty lines before its text keep the file's line numbers. */
 struct user_data_file {
 	const char *name, *text;
 	size_t n;
-	size_t padding; /* so many of n are such lines */
+	size_t padding; /* number of these empty lines; n includes their bytes */
 };
 
 struct user_data {
-	const char *file; /* for messages: its name, and which part of it was decoded */
+	const char *file; /* for messages: the file's name, and the part that was decoded */
 	struct user_data_file conf;
-	const char *script; /* that writes it, with the lines of file; NULL: none does */
-	/* what `nodeup userdata` wrote beside it; nothing of other scripts */
+	/* the script that writes the document, with the file's line numbers; NULL: none */
+	const char *script;
+	/* other documents in a script of `nodeup userdata` */
 	struct user_data_file *others;
 	size_t n_others;
 };
 
-/* Reads the documents that a text brings. One that is not user data is the document itself. raw: it is never base64. */
+/* Reads the documents in a text. A text that is not user data is itself the document. raw: the text is never base64. */
 int user_data_read(struct arena *a, const char *file, const struct user_data_file *text, bool raw,
 		   struct user_data *ret, struct err *e) must_check;
 
 struct mime_part {
-	const char *number; /* "2", of a part in a part "2.1"; "": the message is no multipart */
-	const char *type;   /* in lower case; "text/plain" where it names none */
-	const char *broken; /* why its encoding was not undone; else NULL */
-	const char *text;   /* decoded, with a NUL behind it and no CR at the ends of lines */
+	const char *number; /* "2"; of a part inside a part "2.1"; "": the message has no parts */
+	const char *type;   /* in lower case; "text/plain" if it names none */
+	const char *broken; /* why it was not decoded; else NULL */
+	const char *text;   /* decoded, followed by a NUL, without CR at the ends of lines */
 	size_t n;
-	unsigned int line; /* of the message, where the text begins; 0: it was decoded */
+	unsigned int line; /* line of the message where the text begins; 0: it was decoded */
 };
 
 typedef int mime_part_fn(void *arg, const struct mime_part *part, struct err *e);
 
 /* Returns whether a text begins with the headers of a message. */
 bool mime_is_message(const char *text, size_t n);
-/* Call fn for each part that has no parts of its own, in their order, until one fails. */
+/* Calls fn for each part without parts of its own, in order, until one fails. */
 int mime_walk(struct arena *a, const char *file, const char *text, size_t n, mime_part_fn *fn,
 	      void *arg, struct err *e) must_check;

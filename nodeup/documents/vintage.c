@@ -7,7 +7,7 @@
 #include "nodeup/documents/location.h"
 #include "nodeup/host/probe.h"
 
-/* The length of a document without the empty lines that end it: a here-document has one more. */
+/* Returns a document's length without the line breaks at its end: a here-document adds one. */
 static size_t length_of(const struct user_data_file *f)
 {
 	size_t n = f->n;
@@ -24,14 +24,14 @@ static bool is_same(const struct user_data_file *x, const struct user_data_file 
 	return n == length_of(y) && memcmp(x->text + x->padding, y->text + y->padding, n) == 0;
 }
 
-/* Returns whether the metadata service is that of the machine which the documents are for, and has answered. */
+/* Returns whether IMDS may be asked: it has answered, and it is on the machine that the documents are for. */
 static bool may_ask(const struct loader *l)
 {
 	return l->b->imds && !l->req->facts_file && !l->is_imds_silent &&
 	       !location_is_imds(l->b->conf) && imds_has_answered(l->b->imds);
 }
 
-/* The script of this instance that brings the document of --conf; NULL: none is known. */
+/* Returns this instance's script that holds the document of --conf; NULL: not known. */
 static const char *own_script(struct loader *l)
 {
 	struct user_data_file raw = { .name = LOCATION_IMDS };
@@ -63,7 +63,8 @@ static int find_in(struct loader *l, const struct vintage_sources *sources,
 	return r;
 }
 
-/* The version in the store, if the store has the configuration that the documents name; else NULL: a newer kops may have written it. */
+/* Returns the version in the store, if the store still has the configuration that the documents name. Else returns
+ * NULL: a newer kops may have written the store. */
 static const char *stored_version(struct loader *l, const char *location)
 {
 	const struct documents *d = &l->b->documents;
@@ -112,7 +113,7 @@ bool loader_read_vintage(struct loader *l, struct vintage *ret)
 	if (!l->user_data.conf.text || !record_read(l->req->root_fd, OWN_VINTAGE, &record))
 		return false;
 	lines = strv_split(l->arena, str_trim(l->arena, buf_str(&record)), '\n');
-	/* of a nodeup that knew the newest alone */
+	/* an earlier nodeup, which knew only the newest kops, wrote this record */
 	if (lines.n == 1 && *lines.v[0] && l->b->documents.dialect &&
 	    l->b->documents.dialect->cluster_tells) {
 		*ret = vintage_newest();
@@ -126,7 +127,8 @@ bool loader_read_vintage(struct loader *l, struct vintage *ret)
 	return true;
 }
 
-/* Returns whether a node may be of the other one as well: by what is said of it, or in all that is made of it. */
+/* Returns whether a node of the kept version is also one of the other version: the versions are the same, or both
+ * make the same node. */
 static bool is_as(const struct loader *l, const struct vintage *kept, const struct vintage *v)
 {
 	const struct version now = vintage_version(l->arena, v);
@@ -137,14 +139,14 @@ static bool is_as(const struct loader *l, const struct vintage *kept, const stru
 	       (d->is_same_kops && d->is_same_kops(&now, &before));
 }
 
-/* A guess is the same for as long as a boot may not change the node for another answer. */
+/* Keeps an earlier guess: a boot may not turn the node into another one. */
 static void keep_guess(struct loader *l, const struct vintage *kept, struct vintage *v)
 {
 	const int minor = vintage_version(l->arena, kept).minor;
 	const bool leaves_open = !v->text &&
 				 (!v->newest || (v->oldest <= minor && minor <= v->newest));
 
-	/* what was found of another document is of use where keys leave more open than that */
+	/* the version of another document helps only if the keys of this one leave several possible */
 	if (kept->is_former && (!leaves_open || v->oldest == v->newest))
 		return;
 	if (!leaves_open && (is_as(l, kept, v) || !l->policy->at_boot))
@@ -159,8 +161,8 @@ static void keep_guess(struct loader *l, const struct vintage *kept, struct vint
 	*v = *kept;
 }
 
-/* A node that a nodeup of ours has made tells no more than its record. Facts that were given are of another machine, whose
- * files may be below a root. */
+/* Guesses by the host's files. If nodeup made the node, the files tell no more than the record. Given facts are
+ * another machine's; its files may be below a root. */
 static void guess(struct loader *l, bool is_ours, struct vintage *v)
 {
 	struct facts *f = is_ours ? NULL : &l->b->facts;

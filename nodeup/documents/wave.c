@@ -7,16 +7,16 @@
 
 enum { RUNNING_MAX = 12, PAGE_MAX = 4 * 1024, CLOCK_TOLERANCE_S = 300 };
 
-/* For so long an answer that has begun may take until that is told. */
+/* if an answer has begun, it may take this long before a report */
 #define SLOW_NS (5 * DUR_SEC)
 
 struct store_wave {
 	struct store *store;
 	struct store_op *ops;
 	size_t n, running;
-	bool unprepared; /* in this pass: the next operation need not ask again */
+	bool unprepared; /* preparation failed in this pass, so the next operation need not try it again */
 	struct err unprepared_err;
-	pthread_mutex_t lock; /* of every operation's `heard` and `answered` */
+	pthread_mutex_t lock; /* guards every operation's `heard` and `answered` */
 	pthread_cond_t changed;
 };
 
@@ -74,7 +74,7 @@ static void clear_answer(struct store_op *op)
 	op->heard = op->answered = op->is_slow = false;
 }
 
-/* Finds the region (given, environment, IMDS) and the credentials to ask S3 with. A failure is the operation's answer. */
+/* Finds the region (given, environment, IMDS) and the credentials for S3. A failure is the operation's answer. */
 static bool is_prepared(struct store_wave *w, struct store_op *op)
 {
 	if (!op->s3.loc.bucket)
@@ -90,7 +90,7 @@ static bool is_prepared(struct store_wave *w, struct store_op *op)
 
 static void begin_op(struct store_wave *w, struct store_op *op, int64_t now)
 {
-	/* the engine copies it, and what signs it is gone with this */
+	/* the engine copies it, and the signing secrets go with this arena */
 	autoarena struct arena *scratch = arena_new_empty();
 	struct http_req req;
 
@@ -111,7 +111,7 @@ static void begin_op(struct store_wave *w, struct store_op *op, int64_t now)
 	op->id = http_start(w->store->http, &req);
 }
 
-/* Returns whether a failure may pass by waiting. 401 and 403 may: a role's rights arrive seconds after the instance. */
+/* Returns whether waiting may help. After 401 and 403 it may: a role's rights arrive seconds after the instance. */
 static bool may_pass(struct store *s, const struct store_op *op)
 {
 	const struct store_answer *answer = &op->answer;
@@ -126,7 +126,8 @@ static bool may_pass(struct store *s, const struct store_op *op)
 	       status == 425 || status == 429;
 }
 
-/* The server may ask for a longer one, not for none at all: a date may be past by our clock. */
+/* Returns the pause: the one that the server asks for, if any. It cannot ask for none, as its date may be past by
+ * our clock. */
 static int64_t delay_of(const struct store_op *op)
 {
 	int64_t asked = op->answer.retry_after_ns;
@@ -142,7 +143,7 @@ static int give_up(const struct store_op *op, int64_t now, struct err *e)
 	return e->errnum > 0 ? -e->errnum : -EINVAL;
 }
 
-/* An answer that is not a success: a missing document, another try, or the end (< 0). */
+/* Settles an answer that is no success: a missing document, another try, or the end (< 0). */
 static int settle_failure(struct store_wave *w, struct store_op *op, struct err *e)
 {
 	struct store *s = w->store;
@@ -155,7 +156,7 @@ static int settle_failure(struct store_wave *w, struct store_op *op, struct err 
 		return 0;
 	}
 	store_word_error(s, op, e);
-	/* S3 has no folders: its 404 for a listing is about the bucket */
+	/* S3 has no folders: if a listing gets 404, the bucket is missing */
 	if ((status == 404 || status == 410) && !(op->entry.listing && op->s3.loc.bucket)) {
 		op->entry.missing = true;
 		op->entry.why = arena_str(s->arena, e->msg);
@@ -188,7 +189,7 @@ static int settle_listing(struct store_wave *w, struct store_op *op)
 		store_index_names(a, op->target, buf_str(&answer->body), &names);
 	}
 	strv_add_all(a, &op->entry.names, &names);
-	/* the next page has tries of its own */
+	/* the next page has its own tries */
 	op->attempt = 0;
 	op->state = op->s3.token ? OP_DUE : OP_FINISHED;
 	strv_sort(&op->entry.names);
@@ -222,7 +223,7 @@ static int settle_op(struct store_wave *w, struct store_op *op, struct err *e)
 	return 0;
 }
 
-/* Returns whether that has come of an operation that runs: op's `heard` or `answered`. */
+/* Returns whether a running operation's `heard` or `answered` is set. */
 static bool has_come(struct store_wave *w, const struct store_op *op, const bool *what)
 {
 	bool come;
@@ -235,7 +236,8 @@ static bool has_come(struct store_wave *w, const struct store_op *op, const bool
 	return come;
 }
 
-/* Take in what came. One of those that wait speaks for all: the first, when it failed again. */
+/* Settles the answers that came. If several operations wait after a failure, only the first that failed again is
+ * reported. */
 static int settle_answered(struct store_wave *w, struct err *e)
 {
 	const struct store *s = w->store;
@@ -263,7 +265,7 @@ static int settle_answered(struct store_wave *w, struct err *e)
 	return 0;
 }
 
-/* Start what is due. Returns when the next one will be, 0 when all are finished. */
+/* Starts operations that are due. Returns when the next will be, 0 when all are finished. */
 static int64_t begin_due(struct store_wave *w)
 {
 	int64_t now = dur_now(), next = INT64_MAX;
@@ -284,7 +286,7 @@ static int64_t begin_due(struct store_wave *w)
 	return finished ? 0 : next;
 }
 
-/* Tell of servers that have said nothing for a second: one of them speaks for all. Returns when to look again. */
+/* Reports servers that were silent for a second, with one report for all. Returns when to look again. */
 static int64_t report_silence(struct store_wave *w)
 {
 	const struct store *s = w->store;
@@ -334,7 +336,7 @@ static void await_change(struct store_wave *w, int64_t due_ns)
 	(void)pthread_mutex_unlock(&w->lock);
 }
 
-/* The net thread must be done with every operation before it goes away. */
+/* Waits until the net thread is done with every operation. */
 static void stop_wave(struct store_wave *w)
 {
 	for (size_t i = 0; i < w->n; i++)

@@ -4,7 +4,7 @@
 
 static int eval(struct scope *s, const struct node *n, struct value *ret);
 
-/* Evaluates a kid, which has to be defined. */
+/* Evaluates a kid. Fails if it is undefined. */
 static int eval_kid(struct scope *s, const struct node *kid, struct value *ret)
 {
 	const int r = eval(s, kid, ret);
@@ -12,7 +12,7 @@ static int eval_kid(struct scope *s, const struct node *kid, struct value *ret)
 	return r < 0 ? r : value_need(s->w, kid->at, ret);
 }
 
-/* The same of both kids: each is known before either has to be defined. */
+/* Evaluates both kids, and only then fails if one is undefined. */
 static int eval_both(struct scope *s, const struct node *n, struct value *a, struct value *b)
 {
 	int r = eval(s, n->kids[0], a);
@@ -24,7 +24,8 @@ static int eval_both(struct scope *s, const struct node *n, struct value *a, str
 	return r < 0 ? r : value_need(s->w, n->kids[1]->at, b);
 }
 
-/* Names that Jinja or Salt define beside pillar and grains: an error, as the template expects another value. */
+/* Names that Jinja or Salt define in addition to pillar and grains. Using such a name is an error, since its value
+ * is not available here. */
 static bool is_elsewhere(const char *name)
 {
 	static const char *const names[] = {
@@ -39,7 +40,7 @@ static bool is_elsewhere(const char *name)
 	return false;
 }
 
-/* Reads the value that is handed in under the name. */
+/* Looks the name up in the context. */
 static int read_given(struct scope *s, size_t number, size_t at, struct value *ret)
 {
 	const char *const name = s->names->v[number];
@@ -68,7 +69,7 @@ static int read_name(struct scope *s, size_t number, size_t at, struct value *re
 	return 0;
 }
 
-/* Values of the kids from `from` on. */
+/* Evaluates the kids from number `from` on. */
 static int eval_kids(struct scope *s, const struct node *n, size_t from, struct list **ret)
 {
 	struct list *const l = list_new(s->w, n->at, n->n - from);
@@ -117,7 +118,7 @@ static struct value undefined(const struct text *name)
 	return (struct value){ .kind = V_UNDEFINED, .lacks = *name };
 }
 
-/* The value of a key, or what is undefined. */
+/* Returns the value of the key, or an undefined value. */
 static int read_key(struct scope *s, size_t at, const struct dict *d, const struct text *key,
 		    struct value *ret)
 {
@@ -144,7 +145,8 @@ static int eval_attr(struct scope *s, const struct node *n, struct value *ret)
 			   value_kind_name(&of));
 }
 
-/* An element of something of n elements, counted from its end if the index is negative. */
+/* Sets *ret to the place of an element in a list of n; a negative index counts from the end. Returns false if there
+ * is no such element. */
 static bool take_index(int64_t index, size_t n, size_t *ret)
 {
 	if (index < 0 && index >= -(int64_t)n)
@@ -187,7 +189,7 @@ static int eval_item(struct scope *s, const struct node *n, struct value *ret)
 	return r;
 }
 
-/* Returns the value of the key that is the first argument, or the second argument, or else this. */
+/* d.get(): the value of the key (first argument), else the second argument, else None. */
 static int call_get(struct scope *s, const struct node *n, const struct dict *d,
 		    const struct list *args, struct value otherwise, struct value *ret)
 {
@@ -271,8 +273,8 @@ static int eval_call(struct scope *s, const struct node *n, struct value *ret)
 	return call_update(s, n, of.dict, &args->v[0], ret);
 }
 
-/* salt['grains.get']: an empty text for what there is not. It reads Salt's grains, whatever the template sets. With a
- * colon in the key it would go on into what the first part leads to. */
+/* salt['grains.get']: reads Salt's grains, whatever the template sets; a missing key is an empty text. A colon in
+ * the key would reach into a nested map. */
 static int eval_grains_get(struct scope *s, const struct node *n, struct value *ret)
 {
 	struct value grains = { .kind = V_UNSET };
@@ -291,7 +293,7 @@ static int eval_grains_get(struct scope *s, const struct node *n, struct value *
 	return call_get(s, n, grains.dict, args, value_text("", 0), ret);
 }
 
-/* + and *, from left to right; a string of texts is joined at once. */
+/* + and *, from left to right. A chain of texts is joined at once. */
 static int eval_arithmetic(struct scope *s, const struct node *n, struct value *ret)
 {
 	bool texts = n->kind == N_ADD;
@@ -329,7 +331,7 @@ static int eval_concat(struct scope *s, const struct node *n, struct value *ret)
 	return r < 0 ? r : operate_join(s->w, n->at, l, ret);
 }
 
-/* A filter, or the minus before a value. */
+/* Applies a filter, or the minus before a value. */
 static int eval_unary(struct scope *s, const struct node *n, struct value *ret)
 {
 	const size_t at = n->kids[0]->at;
@@ -358,7 +360,7 @@ static int eval_truth(struct scope *s, const struct node *n, struct value *ret, 
 	return r < 0 ? r : value_truth(s->w, n->at, ret, ret_truth);
 }
 
-/* 'and' and 'or' give the value that decides. */
+/* 'and' and 'or' return the operand that decides. */
 static int eval_logic(struct scope *s, const struct node *n, struct value *ret)
 {
 	bool truth = n->kind == N_AND;

@@ -1,4 +1,4 @@
-/* eval.h - what a parsed template says, with the values that are handed in
+/* eval.h - evaluates a parsed template with the values that the caller gives
  * Recursion is as deep as the nodes are nested, which the parser bounds.
  * Owner: the arena. Errors: CONFIG with the place.
  * Tests: test_refusals.c. */
@@ -10,11 +10,11 @@
 struct scope {
 	struct work *w;
 	const struct tree *context;
-	const struct strv *names; /* of variables, by their number */
-	struct value *set;        /* by the template, by number */
-	struct value *given;      /* of the context, by number; V_UNSET until it is asked for */
+	const struct strv *names; /* the variables' names, by number */
+	struct value *set;        /* values that the template sets, by number */
+	struct value *given;      /* values of the context, by number; V_UNSET: not looked up yet */
 	struct buf *out;
 };
 
-/* Write what the block says to out. */
+/* Evaluates the block and writes its text to out. */
 int eval_block(struct scope *s, const struct node *block) must_check;

@@ -18,7 +18,7 @@ static bool is_word(char c)
 	return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-/* The byte that far on, or NUL: the text holds none. */
+/* Returns the byte at that distance, or NUL at the end; the text itself holds no NUL. */
 static char peek(const struct lex *l, size_t on)
 {
 	return l->at + on < l->source->n ? l->source->text[l->at + on] : '\0';
@@ -100,7 +100,7 @@ int lex_piece(struct lex *l, struct piece *ret)
 	return 0;
 }
 
-/* Take the rest of this tag's end, if it ends here. */
+/* Skips the rest of the tag if its end is here. */
 static bool take_end(struct lex *l)
 {
 	const size_t minus = peek(l, 0) == '-';
@@ -139,7 +139,7 @@ static int take_number(struct lex *l, struct token *t)
 	return 0;
 }
 
-/* A code point as UTF-8. */
+/* Writes a code point as UTF-8. */
 static size_t put_code_point(char *to, uint32_t c)
 {
 	if (c < 0x80) {
@@ -164,7 +164,7 @@ static size_t put_code_point(char *to, uint32_t c)
 	return 4;
 }
 
-/* Digits of a base, between the least and the most of them. Returns how many there are, 0 for too few. */
+/* Reads digits of a base, between `least` and `most` of them. Returns their number, 0 if there are too few. */
 static size_t take_digits(const struct lex *l, size_t from, unsigned int base, size_t least,
 			  size_t most, uint32_t *ret)
 {
@@ -183,7 +183,7 @@ static size_t take_digits(const struct lex *l, size_t from, unsigned int base, s
 	return n < least ? 0 : n;
 }
 
-/* An escape at the backslash: what it stands for is put to `to`, which has room for as many bytes as it takes. */
+/* Decodes the escape at a backslash into `to`, which has room for as many bytes as the escape. */
 static int take_escape(struct lex *l, char **to)
 {
 	static const char named[] = "\\\\''\"\"a\ab\bf\fn\nr\rt\tv\v";
@@ -207,7 +207,7 @@ static int take_escape(struct lex *l, char **to)
 	n = numbered ? take_digits(l, 2, 16, numbered, numbered, &code)
 		     : take_digits(l, 1, 8, 1, 3, &code);
 	if (n == 0 && !numbered) {
-		/* any other backslash stands for itself */
+		/* a backslash before any other character is itself */
 		*(*to)++ = '\\';
 		l->at++;
 		return 0;

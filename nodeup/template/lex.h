@@ -1,6 +1,6 @@
 /* lex.h - a template's text as data and tokens
- * Outside of tags there is data, up to the next tag; inside there are tokens, up to the tag's end. The white
- * space that a '-' in a tag takes away is gone from the data, and comments are gone altogether.
+ * Text outside of tags is data, up to the next tag. Text inside a tag is tokens, up to the tag's end. A '-' in a tag
+ * takes white space out of the data beside it. Comments are left out.
  * Owner: the arena for strings with escapes; all else borrows the text. Errors: CONFIG with the place.
  * Source: Jinja 2.7.3, jinja2/lexer.py.
  * Tests: test_template.c. */
@@ -22,7 +22,7 @@ enum token_kind {
 struct token {
 	enum token_kind kind;
 	size_t at;
-	const char *p; /* as written; of T_TEXT what it stands for */
+	const char *p; /* as written; of T_TEXT without quotes and escapes */
 	size_t n;
 	int64_t i;
 	double f;
@@ -33,7 +33,7 @@ enum piece_kind { PIECE_DATA, PIECE_STATEMENT, PIECE_VALUE, PIECE_END };
 struct piece {
 	enum piece_kind kind;
 	size_t at;
-	const char *p; /* of PIECE_DATA */
+	const char *p; /* of PIECE_DATA: its text */
 	size_t n;
 };
 
@@ -42,11 +42,11 @@ struct lex {
 	const struct source *source;
 	size_t at;
 	bool trims;       /* the tag before ended in '-' */
-	struct piece tag; /* the one that is read now */
-	size_t open;      /* brackets: in them nothing ends a tag */
+	struct piece tag; /* the tag that is being read */
+	size_t open;      /* open brackets; no tag ends inside one */
 };
 
-/* Reads the next piece of the text. The tokens of a statement or a value follow. */
+/* Reads the next piece of the text. For a statement or a value, its tokens follow. */
 int lex_piece(struct lex *l, struct piece *ret) must_check;
 /* Reads the next token of the tag. */
 int lex_token(struct lex *l, struct token *ret) must_check;

@@ -22,7 +22,7 @@ int operate_join(struct work *w, size_t at, const struct list *l, struct value *
 	char *room, *to;
 
 	for (size_t i = 0; i < l->n; i++) {
-		/* no overflow: every text is there, and a list is as long as the template at most */
+		/* the sum cannot overflow: every text is in memory, and a list is no longer than the template */
 		n += l->v[i].text.n;
 		wide |= l->v[i].text.wide;
 	}
@@ -79,7 +79,7 @@ int operate_add(struct work *w, size_t at, const struct value *a, const struct v
 	return 0;
 }
 
-/* A text several times; none at all for a number below one. */
+/* Repeats a text; a number below one gives an empty text. */
 static int repeat_text(struct work *w, size_t at, const struct text *t, int64_t times,
 		       struct value *ret)
 {
@@ -105,7 +105,7 @@ static int repeat_list(struct work *w, size_t at, const struct list *l, int64_t 
 
 	if (times > 0 && __builtin_mul_overflow(l->n, (size_t)times, &n))
 		return too_large(w, at);
-	/* more than there is room for, without an overflow on the way */
+	/* large enough to reach the limit, and small enough that its size in bytes cannot overflow */
 	room = list_new(w, at, n < SIZE_MAX / 128 ? n : SIZE_MAX / 128);
 	if (!room)
 		return -EINVAL;
@@ -154,7 +154,7 @@ int operate_negate(struct work *w, size_t at, const struct value *v, struct valu
 
 enum { NUMBER_MAX = 64 };
 
-/* Copies the part of a text that Python's int() and float() see: its inside, without white space around it. */
+/* Copies the part of a text that Python's int() and float() read: without white space around it. */
 static int number_text(struct work *w, size_t at, const struct value *v, char to[static NUMBER_MAX])
 {
 	const char *p = v->text.p;
@@ -207,7 +207,7 @@ static bool is_float(const char *p)
 	return *p && !p[strspn(p, digits)];
 }
 
-/* Infinity and its like, which Python's float() knows. */
+/* Returns whether Python's float() reads the text as infinity or not-a-number. */
 static bool is_not_finite(const char *p)
 {
 	p += *p == '-' || *p == '+';
@@ -215,7 +215,7 @@ static bool is_not_finite(const char *p)
 	       strcasecmp(p, "nan") == 0;
 }
 
-/* Zero of what is not a number, as the filters have it. */
+/* Reads a number as the filters do: zero if the text is no number. */
 static int float_of_text(struct work *w, size_t at, const char *text, double *ret)
 {
 	if (is_not_finite(text))
@@ -243,7 +243,7 @@ int operate_int(struct work *w, size_t at, const struct value *v, struct value *
 	if (is_int(text)) {
 		const bool negative = *text == '-';
 
-		/* the sign may stand apart */
+		/* white space may follow the sign */
 		*ret = value_int(strtoll(text + strcspn(text, digits), NULL, 10));
 		if (negative)
 			ret->i = -ret->i;
@@ -292,7 +292,8 @@ int operate_lower(struct work *w, size_t at, const struct value *v, struct value
 	return 0;
 }
 
-/* The next place of a text that is not empty, or NULL. As memmem, whose checkers read all of it at each call. */
+/* Returns the next place of a text that is not empty, or NULL. Does not use memmem, because memory checkers read the
+ * whole text at each of its calls. */
 static const char *find_next(const char *p, const char *end, const struct text *what)
 {
 	while ((p = memchr(p, *what->p, (size_t)(end - p))) && (size_t)(end - p) >= what->n) {

@@ -9,12 +9,12 @@ struct parser {
 	struct arena *a;
 	const struct source *source;
 	struct lex lex;
-	struct token now; /* the next one that is not taken yet */
+	struct token now; /* the next token, not taken yet */
 	size_t depth, deepest;
 	struct map numbers; /* a size_t for each name */
 	struct strv names;
 	bool looping;
-	bool stored[TEMPLATE_NAMES_MAX]; /* in the loop that is read now */
+	bool stored[TEMPLATE_NAMES_MAX]; /* names that are set in the loop that is being read */
 };
 
 static int parse_expression(struct parser *p, struct node **ret);
@@ -35,7 +35,7 @@ static int too_deep(struct parser *p, size_t at)
 	return source_fail(p->source, at, "nested more than %zu deep", p->deepest);
 }
 
-/* Jinja 2.7 loses the brackets around a comparison: (a == b) * c is a == (b * c) there. */
+/* Jinja 2.7 drops the brackets around a comparison: it reads (a == b) * c as a == (b * c). */
 static bool loses_brackets(const struct node *n, const struct node *kid)
 {
 	const bool comparison = kid->kind >= N_EQUAL && kid->kind <= N_NOT_IN;
@@ -55,7 +55,7 @@ static int add_kid(struct parser *p, struct node *n, struct node *kid)
 	return n->height > p->deepest ? too_deep(p, kid->at) : 0;
 }
 
-/* Make kid a child of a new node. */
+/* Makes kid a child of a new node. */
 static int wrap(struct parser *p, enum node_kind kind, size_t at, struct node **kid)
 {
 	struct node *n = node_new(p, kind, at);
@@ -86,7 +86,7 @@ static bool is_name(const struct parser *p, const char *name)
 	return is(p, T_NAME, name);
 }
 
-/* Refuses a token that the grammar does not allow here, or that is missing. */
+/* Fails at a token that the grammar does not allow here, or that is missing. */
 static int refuse(struct parser *p, const char *wanted)
 {
 	const int n = p->now.n < 40 ? (int)p->now.n : 40;
@@ -109,12 +109,12 @@ static int expect_sign(struct parser *p, const char *sign)
 	return refuse(p, wanted);
 }
 
-/* Words that are not names of variables in the grammar. */
+/* Words that the grammar reserves; no variable has such a name. */
 static const char *const words[] = { "and",    "or",    "not",     "in",     "is",
 				     "if",     "else",  "loop",    "self",   "super",
 				     "caller", "salt",  "varargs", "kwargs", "true",
 				     "True",   "false", "none",    "False",  "None" };
-/* The methods that Python's dictionaries have: d.x is that and not the key x. */
+/* The methods of Python's dictionaries. For these names d.x is the method and never the key x. */
 static const char *const dict_methods[] = { "clear",      "copy",      "fromkeys",  "get",
 					    "has_key",    "items",     "iteritems", "iterkeys",
 					    "itervalues", "keys",      "pop",       "popitem",
@@ -153,7 +153,7 @@ static int number_of(struct parser *p, const char *name, size_t *ret)
 	return 0;
 }
 
-/* The name of a variable that is there, into a node that has one; and past it. */
+/* Reads the name of a variable into the node. */
 static int take_variable(struct parser *p, struct node *into)
 {
 	const char *const name = arena_strn(p->a, p->now.p, p->now.n);
@@ -171,7 +171,7 @@ static int enter(struct parser *p)
 	return ++p->depth > p->deepest ? too_deep(p, p->now.at) : 0;
 }
 
-/* An expression that is a part of something. */
+/* Parses an expression that is part of a larger one. */
 static int parse_kid(struct parser *p, struct node *into)
 {
 	struct node *kid;
@@ -180,8 +180,8 @@ static int parse_kid(struct parser *p, struct node *into)
 	return r < 0 ? r : add_kid(p, into, kid);
 }
 
-/* Expressions, or of a dictionary pairs of them, up to the closing sign, which is the next one: a comma between
- * them, one behind the last is fine. */
+/* Parses expressions (for a dictionary, pairs) up to the closing sign, which stays the next token. Commas separate
+ * the expressions, and one comma may follow the last. */
 static int parse_sequence(struct parser *p, const char *end, struct node *into)
 {
 	int r = 0;
@@ -198,7 +198,7 @@ static int parse_sequence(struct parser *p, const char *end, struct node *into)
 	return r < 0 ? r : advance(p);
 }
 
-/* The arguments of a call, from the bracket on. */
+/* Parses the arguments of a call, with both brackets. */
 static int parse_arguments(struct parser *p, struct node *call, size_t least, size_t most)
 {
 	const size_t before = call->n;
@@ -212,7 +212,7 @@ static int parse_arguments(struct parser *p, struct node *call, size_t least, si
 	return r;
 }
 
-/* salt['grains.get'](...) and salt['mine.get'](...). */
+/* Parses salt['grains.get'](...) and salt['mine.get'](...). */
 static int parse_salt(struct parser *p, struct node **ret)
 {
 	struct node *n = node_new(p, N_MINE_GET, p->now.at);
@@ -290,7 +290,7 @@ static int parse_primary(struct parser *p, struct node **ret)
 	return r < 0 ? r : expect_sign(p, ")");
 }
 
-/* Parses the word after a dot: a method that is called, or a key. */
+/* Parses the word after a dot: a method call, or a key. */
 static int parse_dot(struct parser *p, struct node **node)
 {
 	static const struct {
@@ -409,7 +409,7 @@ static int parse_test(struct parser *p, struct node **node)
 		r = wrap(p, N_NOT, at, node);
 	if (r < 0)
 		return r;
-	/* Jinja takes any other name for an argument of the test */
+	/* Jinja reads any other name as an argument of the test */
 	if (p->now.kind == T_NAME && !is_name(p, "and") && !is_name(p, "or"))
 		return refuse(p, "the end of the test");
 	return 0;
@@ -444,8 +444,8 @@ static int parse_unary(struct parser *p, bool filters, struct node **ret)
 	return r;
 }
 
-/* The operators that any number of values are strung by, from the one that binds least. The comparisons and
- * 'not' are between the second and the third. */
+/* Operators that chain any number of values, in order of precedence: the operator that binds least is the first.
+ * Comparisons and 'not' bind between the second and the third. */
 static const struct {
 	enum node_kind kind;
 	enum token_kind token;
@@ -509,7 +509,7 @@ static int parse_not(struct parser *p, struct node **ret)
 	return r;
 }
 
-/* A value, or several with this operator or one that binds more between them. */
+/* Parses one value, or a chain of values by this operator or one that binds more tightly. */
 static int parse_chain(struct parser *p, size_t from, struct node **ret)
 {
 	const size_t at = p->now.at;
@@ -553,7 +553,7 @@ static int parse_expression(struct parser *p, struct node **ret)
 	return r;
 }
 
-/* The end of a statement's tag; what follows is data. */
+/* Ends a statement's tag; data follows. */
 static int expect_end(struct parser *p)
 {
 	return p->now.kind == T_TAG_END ? 0 : refuse(p, "the end of the tag");
@@ -583,7 +583,7 @@ static int parse_do(struct parser *p, struct node **ret)
 	return r < 0 ? r : expect_end(p);
 }
 
-/* The rest of the statement's tag, and the block behind it up to one of the ends, which is the next token then. */
+/* Ends the statement's tag and parses the block behind it, up to one of the end words, which stays the next token. */
 static int parse_body(struct parser *p, struct node *into, size_t at, const char *name,
 		      const char *const *ends)
 {
@@ -625,8 +625,8 @@ static int parse_if(struct parser *p, struct node **ret)
 	return r < 0 ? r : expect_end(p);
 }
 
-/* Jinja 2.7 lets a variable keep its value from one round of a loop to the next, and what it was before comes back
- * after the loop. It gets that wrong for a loop in a loop, which no template has. */
+/* In Jinja 2.7 a variable keeps its value from one round of a loop to the next, and has its old value again after
+ * the loop. For nested loops Jinja gets that wrong, so they are refused; no template has one. */
 static int parse_for(struct parser *p, struct node **ret)
 {
 	static const char *const ends[] = { "endfor", NULL };
@@ -691,7 +691,7 @@ static int parse_print(struct parser *p, struct node **ret)
 	return r < 0 ? r : expect_end(p);
 }
 
-/* Returns whether the statement that begins here ends the block; ends is NULL for the outermost one. */
+/* Returns whether the statement that begins here ends the block. ends is NULL for the outermost block. */
 static bool is_end(const struct parser *p, const char *const *ends)
 {
 	for (; ends && *ends; ends++)
@@ -700,7 +700,7 @@ static bool is_end(const struct parser *p, const char *const *ends)
 	return false;
 }
 
-/* Up to one of the ends, which is the next token then, or to the end of the template. */
+/* Parses up to one of the end words, which stays the next token, or to the end of the template. */
 static int parse_block(struct parser *p, const char *const *ends, struct node **ret)
 {
 	struct node *const block = node_new(p, N_BLOCK, p->lex.at);

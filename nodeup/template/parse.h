@@ -1,6 +1,6 @@
-/* parse.h - a template as nodes
- * Whatever is not in the grammar (README.md) is an error here, whether or not it would be reached.
- * Names are numbered: a node that names a variable has its number. No node is nested deeper than the limit.
+/* parse.h - a template as a tree of nodes
+ * Fails on text outside the grammar (README.md), also where it would never be evaluated. Variables have numbers, and
+ * a node that names a variable holds its number. Nodes are nested no deeper than the limit.
  * Owner: the arena; data and texts borrow the template. Errors: CONFIG with the place.
  * Source: Jinja 2.7.3, jinja2/parser.py and compiler.py.
  * Tests: test_template.c. */
@@ -16,17 +16,17 @@ enum node_kind {
 	N_PRINT, /* kid */
 	N_DO,    /* kid */
 	N_SET,   /* name, kid */
-	N_IF,    /* kids: condition, block, condition, block ... and the block of else */
+	N_IF,    /* kids: condition, block, condition, block ..., and last the block of else */
 	N_FOR,   /* name, kids: list, block; saved */
 	/* expressions */
 	N_CONST,      /* value */
-	N_NAME,       /* name, value: its text */
+	N_NAME,       /* name, value: the name's text */
 	N_LIST,       /* kids */
 	N_DICT,       /* kids: key, value, key, value ... */
-	N_ATTR,       /* kid, value: what follows the dot */
+	N_ATTR,       /* kid, value: the name after the dot */
 	N_ITEM,       /* kids: container, index */
 	N_CALL,       /* method, kids: receiver, arguments */
-	N_GRAINS_GET, /* name: of grains; kids: arguments */
+	N_GRAINS_GET, /* name: the variable grains; kids: arguments */
 	N_MINE_GET,
 	N_FILTER, /* filter, kid */
 	N_NEGATE,
@@ -49,7 +49,7 @@ enum filter { F_INT, F_FLOAT, F_STRING };
 
 struct node {
 	enum node_kind kind;
-	unsigned int height; /* 1 without kids */
+	unsigned int height; /* 1 if it has no kids */
 	size_t at;
 	size_t name;
 	enum method method;
@@ -57,11 +57,11 @@ struct node {
 	struct value value;
 	struct node **kids;
 	size_t n;
-	const size_t *saved; /* of N_FOR: the names that have their value again after the loop */
+	const size_t *saved; /* of N_FOR: variables whose old value comes back after the loop */
 	size_t nsaved;
 };
 
-/* Parse it whole. Returns the block, and the names by their number. */
+/* Parses the whole text. Returns the outermost block, and the variables' names by number. */
 int parse_template(struct arena *a, const struct source *s, size_t depth, struct node **ret_block,
 		   struct strv *ret_names) must_check;
 /* Returns whether Python's dictionaries have a method of this name. */

@@ -29,7 +29,7 @@ int source_fail(const struct source *s, size_t at, const char *fmt, ...)
 	return err_config(s->e, "%s:%zu:%zu: %s", s->file, line, column, message);
 }
 
-/* The code point at p and how many bytes it takes; 0 bytes: it is not UTF-8. */
+/* Decodes the code point at p and its length in bytes; length 0: not UTF-8. */
 static size_t code_point(const unsigned char *p, size_t n, uint32_t *ret)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -54,7 +54,7 @@ static size_t code_point(const unsigned char *p, size_t n, uint32_t *ret)
 	return length;
 }
 
-/* Jinja takes each of these for the end of a line, and nothing else does. */
+/* Jinja ends a line at each of these, and at nothing else. */
 static bool is_strange(uint32_t c)
 {
 	return (c < 0x20 && c != '\n' && c != '\t') || (c >= 0x7f && c < 0xa0) || c == 0x2028 ||

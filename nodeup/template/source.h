@@ -1,4 +1,4 @@
-/* source.h - a template's text, and errors that say where in it
+/* source.h - a template's text, and errors that name a place in it
  * Owner: the caller's text. Errors: CONFIG. Units: a place is an offset in bytes.
  * Tests: test_refusals.c. */
 #pragma once
@@ -12,7 +12,7 @@ struct source {
 	struct err *e;
 };
 
-/* Fill the error with "file:line:column: message" and return -EINVAL. */
+/* Fills the error with "file:line:column: message" and returns -EINVAL. */
 int source_fail(const struct source *s, size_t at, const char *fmt, ...) printf_like(3, 4);
-/* That the text is UTF-8 with newlines, tabs and no other control character. */
+/* Fails unless the text is UTF-8 without control characters other than newline and tab. */
 int source_check(const struct source *s) must_check;

@@ -7,7 +7,7 @@ enum {
 	STEPS = 1000 * 1000,
 	BYTES = 1024 * 1024,
 	DEPTH = 64,
-	MADE = 16, /* bytes of values for one of the result */
+	MADE = 16, /* bytes of values for each byte of the result */
 };
 
 static int render(struct arena *a, const struct template_req *t, const struct source *s,
@@ -38,7 +38,7 @@ static int render(struct arena *a, const struct template_req *t, const struct so
 	r = eval_block(&scope, block);
 	if (r < 0)
 		return r;
-	/* Jinja drops the last newline and Salt puts it back. */
+	/* Jinja drops the last newline; Salt puts it back. */
 	if (s->n < t->n && buf_addc(&out, '\n') < 0)
 		return source_fail(s, s->n, "the result is larger than %zu bytes", bytes);
 	*ret_text = arena_strn(a, buf_str(&out), out.len);

@@ -10,26 +10,27 @@
 
 #include "nodeup/base/tree.h"
 
-/* 0 is the default. Time and memory are bounded by these, whatever the template says. */
+/* 0 means the default. These limits bound time and memory, whatever the template says. */
 struct template_limits {
-	size_t steps; /* of evaluation: a million. A step over long values counts as several. */
-	size_t bytes; /* of the result: 1 MiB. Values that are made on the way may have 16 times as many. */
-	size_t depth; /* of statements, expressions and values in each other: 64, and at most 128 */
+	size_t steps; /* of evaluation; default a million. An operation on a long value counts as several steps. */
+	size_t bytes; /* of the result; default 1 MiB. Values made on the way may have 16 times as many. */
+	size_t depth; /* nesting of statements, expressions and values; default 64, at most 128 */
 };
 
-/* Limits that are not the caller's. */
+/* Limits that the caller cannot change. */
 enum { TEMPLATE_TEXT_MAX = 64 * 1024, TEMPLATE_DEPTH_MAX = 128, TEMPLATE_NAMES_MAX = 512 };
 
 struct template_req {
-	const char *file; /* as messages name it */
+	const char *file; /* the name that messages show */
 	const char *text;
 	size_t n;
-	/* A map: pillar, grains and whatever the state hands to this file. Strings are quoted scalars; a plain
-	 * one is None, a boolean or a decimal number if YAML says so. A name that is not in it is undefined. */
+	/* A map: pillar, grains, and the variables that the state gives to this file. Strings are quoted scalars; a
+	 * plain scalar is None, a boolean or a decimal number as YAML has it. A name that the map lacks is
+	 * undefined. */
 	const struct tree *context;
 	struct template_limits limits;
 };
 
-/* Render into a text of the arena. */
+/* Renders the template into a text of the arena. */
 int template_render(struct arena *a, const struct template_req *t, const char **ret_text,
 		    struct err *e) must_check;

@@ -7,7 +7,7 @@
 #include "nodeup/base/buf.h"
 #include "nodeup/base/print.h"
 
-/* A step is about what a short comparison takes; a longer one is several. */
+/* One step is the work of a short comparison. A longer comparison takes several steps. */
 enum { BYTES_A_STEP = 64, INT_DIGITS = 32 };
 
 int work_spend(struct work *w, size_t at, size_t touched)
@@ -65,8 +65,8 @@ struct value value_int(int64_t i)
 	return (struct value){ .kind = V_INT, .i = i };
 }
 
-/* Python 2 has two ways to write a number, with 12 digits and with as many as it takes. The choice depends
- * on values that Jinja computes beforehand. They agree where this says yes. */
+/* Returns whether both ways of Python 2 to write a number give the same text: with 12 digits, or with as many as it
+ * needs. Which way it takes depends on what Jinja computes at compile time. */
 static bool is_plain_float(double f)
 {
 	const double size = fabs(f);
@@ -91,7 +91,7 @@ int value_float(const struct source *s, size_t at, double f, struct value *ret)
 	return 0;
 }
 
-/* The way to one value of the context, for messages: there is no line of a template to name. */
+/* Names the path to a wrong value of the context: no line of a template can name it. */
 static int given_wrong(struct work *w, const struct tree *t, const char *what)
 {
 	const char *where = tree_where(w->a, &t->pos);
@@ -273,7 +273,7 @@ bool value_is_number(const struct value *v)
 	return value_is_integer(v) || v->kind == V_FLOAT;
 }
 
-/* Wide enough for both: no int64_t and no double is rounded. */
+/* Wide enough for both kinds: no int64_t and no double is rounded. */
 static long double number_of(const struct value *v)
 {
 	return v->kind == V_FLOAT ? (long double)v->f : (long double)value_integer(v);
@@ -284,9 +284,9 @@ static bool text_eq(const struct text *a, const struct text *b)
 	return a->n == b->n && memcmp(a->p, b->p, a->n) == 0;
 }
 
-/* The result of both comparisons: -1, 0 and 1 as of memcmp, or 2 for two that are merely not equal. */
+/* The result of both comparisons: -1, 0 or 1 as memcmp has it; 2 for values that are only unequal. */
 struct comparison {
-	bool ordered; /* >= is asked and not == */
+	bool ordered; /* the question is >=, not == */
 	int result;
 };
 
@@ -306,7 +306,7 @@ static int compare_texts(struct work *w, size_t at, const struct text *a, const 
 	r = work_spend(w, at, least);
 	if (r < 0)
 		return r;
-	/* UTF-8 sorts as its code points do */
+	/* UTF-8 sorts in the order of code points */
 	c->result = memcmp(a->p, b->p, least);
 	if (c->result == 0 && a->n != b->n)
 		c->result = a->n < b->n ? -1 : 1;
@@ -356,7 +356,7 @@ static int compare_dicts(struct work *w, size_t at, const struct dict *a, const 
 	return 0;
 }
 
-/* Python 2 sorts what cannot be compared: None, numbers, then by the names of the types. */
+/* Python 2 orders unlike values too: None first, then numbers, then by the name of the type. */
 static int place_of(const struct value *v)
 {
 	return v->kind == V_NONE    ? 0
@@ -466,7 +466,7 @@ int value_need_ascii(struct work *w, size_t at, const struct value *text)
 	return source_fail(w->source, at, "a text that is not ASCII");
 }
 
-/* Adds a text as a list shows it: in quotes, the kind that it lacks. */
+/* Adds a text as a list shows it: quoted, with the kind of quote that the text does not hold. */
 static int add_quoted(struct work *w, size_t at, const struct value *v, struct buf *b)
 {
 	const struct text *t = &v->text;
@@ -544,7 +544,7 @@ static void add_float(double f, struct buf *b)
 		(void)buf_adds(b, ".0");
 }
 
-/* As it stands in a list; a text by itself is written without quotes. */
+/* Writes a value as a list shows it; only there a text is quoted. */
 static int add_value(struct work *w, size_t at, const struct value *v, size_t depth, struct buf *b)
 {
 	int r;
@@ -625,7 +625,7 @@ int dict_set(struct work *w, size_t at, struct dict *d, const struct text *key,
 		there->value = *v;
 		return 0;
 	}
-	/* the array is paid for as it grows: one more element here and one of its own */
+	/* pays for the array as it grows: once for this element, and once for its copy in a larger array */
 	if (!work_alloc(w, at, sizeof(*d->v)))
 		return -EINVAL;
 	arena_push(w->a, d->v, d->n, (struct pair){ *key, *v });

@@ -13,7 +13,7 @@
 #include "nodeup/template/source.h"
 
 enum value_kind {
-	V_UNSET, /* a name that was given no value; never the value of an expression */
+	V_UNSET, /* a name without a value; no expression has this kind */
 	V_UNDEFINED,
 	V_NONE,
 	V_BOOL,
@@ -27,7 +27,7 @@ enum value_kind {
 struct text {
 	const char *p;
 	size_t n;
-	bool wide; /* Python's unicode and not its str: the same text, but a list shows it with a u */
+	bool wide; /* Python's unicode, not str: the same text, but shown with a u inside a list */
 };
 
 struct list;
@@ -40,7 +40,7 @@ struct value {
 		int64_t i;
 		double f;
 		struct text text;
-		struct text lacks; /* V_UNDEFINED: the name that there is not */
+		struct text lacks; /* V_UNDEFINED: the name that is not defined */
 		const struct list *list;
 		struct dict *dict;
 	};
@@ -59,44 +59,45 @@ struct pair {
 struct dict {
 	struct pair *v;
 	size_t n;
-	bool given; /* by the caller, who wants it unchanged */
+	bool given; /* by the caller: may not be changed */
 };
 
-/* The rest of the limits. */
+/* The limits that are left. */
 struct work {
 	struct arena *a;
 	const struct source *source;
-	size_t steps, bytes; /* bytes: of values that are made */
+	size_t steps, bytes; /* bytes: room for values */
 	size_t depth;
 };
 
-/* Take steps, for something that touches that many bytes or elements. */
+/* Takes steps for an operation that touches that many bytes or elements. */
 int work_spend(struct work *w, size_t at, size_t touched) must_check;
-/* Zeroed room in the arena, or NULL and the error. */
+/* Allocates zeroed memory in the arena. NULL: the limit is reached, and the error is set. */
 void *work_alloc(struct work *w, size_t at, size_t size) must_check;
 
-/* An empty list with room for n; NULL and the error if there is none. */
+/* Makes an empty list with room for n values. NULL: the limit is reached, and the error is set. */
 struct list *list_new(struct work *w, size_t at, size_t n);
-/* A text of n bytes that lives long enough; wide if it is not ASCII. */
+/* Makes a value of n bytes that it borrows; wide if they are not ASCII. */
 struct value value_text(const char *p, size_t n);
 struct value value_bool(bool yes);
 struct value value_int(int64_t i);
-/* A number with a fraction. At most 12 digits, as Python 2 writes it; more is an error. */
+/* Makes a number with a fraction. Fails if Python 2 would write more than 12 digits. */
 int value_float(const struct source *s, size_t at, double f, struct value *ret) must_check;
-/* Takes a value that the caller handed in. `wide`: its texts are unicode, as Salt makes those at the top. */
+/* Makes a value of a tree that the caller gives. wide: texts become unicode, as Salt makes those at the top. */
 int value_of_tree(struct work *w, const struct tree *t, bool wide, struct value *ret) must_check;
 
-/* Returns whether it is a number; without a fraction, as booleans are too; and that number. */
+/* Return whether a value is a number (booleans count), whether it is a number without a fraction, and the value of
+ * such a number. */
 bool value_is_number(const struct value *v);
 bool value_is_integer(const struct value *v);
 int64_t value_integer(const struct value *v);
-/* "a text", "a list": for messages. */
+/* The kind in words for messages: "a text", "a list". */
 const char *value_kind_name(const struct value *v);
-/* An error unless it is defined. */
+/* Fails unless the value is defined. */
 int value_need(struct work *w, size_t at, const struct value *v) must_check;
-/* Returns whether `if` takes it for true. */
+/* Tells whether `if` counts the value as true. */
 int value_truth(struct work *w, size_t at, const struct value *v, bool *ret) must_check;
-/* Python's == and >=, of any two. */
+/* Python's == and >= for values of any kinds. */
 int value_equal(struct work *w, size_t at, const struct value *a, const struct value *b,
 		bool *ret) must_check;
 int value_at_least(struct work *w, size_t at, const struct value *a, const struct value *b,
@@ -104,31 +105,31 @@ int value_at_least(struct work *w, size_t at, const struct value *a, const struc
 /* Python's `b in a`. */
 int value_contains(struct work *w, size_t at, const struct value *a, const struct value *b,
 		   bool *ret) must_check;
-/* The text that a value is written as. */
+/* The text of a value as a template prints it. */
 int value_str(struct work *w, size_t at, const struct value *v, struct value *ret) must_check;
-/* Returns whether it is ASCII: what is told apart by letters is told only of those. */
+/* Fails unless the text is ASCII. Operations on single letters work on ASCII alone. */
 int value_need_ascii(struct work *w, size_t at, const struct value *text) must_check;
 
-/* The pair of a key, or NULL. */
+/* Finds the pair of a key; *ret is NULL if there is none. */
 int dict_find(struct work *w, size_t at, const struct dict *d, const struct text *key,
 	      struct pair **ret) must_check;
-/* Set a key; the one that is there stays with its new value. */
+/* Sets a key. A key that exists keeps its place. */
 int dict_set(struct work *w, size_t at, struct dict *d, const struct text *key,
 	     const struct value *v) must_check;
 
 /* Operators, filters and methods of Python 2.7; every operand is defined. What Python refuses is an error, and so is a number that
  * does not fit. First, texts one after another. */
 int operate_join(struct work *w, size_t at, const struct list *texts, struct value *ret) must_check;
-/* a + b, a * b and -v. */
+/* Compute a + b, a * b and -v. */
 int operate_add(struct work *w, size_t at, const struct value *a, const struct value *b,
 		struct value *ret) must_check;
 int operate_multiply(struct work *w, size_t at, const struct value *a, const struct value *b,
 		     struct value *ret) must_check;
 int operate_negate(struct work *w, size_t at, const struct value *v, struct value *ret) must_check;
-/* The filters int and float: zero of what is not a number. */
+/* The filters int and float. They make zero of a value that is not a number. */
 int operate_int(struct work *w, size_t at, const struct value *v, struct value *ret) must_check;
 int operate_float(struct work *w, size_t at, const struct value *v, struct value *ret) must_check;
-/* A text in small letters, and the list of what is between a separator in it. */
+/* Put a text into small letters, and split a text at a separator. */
 int operate_lower(struct work *w, size_t at, const struct value *text,
 		  struct value *ret) must_check;
 int operate_split(struct work *w, size_t at, const struct text *text, const struct value *by,

@@ -72,7 +72,7 @@ int kops_refuse_unknown(const struct kops_unknowns *unknown, struct err *e)
 	return dialect_refuse_unknown(unknown->opts, &unknown->all, e);
 }
 
-/* What is being checked. */
+/* Describes one check of BootConfig. */
 struct look {
 	struct arena *arena;
 	const struct tree *tree;
@@ -118,7 +118,7 @@ static int check_hash(struct look *l)
 			  where(l, "NodeupConfigHash"), l->boot->nodeup_config_hash);
 }
 
-/* source: kops 1.37 upup/pkg/fi/nodeup/command.go: servers win over ConfigBase */
+/* Checks where NodeupConfig comes from: servers win over ConfigBase. source: kops 1.37 upup/pkg/fi/nodeup/command.go */
 static int check_source(struct look *l)
 {
 	const struct kops_boot *b = l->boot;
@@ -151,7 +151,7 @@ static int check_server_ca(struct look *l)
 			tree_place(l->arena, tree_lookup(l->tree, "ConfigServer"), key), key);
 }
 
-/* A field_unknown_fn, its arg kops_unknowns. */
+/* Notes an unknown key, as a field_unknown_fn with kops_unknowns as its arg. */
 static void note_unknown(void *arg, const struct field_unknown *u)
 {
 	struct kops_unknowns *k = arg;
@@ -163,7 +163,7 @@ static void note_unknown(void *arg, const struct field_unknown *u)
 int kops_boot(struct arena *a, const struct tree *t, const struct dialect_opts *o,
 	      struct kops_boot *ret, struct err *e)
 {
-	/* the last one tells what is missing, which may be what could not be read */
+	/* the last check reports missing keys; a key that could not be read may seem to be missing */
 	static const struct {
 		int (*check)(struct look *);
 		int (*keep)(struct errs *, int, const struct err *);

@@ -2,32 +2,33 @@
 
 #include <limits.h>
 
-/* More than any row has. */
+/* No change has more spans than this. */
 enum { SPANS_MAX = 4 };
 
-/* Versions of kops 1.x, both ends within. Without a bound of Kubernetes the documents' version is of no matter. */
+/* A range of versions of kops 1.x, including both ends. If it has no bounds for Kubernetes, every version of
+ * Kubernetes counts. */
 struct span {
 	int since_minor, since_patch;
 	int until_minor, until_patch;
-	int kubernetes_since, kubernetes_before; /* minors of 1.x; 0: any */
+	int kubernetes_since, kubernetes_before; /* minor versions of 1.x; 0: no bound */
 };
 
-/* From a patch on, within its minor and in all later ones. */
+/* Means a patch, the later ones of its minor, and all later minors. */
 #define SINCE(minor, patch, ...)                            \
 	{                                                   \
 		minor, patch, INT_MAX, INT_MAX, __VA_ARGS__ \
 	}
-/* From a patch on, within its minor alone. */
+/* Means a patch and the later ones of the same minor. */
 #define WITHIN(minor, patch, ...)                         \
 	{                                                 \
 		minor, patch, minor, INT_MAX, __VA_ARGS__ \
 	}
-/* To the last patch of a minor. */
+/* Means every version up to the last patch of a minor. */
 #define UNTIL(minor, ...)                         \
 	{                                         \
 		0, 0, minor, INT_MAX, __VA_ARGS__ \
 	}
-/* From a patch to the last one that does it. */
+/* Means a patch, the last one that makes the change, and all between. */
 #define BETWEEN(minor, patch, last_minor, last_patch, ...)        \
 	{                                                         \
 		minor, patch, last_minor, last_patch, __VA_ARGS__ \
@@ -79,7 +80,7 @@ bool kops_is_same(const struct version *x, const struct version *y)
 {
 	for (size_t i = 0; i < KOPS_CHANGE_COUNT; i++)
 		for (size_t k = 0; k < SPANS_MAX; k++)
-			/* where runc comes from is of no matter to a node that has it */
+			/* a node that has runc already does not depend on where runc came from */
 			if (i != KOPS_CONTAINERD_BUNDLE &&
 			    is_of(&changes[i][k], x) != is_of(&changes[i][k], y))
 				return false;

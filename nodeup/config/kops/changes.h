@@ -1,7 +1,7 @@
-/* changes.h - what the kops of one version writes otherwise than that of another
- * One row for each difference: its name, what kops does, and the spans of versions that do it. A fix that was carried
- * back has a span in each minor. Where the version of Kubernetes counts too, its span says so.
- * Builders and readers ask for a difference by its name; nothing else compares versions of kops.
+/* changes.h - what one version of kops writes differently from another
+ * Each difference has one row: its name, what kops does, and the spans of versions that do so. If a fix was also
+ * made in older minors, each of them has a span. If the version of Kubernetes counts too, the span says so. Builders
+ * and readers ask for a difference by its name; nothing else compares versions of kops.
  * Invariant: pure. Owner: constants. Errors: none. Threads: all.
  * Source: kops 1.29 to 1.37, nodeup/pkg/model, at each tag.
  * Tests: test_kops_changes.c. */
@@ -74,13 +74,13 @@
 
 #define KOPS_CHANGE_ENUM(name, doc, ...) KOPS_##name,
 enum kops_change {
-	KOPS_ALWAYS, /* no difference */
+	KOPS_ALWAYS, /* stands for no difference: always true */
 	KOPS_CHANGES(KOPS_CHANGE_ENUM) KOPS_CHANGE_COUNT,
 };
 
-/* Whether the kops of these documents does that. */
+/* Returns whether the kops of these documents makes the change. */
 bool kops_does(const struct kops_config *c, enum kops_change change);
 /* Whether a kops is of one of these: of its minor, from its patch on, or of a minor behind the last. {0} are all. */
 bool kops_is_since(const struct version *kops, const struct version *since, size_t n);
-/* Whether two of them do the same, with any Kubernetes. */
+/* Returns whether the two versions make the same changes, for every Kubernetes. */
 bool kops_is_same(const struct version *x, const struct version *y);

@@ -15,10 +15,10 @@
 const char kops_title[] = "kops 1.29 to 1.37";
 const struct version kops_oldest = { 1, 24, 0, NULL }, kops_newest = { 1, 37, 0, NULL };
 
-/* kops 1.36 writes it of every node. */
+/* kops 1.36 writes this key for every node. */
 static const char gossip[] = "UsesLegacyGossip";
 
-/* Keys that are of no node of ours, and why. source: kops pkg/apis/nodeup/config.go */
+/* Lists keys that no node on AWS can have, each with a reason. source: kops pkg/apis/nodeup/config.go */
 static const struct {
 	const char *key, *why;
 } refused[] = {
@@ -38,7 +38,8 @@ static const struct {
 	{ gossip, "a key of kops 1.36 or older with gossip, which nodeup does not know" },
 };
 
-/* A field_unknown_fn, its arg kops_unknowns: a key of theirs is told as what it is. */
+/* Notes an unknown key, as a field_unknown_fn with kops_unknowns as its arg. The error of a key listed above gives
+ * its reason. */
 static void note_unknown(void *arg, const struct field_unknown *u)
 {
 	struct kops_unknowns *k = arg;
@@ -120,7 +121,7 @@ static int check_version(struct arena *a, const struct tree *t, struct kops_conf
 	return is_version ? errs_keep_apart(o->errors, r, e) : errs_keep_vital(o->errors, r, e);
 }
 
-/* kops reads `null` as no hook. */
+/* kops reads `null` as no hook */
 static int read_hooks(struct arena *a, const struct tree *list, const char *path,
 		      const struct field_opts *opts, struct kops_hooks *ret, struct err *e)
 {
@@ -162,7 +163,7 @@ static int missing(struct arena *a, const struct tree *t, const char *key, const
 			  tree_where(a, &t->pos), key, role);
 }
 
-/* Each is looked at, where errors are kept. */
+/* Checks every CA certificate, where all errors are kept. */
 static int check_cas(struct arena *a, const struct tree *t, const struct kops_config *c,
 		     const struct dialect_opts *o, struct err *e)
 {
@@ -186,7 +187,7 @@ static int check_cas(struct arena *a, const struct tree *t, const struct kops_co
 	return errs_keep(o->errors, r, e);
 }
 
-/* What kops would end without, in the midst of its work. */
+/* Refuses documents that lack a part without which kops would fail, after half of its work. */
 static int check_parts(struct arena *a, const struct tree *t, const struct kops_boot *boot,
 		       struct kops_config *c, struct err *e)
 {
@@ -200,7 +201,7 @@ static int check_parts(struct arena *a, const struct tree *t, const struct kops_
 		return missing(a, t, "containerdConfig", role, e);
 	if (c->has_kube_proxy && str_is_empty(c->kube_proxy.cpu_request))
 		return missing(a, t, "KubeProxy.cpuRequest", role, e);
-	/* kops renders an empty map for a bastion, which gets no nodeup */
+	/* kops writes an empty map for a bastion, on which nodeup does not run */
 	if (!boot->role->serves_api)
 		return strmap_get(&c->keypair_ids, KOPS_CA) ||
 				       (ids && ids->kind == TREE_MAP && !ids->n)
@@ -217,7 +218,8 @@ static int check_parts(struct arena *a, const struct tree *t, const struct kops_
 	return 0;
 }
 
-/* There is no model without them; but one that is missing now may be what could not be read. */
+/* Keeps the error, if errors are kept. There is no model without the parts, but a part may seem to be missing only
+ * because it could not be read. */
 static int keep_parts(const struct dialect_opts *o, int r, const struct err *e)
 {
 	if (r < 0 && errs_any(o->errors)) {
@@ -227,7 +229,7 @@ static int keep_parts(const struct dialect_opts *o, int r, const struct err *e)
 	return errs_keep_vital(o->errors, r, e);
 }
 
-/* All of them: which machine it is for is not known here. */
+/* Checks the assets of every architecture, because the machine is not known here. */
 static int check_assets(struct arena *a, const struct kops_config *c, const struct dialect_opts *o,
 			struct err *e)
 {
@@ -246,7 +248,7 @@ static int check_assets(struct arena *a, const struct kops_config *c, const stru
 	return r;
 }
 
-/* Those whose pods have addresses of the instance's own interfaces. */
+/* Returns whether pods get addresses of the instance's own network interfaces. */
 static bool has_eni_pods(const struct kops_config *c)
 {
 	const struct kops_networking *n = &c->networking;
@@ -273,7 +275,7 @@ bool kops_has_addresses(const struct kops_config *c)
 #define KCM "ControlPlaneConfig.KubeControllerManager"
 #define SCHEDULER "ControlPlaneConfig.KubeScheduler"
 
-/* Rules of several keys, and the sections that have them. */
+/* Lists rules that compare several keys, with the sections that they apply to. */
 static const struct {
 	const char *places;
 	const struct field_rules *rules;
@@ -288,7 +290,7 @@ static const struct {
 	{ "containerdConfig", &rules_containerd },
 };
 
-/* Returns the same with rows of its own. */
+/* Returns a copy whose rows can be changed. */
 static const struct schema *copy_of(struct arena *a, const struct schema *s,
 				    struct field **ret_rows)
 {
@@ -314,7 +316,7 @@ static const struct schema *kubelet_schema_of(struct arena *a, const struct kops
 	return s;
 }
 
-/* Returns the rows of all keys, of which those of kubelet are what they are to that kops. */
+/* Returns the rows of all keys, with kubelet's as that kops writes them. */
 static const struct schema *schema_of(struct arena *a, const struct kops_config *c)
 {
 	struct field *rows;
@@ -324,7 +326,7 @@ static const struct schema *schema_of(struct arena *a, const struct kops_config 
 	return s;
 }
 
-/* What the programs of that version refuse. */
+/* Refuses values that the programs of that version would refuse. */
 static int check_values(struct arena *a, const struct tree *t, const struct kops_boot *boot,
 			const struct kops_config *c, const struct dialect_opts *o, struct err *e)
 {

@@ -6,9 +6,10 @@
 #include "nodeup/config/accepts_common.h"
 #include "nodeup/config/kops/changes.h"
 
-/* Its place, /opt/kops/conf/kube_env.yaml, is that of kops 1.8 too, whose row names it. */
+/* No place belongs to this dialect alone: kops 1.8 also writes /opt/kops/conf/kube_env.yaml, and its row names that
+ * path. */
 static const char *const places[] = { NULL };
-/* ClusterName, ConfigBase and InstanceGroupName are keys of kops 1.8 too. */
+/* Lists keys that only today's kops writes; kops 1.8 also has ClusterName, ConfigBase and InstanceGroupName. */
 static const char *const signs[] = { "NodeupConfigHash",
 				     "InstanceGroupRole",
 				     "CloudProvider",
@@ -42,7 +43,7 @@ static int read_conf(struct arena *a, const struct tree *conf, const struct dial
 							 boot->config_server.tls_server_name,
 						 .ca = boot->config_server.ca_certificates };
 	}
-	/* kops gives such nodes no keys */
+	/* kops gives such nodes no keysets */
 	if (join && boot->role->serves_api && !o->checks_alone)
 		return err_config(e,
 				  "%s: ConfigServer has servers, and an InstanceGroupRole %s takes "
@@ -68,7 +69,8 @@ static int read_conf(struct arena *a, const struct tree *conf, const struct dial
 	return 0;
 }
 
-/* NodeupConfig beside the document of --conf stands for what the state store or kops-controller would say. */
+/* Makes the node. A NodeupConfig next to the document of --conf replaces the one of the state store or
+ * kops-controller. */
 static int make_node(struct arena *a, const struct documents *d, const struct facts *f,
 		     const struct dialect_opts *o, struct node *ret, struct err *e)
 {

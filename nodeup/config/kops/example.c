@@ -1,7 +1,7 @@
 /* Tests: test_validate.py. */
 #include "nodeup/config/kops/kops.h"
 
-/* A small cluster of Kubernetes 1.36.2, as kops renders it. The CA is nobody's: a cluster has its own, one for each name. */
+/* Shows a small cluster of Kubernetes 1.36.2, as kops writes it. The CA is made up: each cluster has its own. */
 
 #define CLUSTER "example.com"
 #define CA                                                                       \

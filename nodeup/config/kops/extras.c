@@ -6,16 +6,16 @@
 #include "nodeup/config/extras.h"
 #include "nodeup/config/volume_item.h"
 
-/* What users add to a node. source: kops 1.37 nodeup/pkg/model/{hooks,file_assets,volumes}.go */
+/* Reads what users add to a node. source: kops 1.37 nodeup/pkg/model/{hooks,file_assets,volumes}.go */
 
 enum { FILE_MODE = 0440, MODE_MAX = 07777, VOLUMES_MAX = 100 };
 
-/* How long a disk may take to appear: it was attached when the instance was made. */
+/* How long a disk may take to appear; it was attached when the instance was created. */
 #define DEVICE_TIMEOUT_NS (60 * DUR_SEC)
 
 static const char files_dir[] = "/srv/kubernetes/assets";
 
-/* Item i of the list at that key, as it stands in the document. */
+/* Returns item i of the list at that key, as the document has it. */
 static const struct tree *item_of(const struct kops_config *c, const char *key, size_t i)
 {
 	const struct tree *list = tree_lookup(c->tree, key);
@@ -28,7 +28,7 @@ static int check_hook(const struct extras_item *it, const struct kops_hook *h, c
 {
 	int r = extras_check_units(it, h->name, &h->requires, &h->before, e);
 
-	/* of a unit that is turned off nothing but its name counts */
+	/* if a unit is turned off, only its name counts */
 	if (r < 0 || (h->enabled.set && !h->enabled.v))
 		return r;
 	if (h->has_exec_container && !*image)
@@ -141,7 +141,7 @@ static int add_files(struct arena *a, const struct kops_config *c, const struct 
 	return r;
 }
 
-/* kops' validation knows no other, and its mistake for btrfs is the only spelling of it that it takes. */
+/* Returns the file system that the name means. kops accepts no other names, and btrfs only in its own misspelling. */
 static const char *file_system(const char *name)
 {
 	static const struct {

@@ -20,18 +20,18 @@ struct kops_config_server {
 	KOPS_CONFIG_SERVER(FIELD_MEMBER)
 };
 
-/* BootConfig. A key that is not there is NULL. */
+/* Holds BootConfig. An absent key is NULL. */
 struct kops_boot {
 	KOPS_BOOT(FIELD_MEMBER)
-	struct settings_doc settings; /* ours */
-	const struct kops_role *role; /* of instance_group_role */
+	struct settings_doc settings; /* nodeup's own settings */
+	const struct kops_role *role; /* the row of instance_group_role */
 };
 
 struct kops_static_manifest {
 	KOPS_STATIC_MANIFEST(FIELD_MEMBER)
 };
 
-/* Name and file of a package by architecture, instead of the usual ones. */
+/* Holds the name and the file of a package for each architecture, which replace the usual ones. */
 struct kops_packages {
 	KOPS_PACKAGES(FIELD_MEMBER)
 };
@@ -50,7 +50,7 @@ struct kops_containerd {
 	KOPS_CONTAINERD(FIELD_MEMBER)
 };
 
-/* What kops tells a node of its network; what else the cluster's spec says it keeps. */
+/* Holds what a node must know of its network; the rest of the cluster's spec stays with kops. */
 struct kops_networking {
 	KOPS_CALICO(FIELD_MEMBER)
 	KOPS_CILIUM(FIELD_MEMBER)
@@ -82,7 +82,7 @@ struct kops_oidc {
 	KOPS_OIDC(FIELD_MEMBER)
 };
 
-/* On a control plane, and on an API server alone. */
+/* Holds what a node with an API server gets. */
 struct kops_apiserver_config {
 	KOPS_AUTHENTICATION(FIELD_MEMBER)
 	KOPS_LOAD_BALANCER(FIELD_MEMBER)
@@ -90,63 +90,65 @@ struct kops_apiserver_config {
 	KOPS_APISERVER_CONFIG(FIELD_MEMBER)
 };
 
-/* NodeupConfig, `Config` of kops. A key that is not there is NULL, 0 or an unset has_... */
+/* Holds NodeupConfig, which kops calls `Config`. An absent key is NULL, 0 or an unset has_... */
 struct kops_config {
 	KOPS_CONFIG_STORE(FIELD_MEMBER)
 	KOPS_CONTROL_PLANE(FIELD_MEMBER)
 	KOPS_DISCOVERY(FIELD_MEMBER)
 	KOPS_CONFIG(FIELD_MEMBER)
-	const struct tree *tree; /* as it stands, for places in messages */
-	struct version kops;     /* that rendered it; see changes.h */
+	const struct tree *tree; /* the document itself, for places in messages */
+	struct version kops;     /* the version that wrote it; see changes.h */
 	struct version kubernetes;
-	struct kops_hooks hooks_of_group, hooks_of_cluster; /* hooks_tree, read */
+	struct kops_hooks hooks_of_group, hooks_of_cluster; /* parsed from hooks_tree */
 };
 
-/* Their keys. */
+/* List the keys of the documents. */
 extern const struct schema kops_boot_schema, kops_config_server_schema, kops_config_schema,
 	kops_hook_schema, kops_file_asset_schema, kops_volume_mount_schema, kops_containerd_schema;
-/* Flags of the API server. */
+/* Lists the OIDC flags of the API server. */
 extern const struct schema kops_oidc_schema;
 
-/* Which kops writes these documents, and of which Kubernetes. */
+/* Say which kops writes these documents, and for which Kubernetes. */
 extern const char kops_title[];
 extern const struct version kops_oldest, kops_newest;
-/* Read BootConfig and check it by itself. An unknown key is an error. */
+/* Reads BootConfig and checks it alone. An unknown key is an error. */
 int kops_boot(struct arena *a, const struct tree *t, const struct dialect_opts *o,
 	      struct kops_boot *ret, struct err *e) must_check;
-/* Returns the line of BootConfig that means these bytes of NodeupConfig. */
+/* Returns the line of BootConfig that holds the hash of these bytes of NodeupConfig. */
 const char *kops_config_hash_line(struct arena *a, const char *text, size_t n);
-/* Whether these are the bytes of NodeupConfig that BootConfig means; `from` is their place. ESTALE: they are not. */
+/* Checks that BootConfig has the hash of these bytes of NodeupConfig; `from` is their place. ESTALE: it has another
+ * hash. */
 int kops_config_check_hash(struct arena *a, const struct kops_boot *boot, const char *from,
 			   const char *text, size_t n, struct err *e) must_check;
-/* Read NodeupConfig of that kops and check it. An unknown key is an error, and so is one of
- * another cloud or of an older kops. */
+/* Reads NodeupConfig of that kops and checks it. An unknown key is an error, and so is a key of another cloud or of
+ * an older kops. */
 int kops_config(struct arena *a, const struct tree *t, const struct kops_boot *boot,
 		const struct vintage *vintage, const struct dialect_opts *o,
 		struct kops_config *ret, struct err *e) must_check;
-/* Whether how many pods there may be follows from the addresses of the instance. */
+/* Returns whether the addresses of the instance limit how many pods may run. */
 bool kops_wants_max_pods(const struct kops_config *c);
-/* Whether containers may use the instance's GPUs, if its type has any of NVIDIA. */
+/* Returns whether containers may use NVIDIA GPUs, if the instance's type has any. */
 bool kops_wants_gpus(const struct kops_config *c);
-/* Whether the network plugin gives the host several addresses. */
+/* Returns whether the network plugin gives the host several addresses. */
 bool kops_has_addresses(const struct kops_config *c);
-/* Take BootConfig out of kops' user data; in the clear its lines keep their numbers. -ENOENT: this is not
- * user data of today's kops. */
+/* Takes BootConfig out of kops' user data; where it is not compressed, its lines keep their numbers. -ENOENT: this
+ * is not user data of today's kops. */
 int kops_script(struct arena *a, const char *file, const char *text, const char **ret,
 		struct err *e) must_check;
-/* A worker and a control plane to begin with. */
+/* Shows a worker and a control plane, for a start. */
 extern const struct dialect_example kops_examples[];
-/* Its row of dialects[]. */
+/* The row of dialects[]. */
 extern const struct dialect kops_dialect;
 
-/* What an instance group can be: all that follows from the name alone. */
+/* Describes a role of instance groups: everything that follows from the role's name alone. */
 struct kops_role {
-	const char *name;   /* as documents have it */
-	const char *title;  /* as people call such a node */
-	const char *folder; /* below igconfig of the state store; NULL: it is asked for elsewhere */
+	const char *name;  /* in documents */
+	const char *title; /* in messages to people */
+	/* below igconfig in the state store; NULL: NodeupConfig lies elsewhere */
+	const char *folder;
 	bool serves_api, is_control_plane;
 };
-/* The row of a role by its name; that of a worker for any other name, which is an error of the document. */
+/* Returns the row of a role. Any other name is an error of the document, and gets the row of a worker. */
 const struct kops_role *kops_role(const char *role);
 
 /* Keys of a document that are not known, but for those that are to be left alone. One is an error, as the node would be silently
@@ -154,17 +156,18 @@ const struct kops_role *kops_role(const char *role);
 struct kops_unknowns {
 	struct field_unknowns all;
 	const struct dialect_opts *opts;
-	const struct tree *accept; /* of BootConfig; NULL: none */
+	const struct tree *accept; /* acceptKeys of BootConfig; NULL: none */
 };
-/* Whether this one is to be left alone: then it is told as that. */
+/* Returns whether the key may pass; if so, warns of it. */
 bool kops_accept(struct kops_unknowns *k, const struct field_unknown *u);
-/* Make an error of each unknown key. */
+/* Makes an error of each unknown key. */
 int kops_refuse_unknown(const struct kops_unknowns *unknown, struct err *e) must_check;
 
-/* The assets of an architecture, "HASH@url,mirror", each one that asset_parse() takes; all that are wrong are errors. */
+/* Reads the assets of an architecture, "HASH@url,mirror", so that asset_parse() takes each of them. Each wrong asset
+ * is an error. */
 int kops_assets(struct arena *a, const struct kops_config *c, const char *arch,
 		const struct dialect_opts *o, struct node_texts *ret, struct err *e) must_check;
-/* The images of an architecture. That there are none at all is fine. */
+/* Reads the images of an architecture; there may be none. */
 int kops_images(struct arena *a, const struct kops_config *c, const char *arch,
 		const struct dialect_opts *o, struct node_images *ret, struct err *e) must_check;
 /* The key of that id of a keyset.yaml, its certificate and its private key as PEM. KeypairIDs pins it; the primary one of the keyset

@@ -162,6 +162,6 @@
 	X(int64_t, target_ram_mb, "targetRamMB", FLAG("target-ram-mb"), .flag_empty = "0", .until = 23) \
 	X(int64_t, delete_collection_workers, "deleteCollectionWorkers", \
 	  FLAG("delete-collection-workers"), .flag_empty = "0") \
-	/* a list of what Kubernetes calls EnvVar, as it stands */ \
+	/* a list of Kubernetes' EnvVar, as the document has it */ \
 	X(const struct tree *, env, "env", .shape = TREE_SEQ, .secret = true, .doc = "environment of the pod")
 /* clang-format on */

@@ -1,7 +1,8 @@
-/* list_config.h - the keys of NodeupConfig and BootConfig; see kops.h for the structs, fields.c and boot.c for the tables
- * Keys of a section that has no struct of its own are members of the struct around it. A row may name a format or a schema
- * that is a static of fields.c or boot.c, where the rows of that list are made.
- * Owner: constants. Errors: none. Threads: all.
+/* list_config.h - the keys of NodeupConfig and BootConfig
+ * kops.h has the structs; fields.c and boot.c make the tables. A key of a section without its own struct is a member
+ * of the struct around it. A row may use a format or a schema that is static in fields.c or boot.c.
+ * Owner: constants.
+ * Errors: none. Threads: all.
  * Source: kops 1.37 pkg/apis/nodeup/config.go, pkg/apis/kops. */
 #pragma once
 
@@ -93,7 +94,7 @@
 
 #define KOPS_AUTHENTICATION(X) \
 	X##_INSIDE(&auth_nothing_schema, "kopeio", .doc = "not used") \
-	/* its values are in the state store */ \
+	/* the state store has its values */ \
 	X##_INSIDE_IF(auth_aws, &auth_nothing_schema, "aws", .doc = "aws-iam-authenticator") \
 	X##_IF(struct kops_oidc, oidc, has_oidc, &kops_oidc_schema, "oidc", .doc = "OpenID Connect")
 

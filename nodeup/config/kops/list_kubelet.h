@@ -1,8 +1,8 @@
 /* list_kubelet.h - the keys of kubelet; see specs.h
- * To kops 1.35 most of them are flags (IN_FLAGS), from 1.36 on they are in kubelet.conf (IN_FILE): what a row is then say
- * MOVED (a flag, its place in the file), LEFT (its place, a flag), GONE (a flag, nothing) and CAME (nothing, what stands there).
- * Owner: constants. Errors: none. Threads: all.
- * Source: kops 1.35 and 1.37 pkg/apis/kops/componentconfig.go. */
+ * kops up to 1.35 writes most of them as flags (IN_FLAGS), later versions write them in kubelet.conf (IN_FILE). A
+ * row that changed says how: MOVED (a flag, then a place in the file), LEFT (a place, then a flag), GONE (a flag,
+ * then nothing), CAME (nothing, then a place).
+ * Owner: constants. Errors: none. Threads: all. Source: kops 1.35 and 1.37 pkg/apis/kops/componentconfig.go. */
 #pragma once
 
 /* clang-format off */

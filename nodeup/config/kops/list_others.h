@@ -4,7 +4,7 @@
 #pragma once
 
 /* clang-format off */
-/* Of every static pod of kops' own. */
+/* Lists the settings of every static pod that kops writes itself. */
 #define KOPS_POD_RESOURCES(X) \
 	X(const char *, cpu_request, "cpuRequest", \
 	  .doc = "CPU request of the pod", .format = &format_quantity) \

@@ -10,7 +10,7 @@ char *kops_name_inside(struct arena *a, const char *service, const char *cluster
 	return arena_printf(a, "%s.internal.%s", service, cluster);
 }
 
-/* What EC2 calls an instance by itself: "i-0abc.eu-west-1.compute.internal". */
+/* Returns the name that EC2 forms of the instance's id: "i-0abc.eu-west-1.compute.internal". */
 static const char *name_in_region(struct arena *a, const char *host, const char *region)
 {
 	return str_eq(region, "us-east-1")
@@ -18,8 +18,8 @@ static const char *name_in_region(struct arena *a, const char *host, const char 
 		       : arena_printf(a, "%s.%s.compute.internal", host, region);
 }
 
-/* And by its address: "ip-10-0-0-7.eu-west-1.compute.internal".
- * source: kops 1.37 pkg/bootstrap/awsbootstrap PrivateDNSName */
+/* Returns the name that EC2 forms of the address: "ip-10-0-0-7.eu-west-1.compute.internal". source: kops 1.37
+ * pkg/bootstrap/awsbootstrap PrivateDNSName */
 static const char *name_of_address(struct arena *a, const char *ipv4, const char *region)
 {
 	char *host = arena_printf(a, "ip-%s", ipv4);
@@ -30,7 +30,8 @@ static const char *name_of_address(struct arena *a, const char *ipv4, const char
 	return name_in_region(a, host, region);
 }
 
-/* Documents can be looked at on any machine: then facts are not there, and what they give is empty. */
+/* Finds the node's name. Documents may be checked on any machine: then there are no facts, and values that come from
+ * facts stay empty. */
 static int find_name(struct arena *a, const struct kops_config *c, const struct facts *f,
 		     bool no_host, const char **ret, struct err *e)
 {
@@ -89,9 +90,8 @@ static int fill_names(struct kops_config *c, const char *name, const struct fact
 	return 0;
 }
 
-/* Facts that are not there give nothing.
- * source: kops 1.37 nodeup/pkg/model/kubelet.go kubeletNames; of names_of_ec2, upup/pkg/fi/cloudup/awsup
- * GetInstanceCertificateNames */
+/* Finds all names and addresses of the node; without facts there are none. source: kops 1.37
+ * nodeup/pkg/model/kubelet.go kubeletNames; of names_of_ec2, upup/pkg/fi/cloudup/awsup GetInstanceCertificateNames */
 static void find_names(struct arena *a, const struct facts *f, struct kops_node *own)
 {
 	const char *const all[] = { own->name,     f->instance_id, f->local_hostname,
@@ -147,7 +147,8 @@ static int find_service_ip(struct arena *a, const char *range, const char **ret,
 	return 0;
 }
 
-/* Of what it can have follow how many pods there may be, and whether they may use GPUs. */
+/* Returns the instance type to ask EC2 about. NULL: neither the number of pods nor the use of GPUs depends on EC2,
+ * or the facts tell them. */
 static const char *asked_type(const struct kops_config *c, const struct facts *f)
 {
 	if ((!kops_wants_max_pods(c) || (f->enis.set && f->ips_per_eni.set)) &&
@@ -156,7 +157,7 @@ static const char *asked_type(const struct kops_config *c, const struct facts *f
 	return f->instance_type ? f->instance_type : c->default_machine_type;
 }
 
-/* What the API server refuses of files that the documents bring. */
+/* Refuses files of the documents that the API server would refuse. */
 static int check_files(struct arena *a, const struct kops_node *own, const struct node *n,
 		       const struct dialect_opts *o, struct err *e)
 {
@@ -167,7 +168,7 @@ static int check_files(struct arena *a, const struct kops_node *own, const struc
 			    .minor = n->kubernetes.minor,
 			    .accept = own->boot->settings.accept };
 
-	/* a secret stands in its place */
+	/* the secret replaces the file */
 	if (!str_is_empty(c->encryption_config_secret_hash))
 		s.encryption_provider_config = NULL;
 	if (own->boot->role->serves_api)
@@ -213,7 +214,7 @@ int kops_node(struct arena *a, const struct kops_boot *boot, struct kops_config 
 	find_names(a, f, own);
 	if (r == 0 && boot->role->serves_api)
 		r = find_service_ip(a, range, &own->service_ip, e);
-	/* they may be what could not be read */
+	/* a missing part may be one that could not be read */
 	if (errs_any(o->errors) &&
 	    ((r < 0 && str_is_empty(range)) || !strmap_get(&config->cas, KOPS_CA))) {
 		o->errors->is_vital = true;

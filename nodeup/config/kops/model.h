@@ -13,52 +13,55 @@
 struct kops_node {
 	const struct kops_boot *boot;
 	const struct kops_config *config;
-	const char *arch; /* of its assets and images; amd64 where it is not known */
-	const char *name; /* of its Node object: the instance id, or what EC2 calls its address */
-	const char *api_server;   /* for its programs: "https://api.internal.example.com" */
-	struct strv names;        /* names and addresses of kubelet's server */
-	struct strv names_of_ec2; /* and what EC2 itself calls it, whatever its network does */
-	const char *address;      /* its first one; NULL: not known */
-	const struct kops_node *otherwise; /* the node by its other name; NULL: it has no other */
-	const char *service_ip;            /* the API server's, the first of services; or NULL */
+	const char *arch; /* of its assets and images; amd64 if it is not known */
+	const char *name; /* of its Node object: the instance's id, or EC2's name for its address */
+	/* the URL that its programs use: "https://api.internal.example.com" */
+	const char *api_server;
+	struct strv names;        /* names and addresses on the certificate of kubelet's server */
+	struct strv names_of_ec2; /* EC2's own names and addresses, whatever the network does */
+	const char *address;      /* the first address; NULL: not known */
+	/* the same node under its other name; NULL: it has only one */
+	const struct kops_node *otherwise;
+	const char *service_ip; /* the API server's address, the first of the services; or NULL */
 };
 
-/* A node of which there is no NodeupConfig: it may be called by its instance's id or by its address. */
+/* Returns a node without NodeupConfig. Its name may be the instance's id or EC2's name for its address. */
 struct kops_node *kops_unknown_node(struct arena *a, const struct kops_boot *boot,
 				    const struct facts *f);
-/* What a service of the cluster's own is called inside it: "api.internal.minimal.example.com". */
+/* Returns the name of one of the cluster's own services: "api.internal.minimal.example.com". */
 char *kops_name_inside(struct arena *a, const char *service, const char *cluster);
-/* Make the parts of the common model that users add: hooks, files and volumes. */
+/* Fills the parts of the common model that users add: hooks, files and volumes. */
 int kops_extras(struct arena *a, const struct kops_config *c, const struct facts *f,
 		const struct dialect_opts *o, struct node *ret, struct err *e) must_check;
-/* The state store's URL of what is below ConfigBase. */
+/* Returns the URL in the state store of a path below ConfigBase. */
 const char *kops_in_base(struct arena *a, const struct kops_boot *boot, const char *path);
-/* The keysets, secrets and manifests that the node takes from the state store, and the certificates that it is given or
- * issues itself. */
+/* Returns which keysets, secrets and manifests the node takes from the state store, and which certificates it is
+ * given or issues itself. */
 struct node_wants kops_wants(struct arena *a, const struct documents *d, const struct node *n);
-/* Make the model, and the parts of the common one that common builders read. config is changed: what stands for "@aws" in it. */
+/* Makes the model, and the parts of the common model that common builders read. Changes config: replaces "@aws" in
+ * it. */
 int kops_node(struct arena *a, const struct kops_boot *boot, struct kops_config *config,
 	      const struct facts *f, const struct dialect_opts *o, struct node *ret,
 	      struct err *e) must_check;
 
-/* When a node has something: each condition must hold. */
+/* The conditions of a row: the node has the thing if all of them hold. */
 enum kops_condition {
 	KOPS_ANY_NODE = 0,
 	KOPS_API = 1 << 0,           /* an API server runs here */
-	KOPS_CONTROL_PLANE = 1 << 1, /* and the controllers */
+	KOPS_CONTROL_PLANE = 1 << 1, /* the controllers run here as well */
 	KOPS_KUBE_PROXY = 1 << 2,
 	KOPS_KUBE_ROUTER = 1 << 3,
 	KOPS_CILIUM_ETCD = 1 << 4,
 	KOPS_HEALTHCHECK = 1 << 5,
-	KOPS_AWS_LOGIN = 1 << 6, /* users are known by aws-iam-authenticator */
-	KOPS_KCM_TLS = 1 << 7,   /* the documents name no certificate of their own */
+	KOPS_AWS_LOGIN = 1 << 6, /* aws-iam-authenticator identifies users */
+	KOPS_KCM_TLS = 1 << 7,   /* the documents name no certificate for the controller manager */
 	KOPS_SCHEDULER_TLS = 1 << 8,
-	KOPS_SIGNS_TOKENS = 1 << 9,    /* with the key of the cluster */
+	KOPS_SIGNS_TOKENS = 1 << 9,    /* the API server signs tokens with the cluster's key */
 	KOPS_CHANNELS_POD = 1 << 10,   /* a pod applies addons */
-	KOPS_PROTOKUBE_UNIT = 1 << 11, /* protokube does */
+	KOPS_PROTOKUBE_UNIT = 1 << 11, /* protokube applies addons */
 };
 
-/* Those that hold for the node. */
+/* Returns the conditions that hold for the node. */
 unsigned int kops_conditions(const struct kops_node *n);
 
 /* One row a certificate: who signs it, for whom, under which names, and where the node has it.
@@ -66,23 +69,24 @@ unsigned int kops_conditions(const struct kops_node *n);
  * of them itself. */
 struct kops_certificate {
 	const char *name, *signer;
-	/* subject NULL: the node's name, behind "system:node:" if it is a client's */
+	/* subject NULL: the node's name; a client's has "system:node:" before it */
 	const char *subject, *organization;
-	struct strv (*names)(struct arena *a,
-			     const struct kops_node *n); /* NULL: it is a client's */
+	struct strv (*names)(
+		struct arena *a,
+		const struct kops_node *n); /* NULL: it is for a client, which needs no names */
 	unsigned int conditions;
-	/* where it is: a kubeconfig, or two files */
+	/* where it is written: in a kubeconfig, or in two files */
 	const char *login, *cert_at, *key_at;
-	const char *user; /* whose these are; NULL: root */
+	const char *user; /* the owner of the files; NULL: root */
 	const char *pod;  /* the static pod that reads it only when it starts; NULL: none */
-	bool pod_stays;   /* its manifest is not made here */
+	bool pod_stays;   /* the pod's manifest is not written here */
 };
 
-/* The node's, in the order of their names; NULL: no more of them. `at` begins with 0. */
+/* Returns the node's next certificate, in the order of names; NULL: there are no more. `at` begins with 0. */
 const struct kops_certificate *kops_certificate(const struct kops_node *n, size_t *at);
 /* The place of the manifest of the API server's healthcheck below ConfigBase; NULL: the documents name none. */
 const char *kops_healthcheck(const struct kops_config *c);
-/* The CA of the clients of an etcd cluster. */
+/* Returns the CA that signs the clients of an etcd cluster. */
 const char *kops_etcd_clients_ca(struct arena *a, const struct kops_config *c, const char *cluster);
-/* The users of the state store that have a token, sorted; NULL ends them. */
+/* Lists the users with a token in the state store, sorted; ends with NULL. */
 extern const char *const kops_tokens[];

@@ -17,7 +17,7 @@ static int no_list(struct arena *a, const struct tree *all, const char *key, con
 	return errs_keep(o->errors, r, e);
 }
 
-/* kops' digests are sha256; its other schemes, gs and azureblob, are of other clouds. */
+/* Checks an asset: kops has only sha256 digests, and its schemes gs and azureblob belong to other clouds. */
 static int check_asset(struct arena *a, const char *text, const struct tree_pos *pos,
 		       const struct dialect_opts *o, const char **ret_name, struct err *e)
 {
@@ -40,7 +40,7 @@ int kops_assets(struct arena *a, const struct kops_config *c, const char *arch,
 	const struct tree *list = c->assets ? tree_get(c->assets, arch) : NULL;
 	int r = 0;
 
-	/* unless they could not be read */
+	/* no error if the assets could not be read */
 	if (!c->assets && errs_any(o->errors))
 		return 0;
 	if (!c->assets)
@@ -68,7 +68,7 @@ int kops_assets(struct arena *a, const struct kops_config *c, const char *arch,
 /* clang-format off */
 #define IMAGE(X) \
 	X(const char *, name, "name", .doc = "its name in the runtime; kops leaves it out") \
-	/* first choice first */ \
+	/* their order is the order in which they are tried */ \
 	X(struct strv, sources, "sources", .required = true, .secret = true, .doc = "URLs of the archive") \
 	X(const char *, hash, "hash", .required = true, .doc = "sha256 of the archive")
 /* clang-format on */
@@ -116,7 +116,7 @@ int kops_images(struct arena *a, const struct kops_config *c, const char *arch,
 
 		r = read_image(a, list->items[i].value, arena_printf(a, "images.%s[%zu]", arch, i),
 			       o, &image, e);
-		/* nothing of one that is wrong, where errors are kept */
+		/* where errors are kept, a wrong image is left out */
 		if (image.hash)
 			arena_push(a, ret->v, ret->n, image);
 	}
@@ -160,7 +160,7 @@ static const struct key *find_key(const struct keyset *set, const char *id)
 	return NULL;
 }
 
-/* An empty one is none. */
+/* Returns the decoded text; NULL: it is empty or absent. */
 static const char *text_of(struct arena *a, const char *base64)
 {
 	return str_is_empty(base64) ? NULL : enc_text(a, base64);
@@ -175,7 +175,7 @@ static int check_pair(const struct node_keypair *pair, struct err *e)
 	return pem_check_key(pair->key, pair->cert, e);
 }
 
-/* Where the key stands in its keyset. */
+/* Returns the place of the key in its keyset, for messages. */
 static const char *place_of(struct arena *a, const struct tree *t, const struct keyset *set,
 			    const struct key *key)
 {

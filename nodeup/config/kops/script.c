@@ -6,8 +6,8 @@
 
 enum { DOCUMENT_MAX = 1 << 20 };
 
-/* source: kops 1.37 pkg/model/resources/nodeup.go: in the clear, and where the instance group wants
- * its user data compressed */
+/* Say where the document begins in the script: as it is, or compressed if the instance group says so. source: kops
+ * 1.37 pkg/model/resources/nodeup.go */
 static const char *const marks[] = { "__EOF_KUBE_ENV", NULL };
 static const char packed_end[] = "\" | base64 -d | gzip -d > conf/kube_env.yaml";
 
@@ -20,7 +20,7 @@ static const char *line_of(struct arena *a, const char *file, const char *text, 
 	return tree_where(a, &pos);
 }
 
-/* The lines of what was packed count from 1: the script has only one line of it. */
+/* Unpacks a compressed document. Its lines count from 1, as the script has it all in one line. */
 static int unpack(struct arena *a, const char *file, const char *text, const char *end,
 		  const char **ret, struct err *e)
 {

@@ -1,9 +1,10 @@
 /* specs.h - what NodeupConfig says about each program of a node
- * One list a spec: C type, member, document key, and the flag (FLAG) or the place in the program's own
- * configuration (CONF) that it becomes; fields.c makes the rows of the same lists, which are in list_*.h. Keys that are misspelt
- * are so in kops. `const char *` is Go's string and *string (NULL: absent), struct opt_* its pointers.
+ * Each spec has one list: C type, member, document key, and the flag (FLAG) or the place in the program's own
+ * configuration (CONF) that the key becomes. The lists are in list_*.h; fields.c makes rows of the same lists. Keys
+ * that are misspelt here are misspelt in kops. `const char *` is Go's string and *string (NULL: absent), struct
+ * opt_* its pointers. Values that no document has are left out: kops fills oidc-* of the API server from
+ * APIServerConfig.Authentication.
  * Bodies: fields.c.
- * What no document has is not here: kops fills oidc-* of the API server from APIServerConfig.Authentication.
  * Owner: the arena they were read into. Errors: none; data only. Threads: all.
  * Source: kops 1.37 pkg/apis/kops/componentconfig.go, nodeup/pkg/model/kubelet.go kubeletConfiguration.
  * Tests: test_kops_config.c. */
@@ -34,12 +35,12 @@ struct kops_scheduler {
 	KOPS_SCHEDULER(FIELD_MEMBER)
 };
 
-/* Their rows: field_parse reads them, field_flags makes the command line, `config` of a row is the place in the
- * program's own configuration. */
+/* List the keys of each program. field_parse reads them and field_flags makes flags of them; `config` of a row is
+ * the place in the program's own configuration. */
 extern const struct schema kops_leader_election_schema, kops_kubelet_schema, kops_kube_proxy_schema,
 	kops_kube_apiserver_schema, kops_kcm_schema, kops_scheduler_schema;
-/* That of kubelet as it is to kops 1.35, where most keys are flags. */
+/* Lists kubelet's keys for kops up to 1.35, where most keys are flags. */
 extern const struct schema kops_kubelet_flags_schema;
 struct kops_config;
-/* Returns the one of the two that this kops has. */
+/* Returns the list of kubelet's keys that fits this kops. */
 const struct schema *kops_kubelet_schema_of(const struct kops_config *c);

@@ -3,7 +3,7 @@
 #include <string.h>
 #include "nodeup/config/kops/changes.h"
 
-/* Names that stand for one by another. */
+/* Names that several rows use. */
 static const char etcd_ca[] = "etcd-clients-ca", aggregator_ca[] = "apiserver-aggregator-ca";
 static const char cilium_ca[] = "etcd-clients-ca-cilium";
 
@@ -176,7 +176,8 @@ static const char *subject_of(struct arena *a, const struct kops_certificate *c,
 	return c->names ? n->name : arena_printf(a, "system:node:%s", n->name);
 }
 
-/* What a node issues itself has all of its names; kops-controller gives those that EC2 tells it. */
+/* Sets the names on a certificate. If the node issues it itself, these are all the node's names; kops-controller
+ * takes the names that EC2 tells it. */
 static void set_hosts(struct arena *a, const struct kops_node *n, const struct kops_certificate *c,
 		      struct node_issue *issue)
 {
@@ -263,7 +264,7 @@ const char *kops_etcd_clients_ca(struct arena *a, const struct kops_config *c, c
 		       { "events", KOPS_ALWAYS },
 		       { "leases", KOPS_ETCD_LEASES } };
 
-	/* an API server has one certificate for all that it asks */
+	/* an API server uses one client certificate for every cluster that it asks */
 	for (size_t i = 0; i < ARRAY_LEN(shared); i++)
 		if (str_eq(shared[i].cluster, cluster) && kops_does(c, shared[i].when))
 			return etcd_ca;

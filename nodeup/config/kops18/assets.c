@@ -5,11 +5,11 @@
 
 enum { ASSETS_MAX = 2000 };
 
-/* An entry of Assets that is more than a text. */
+/* An entry of Assets that is a map. */
 /* clang-format off */
 #define ENTRY(X) \
 	X(const char *, asset, "asset", .doc = "hash@url[,mirror]") \
-	/* or the same in two */ \
+	/* or the same as two keys */ \
 	X(const char *, hash, "hash", .doc = "hash of the file") \
 	X(const char *, url, "url", .doc = "url[,mirror]") \
 	X(const char *, signature, "signature", .doc = "of minisign, over the file")
@@ -40,7 +40,7 @@ static int read_entry(struct arena *a, const struct tree *item, const char *path
 	return 0;
 }
 
-/* The plan says so too, and is not made of documents with another error. */
+/* Checks the digest here too: if the documents have another error, no plan is made, and only a plan would check it. */
 static int check_digest(const struct node_text *text, struct err *e)
 {
 	autoarena struct arena *scratch = arena_new_empty();

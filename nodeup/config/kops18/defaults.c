@@ -5,7 +5,7 @@
 #include <string.h>
 #include "manifests/pod.h"
 
-/* A section that no document has gets what kops' own builders write into a full cluster spec.
+/* A missing section gets the values that kops' own builders write into a full cluster spec.
  * source: kops 1.8.1 pkg/model/components/{kubelet,kubeproxy,docker,apiserver,kubescheduler,
  * kubecontrollermanager}.go */
 
@@ -16,7 +16,7 @@ static bool is_at_least(const struct kops18_build *b, int minor)
 	return node_k8s_at_least(b->node, 1, minor);
 }
 
-/* With a registry of one's own, kops flattens what it copies there. */
+/* In a registry of the user's own, kops' copies have flat names. */
 const char *kops18_image(struct kops18_build *b, const char *name, const char *tag)
 {
 	const char *registry = b->cluster.container_registry;
@@ -35,7 +35,7 @@ static const char *component_image(struct kops18_build *b, const char *component
 					 v->suffix ? v->suffix : ""));
 }
 
-/* What a component is told of the cloud; with a daemon set for it, to leave it alone. */
+/* Returns the --cloud-provider of a component: "external" if a daemon set does the cloud's work. */
 static const char *cloud_of(const struct kops18_build *b)
 {
 	return b->cluster.cloud_controller_manager ? "external" : b->node->cloud_provider;
@@ -46,7 +46,7 @@ static struct strv split_list(struct arena *a, const char *items)
 	return strv_split(a, items, ',');
 }
 
-/* The tenth address of the service range; NULL if it is not an IPv4 range. */
+/* Returns the tenth address of the service range; NULL if it is not an IPv4 range. */
 static const char *cluster_dns(struct kops18_build *b)
 {
 	const char *range = b->node->service_cluster_ip_range;
@@ -91,7 +91,7 @@ static void default_docker(struct kops18_build *b)
 	};
 }
 
-/* What kubelet is to use for that network; two of them sit on kubenet. */
+/* The plugin that kubelet uses for that network; two networks are built on kubenet. */
 static const char *network_plugin(const char *networking)
 {
 	static const char *const on_kubenet[] = { "kubenet", "external", "kopeio", NULL };
@@ -174,7 +174,7 @@ static struct strv admission_plugins(struct kops18_build *b)
 	return split_list(b->arena, plugins);
 }
 
-/* Each master has a member of each etcd cluster. */
+/* Each master has one member of each etcd cluster. */
 static int64_t count_masters(const struct kops18_build *b)
 {
 	const struct kops18_etcds *c = &b->own->etcd_clusters;
@@ -221,7 +221,7 @@ static void default_apiserver(struct kops18_build *b)
 	s->requestheader_username_headers = split_list(b->arena, "X-Remote-User");
 }
 
-/* These two know no way from node to node but the cloud's. */
+/* With these two networks, only the cloud's routes lead from node to node. */
 static bool has_cloud_routes(const struct node *n)
 {
 	return strcmp(n->networking, "kubenet") == 0 || strcmp(n->networking, "classic") == 0;
@@ -252,7 +252,7 @@ static void default_scheduler(struct kops18_build *b)
 	};
 }
 
-/* Sections that are there may still lack their image, which the version names. */
+/* Sections that exist may still lack their image, which follows from the version. */
 static void default_images(struct kops18_build *b)
 {
 	struct kops18_cluster *c = &b->cluster;
@@ -279,7 +279,7 @@ void kops18_default_sections(struct kops18_build *b)
 
 	if (!c->has_docker)
 		default_docker(b);
-	/* kops' CLI writes one into each spec; what a spec without one means is nodeup's to say */
+	/* kops' CLI writes a value into each spec; if a spec has none, nodeup decides */
 	if (str_is_empty(c->docker.version))
 		c->docker.version = "1.12.3";
 	if (!c->has_kubelet)

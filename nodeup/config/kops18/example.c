@@ -1,7 +1,8 @@
 /* Tests: test_validate.py. */
 #include "nodeup/config/kops18/kops18.h"
 
-/* What a document needs and most clusters change. Anything else has a default of kops, or is left out. */
+/* The keys that a document needs and most clusters change. All other keys have a default of kops, or may be left
+ * out. */
 
 #define RELEASE "https://storage.googleapis.com/kubernetes-release/"
 

@@ -4,13 +4,13 @@
 #include <string.h>
 #include "nodeup/config/extras.h"
 
-/* What users add to a node: hooks and fileAssets, of the instance group and of the cluster.
+/* Hooks and fileAssets that users add to a node, of the instance group and of the cluster.
  * source: kops 1.8.1 pkg/apis/kops/v1alpha2/{cluster,instancegroup}.go HookSpec, FileAssetSpec;
  * nodeup/pkg/model/{hooks,file_assets}.go. */
 
 enum { FILE_MODE = 0440 };
 
-/* kops' CLI puts this behind the hash that it writes into user data instead of the content */
+/* In user data kops' CLI writes the content's hash and this word instead of the content. */
 static const char fingerprint[] = " (fingerprint)";
 
 /* clang-format off */
@@ -61,10 +61,10 @@ struct item {
 	const struct tree *tree;
 	const char *path; /* "hooks[2]" */
 	size_t index;
-	bool of_group; /* of the instance group, not of the cluster */
+	bool of_group; /* in the instance group's list, not in the cluster's */
 };
 
-/* 1 for this node, 0 for others. */
+/* Returns 1 if the item is for this node, 0 if it is for others. */
 static int is_for_us(struct kops18_build *b, const struct item *it, const struct strv *roles)
 {
 	for (size_t i = 0; i < roles->n; i++)
@@ -94,7 +94,7 @@ static int check_hook(struct kops18_build *b, const struct item *it, const struc
 {
 	int r = extras_check_units(&it->at, h->name, &h->requires, &h->before, b->err);
 
-	/* of a unit that is turned off nothing but its name counts */
+	/* if a unit is turned off, only its name counts */
 	if (r < 0 || (h->disabled.set && h->disabled.v))
 		return r;
 	r = check_text(b, it, "manifest", h->manifest);
@@ -167,7 +167,7 @@ static int add_file(struct kops18_build *b, const struct item *it)
 	return 0;
 }
 
-/* One of the lists that a node is given, and how many they may hold together: each costs memory. */
+/* One kind of items. All lists of a kind share its limit, since each item costs memory. */
 struct list {
 	const char *key;
 	size_t most;

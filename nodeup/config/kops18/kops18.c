@@ -23,7 +23,7 @@ enum { IMAGES_MAX = 100, PACKAGES_MAX = 500 };
 
 static const char master_tag[] = "_kubernetes_master";
 static const char update_tag[] = "_automatic_upgrades";
-/* kops 1.8 has nothing more by this one than the time */
+/* in kops 1.8 this name ends in nothing but the time */
 static const char aws_tag[] = "_aws";
 
 /* Names become parts of paths and URLs. */
@@ -47,7 +47,7 @@ static int check_name(struct arena *a, const struct tree *t, const char *key, co
 	return err_config(e, "%s: %s: '%s' is not a name", tree_where(a, &t->pos), key, value);
 }
 
-/* They become arguments of a package manager. */
+/* Packages become arguments of a package manager. */
 static int check_packages(struct arena *a, const struct tree *list, const struct dialect_opts *o,
 			  const struct strv *names, struct err *e)
 {
@@ -76,7 +76,7 @@ const char *kops18_folder(struct arena *a, const char *location)
 	return arena_strn(a, location, n);
 }
 
-/* ConfigBase, else the folder of ClusterLocation, else NULL. */
+/* Returns ConfigBase, else the folder of ClusterLocation, else NULL. */
 static const char *config_base(struct arena *a, const struct kube_env *env)
 {
 	const char *slash;
@@ -91,7 +91,8 @@ static const char *config_base(struct arena *a, const struct kube_env *env)
 	return arena_strn(a, env->cluster_location, (size_t)(slash - env->cluster_location));
 }
 
-/* kops has more tags than those that count here, so only one that is all but one of these is told. */
+/* Warns of a tag that may be a typo. kops writes tags that nodeup ignores, so a tag is named only if it is one edit
+ * away from one of these. */
 static void warn_tags(struct arena *a, const struct kube_env *env, const struct dialect_opts *o)
 {
 	static const char *const tags[] = { master_tag, update_tag, aws_tag };
@@ -107,7 +108,7 @@ static void warn_tags(struct arena *a, const struct kube_env *env, const struct 
 					     env->tags.v[i], tags[k]);
 }
 
-/* Its name is part of a path: what is wrong is not gone on with. */
+/* Checks the cluster's name and the group. The name is part of a path, so a wrong one ends the reading. */
 static int check_group(struct arena *a, const struct tree *t, struct kube_env *env,
 		       const struct dialect_opts *o, struct err *e)
 {
@@ -121,7 +122,7 @@ static int check_group(struct arena *a, const struct tree *t, struct kube_env *e
 		r = check_name(a, t, "InstanceGroupName", name, upper, e);
 	if (r < 0)
 		env->instance_group_name = NULL;
-	/* an error that was kept may be of this key */
+	/* an error that was kept may be about this key, so it may not be missing */
 	else if (config_base(a, env) && !env->instance_group_name && !errs_any(o->errors))
 		r = err_config(e,
 			       "%s: InstanceGroupName is missing: it names the document in "
@@ -142,7 +143,7 @@ int kops18_env(struct arena *a, const struct tree *t, const struct dialect_opts 
 	warn_tags(a, &env, o);
 	if (env.cluster_name)
 		r = check_name(a, t, "ClusterName", env.cluster_name, "", e);
-	/* what is no name is not compared with that of the cluster */
+	/* an invalid name is not compared with the cluster's */
 	if (r < 0)
 		env.cluster_name = NULL;
 	r = errs_keep(o->errors, r, e);
@@ -179,7 +180,7 @@ bool kops18_locations(struct arena *a, const struct kube_env *env, const char **
 	return true;
 }
 
-/* Only an object has a spec, a kind or metadata; bare sections have none of them. */
+/* Only an object has spec, kind or metadata; bare sections have none of them. */
 static bool is_object(const struct tree *t)
 {
 	return tree_lookup(t, "spec") || tree_lookup(t, "kind") || tree_lookup(t, "metadata");
@@ -217,7 +218,7 @@ static int unwrap(struct kops18_build *b, const struct tree *t, const char *kind
 	return check_identity(b, &o, kind, name);
 }
 
-/* A document whose object is wrong counts as one that says nothing. */
+/* Opens a document. If it holds a wrong object, it counts as an empty document. */
 static int open_document(struct kops18_build *b, const struct tree *t, const char *kind,
 			 const char *name, const struct tree **ret_spec)
 {
@@ -249,7 +250,7 @@ static int set_role(struct kops18_build *b)
 	const char *role = b->ig.role;
 
 	b->node->is_master = tagged;
-	/* tags that could not be read are not lacking */
+	/* tags that could not be read do not count as missing */
 	if (str_is_empty(role) || (!tagged && errs_any(b->opts->errors)))
 		return 0;
 	if (strcmp(role, "Bastion") == 0)
@@ -266,7 +267,7 @@ static int set_role(struct kops18_build *b)
 			  where, role, master_tag, vintage_spoken(b->arena));
 }
 
-/* What the cluster's key is where it is not given. */
+/* The default of a member of the cluster. */
 #define USUAL(m) field_usual(&kops18_cluster_schema, offsetof(struct kops18_cluster, m))
 
 static const char *either(const char *first, const char *second, const char *fallback)
@@ -276,7 +277,7 @@ static const char *either(const char *first, const char *second, const char *fal
 	return str_is_empty(second) ? fallback : second;
 }
 
-/* kops knows more clouds; what it writes for them is not here. */
+/* kops also has other clouds; nodeup cannot write their settings. */
 static int set_cloud(struct kops18_build *b)
 {
 	const char *cluster = b->cluster.cloud_provider,
@@ -286,7 +287,7 @@ static int set_cloud(struct kops18_build *b)
 
 	if (str_is_empty(name)) {
 		where = tree_place(b->arena, b->cluster_spec, "kubelet");
-		/* with a cloud controller manager kubelet does not know its cloud */
+		/* "external" does not name the cloud, so kubelet's value does not count */
 		name = str_eq(kubelet, "external") ? NULL : kubelet;
 	}
 	b->node->cloud_provider = either(name, NULL, USUAL(cloud_provider));
@@ -397,7 +398,7 @@ static int read_image(struct kops18_build *b, const struct tree *t, const char *
 
 static int set_assets(struct kops18_build *b)
 {
-	/* what it has to say about unknown keys was said when it was read */
+	/* its unknown keys were named when it was first read */
 	const struct dialect_opts quiet = { 0 };
 	const struct tree *images = b->env->images;
 	struct node *n = b->node;
@@ -439,7 +440,7 @@ static int set_assets(struct kops18_build *b)
 	return 0;
 }
 
-/* What kops' own validation refuses, so that no document of kops has it. */
+/* Checks values that kops' own validation refuses, so that no document of kops has them. */
 static int check_sections(struct kops18_build *b)
 {
 	const struct opt_bool *policy = &b->cluster.kube_scheduler.use_policy_config_map;
@@ -468,7 +469,8 @@ int kops18_proxy(struct arena *a, const struct documents *d, const struct dialec
 	return r;
 }
 
-/* cluster.spec without the programs that a worker does not run: what they refuse must not stop it. */
+/* Returns cluster.spec without the programs that a worker does not run: values that such a program refuses must not
+ * stop a worker. */
 static const struct tree *cluster_spec_of_node(struct kops18_build *b)
 {
 	static const char *const of_masters[] = { "kubeAPIServer", "kubeControllerManager",
@@ -485,7 +487,7 @@ static const struct tree *cluster_spec_of_node(struct kops18_build *b)
 	return t;
 }
 
-/* The group's taints, and behind them kubelet's, which the node has as well: at the place of the first. */
+/* Returns the group's taints, followed by kubelet's: the node has both. The place of the list is the group's. */
 static struct tree *all_taints(struct kops18_build *b, const struct tree *own)
 {
 	const struct tree *group = tree_lookup(b->ig_spec, "taints");
@@ -501,7 +503,8 @@ static struct tree *all_taints(struct kops18_build *b, const struct tree *own)
 	return tree_set(b->arena, map, "taints", all);
 }
 
-/* What the programs of that version refuse, in each document by itself, and of kubelet's sections as they are merged. */
+/* Checks the values that programs of that version refuse: in each document by itself, and in kubelet's merged
+ * sections. */
 static int check_values(struct kops18_build *b)
 {
 	const bool is_master = b->node->is_master && b->cluster.has_master_kubelet;
@@ -518,7 +521,7 @@ static int check_values(struct kops18_build *b)
 			    .minor = b->node->kubernetes.minor,
 			    .accept = b->env->settings.accept };
 
-	/* kops makes up what is not there */
+	/* kops makes up missing values */
 	tree_set_text(b->arena, made_up, "cgroupRoot", "/");
 	if (!kubelet[0].map)
 		kubelet[0].map = made_up;
@@ -535,7 +538,7 @@ static int check_values(struct kops18_build *b)
 	return values_judge(&v, b->err);
 }
 
-/* What the API server refuses of files that the documents bring. */
+/* Checks files of the documents for values that the API server refuses. */
 static int check_files(struct kops18_build *b)
 {
 	struct kube_apiserver_spec s = b->own->kube_apiserver;
@@ -544,14 +547,14 @@ static int check_files(struct kops18_build *b)
 			    .minor = b->node->kubernetes.minor,
 			    .accept = b->env->settings.accept };
 
-	/* a secret stands in its place */
+	/* a secret replaces this file */
 	if (b->own->encryption_config)
 		s.experimental_encryption_provider_config = NULL;
 	parsed_files_check(b->arena, &kube_apiserver_schema, &s, b->node, &v.found);
 	return values_judge(&v, b->err);
 }
 
-/* What can be checked one by one. */
+/* Checks that do not depend on each other. */
 static int (*const steps[])(struct kops18_build *b) = {
 	set_role,   kops18_networking, kops18_extras, kops18_egress_proxy,
 	set_assets, kops18_version,    set_cloud,
@@ -581,9 +584,9 @@ int kops18_node(struct arena *a, const struct documents *d, const struct facts *
 	if (r < 0)
 		return r;
 	set_names(&b);
-	/* only where errors are kept: what has none, so that the rest can be looked at */
+	/* only if errors are kept: sets a default, so that the rest can be checked */
 	node.networking = either(node.networking, NULL, "none");
-	/* the rest depends on the version, and tells of it what is not so if it could not be read */
+	/* the rest depends on the version; if it is unknown, errors of the rest would be false */
 	if (o->errors && !node.kubernetes.major)
 		o->errors->is_vital = true;
 	if (node.kubernetes.major) {

@@ -1,5 +1,5 @@
 /* list_cluster.h - the keys of the cluster spec of kops 1.8; see spec.h for the structs and spec.c for the tables
- * X##_UNUSED is a row of what is of no use to a node.
+ * X##_UNUSED is a row for keys that no node needs.
  * Owner: constants. Errors: none. Threads: all. Source: kops 1.8.1 pkg/apis/kops/v1alpha2. */
 #pragma once
 
@@ -134,7 +134,7 @@
 	  .doc = "kube-controller-manager") \
 	X##_IF(struct kube_scheduler_spec, kube_scheduler, has_kube_scheduler, &kube_scheduler_schema, "kubeScheduler", \
 	  .doc = "kube-scheduler") \
-	/* this and the next are read by kops18_extras() */ \
+	/* kops18_extras() reads this key and the next */ \
 	X(const struct tree *, hooks, "hooks", .secret = true, .doc = "units of the user's own") \
 	X(const struct tree *, file_assets, "fileAssets", .secret = true, .doc = "files of the user's own") \
 	X##_IF(struct kops18_egress_proxy, egress_proxy, has_egress_proxy, &egress_proxy_schema, "egressProxy", .secret = true, \
@@ -142,7 +142,7 @@
 	X##_INSIDE(&authentication_schema, "authentication", .doc = "who asks the API server, besides certificates") \
 	X##_INSIDE(&authorization_schema, "authorization", .doc = "who may do what") \
 	X(struct opt_bool, isolate_masters, "isolateMasters", .doc = "masters outside the pod network") \
-	/* NULL: the cloud is the controllers' own */ \
+	/* NULL: the controllers have the cloud's code */ \
 	X(const struct tree *, cloud_controller_manager, "cloudControllerManager", .shape = TREE_MAP, \
 	  .doc = "the cloud is the business of a daemon set") \
 	X##_INSIDE(&assets_schema, "assets", .secret = true, .doc = "own registry and repository") \

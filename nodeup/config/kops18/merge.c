@@ -21,7 +21,7 @@ static void add_labels(struct kops18_build *b)
 
 	strmap_set(b->arena, labels, master ? master_label : node_label, "");
 	strmap_set(b->arena, labels, role_label, master ? "master" : "node");
-	/* kops' CLI writes this one into each instance group */
+	/* kops' CLI writes this label into each instance group */
 	if (b->env->instance_group_name && !strmap_get(&b->ig.node_labels, ig_label))
 		strmap_set(b->arena, labels, ig_label, b->env->instance_group_name);
 	for (size_t i = 0; i < b->ig.node_labels.n; i++)
@@ -34,7 +34,7 @@ static void add_taints(struct kops18_build *b)
 	const struct strv before = b->own->kubelet.taints;
 	struct strv taints = { 0 };
 
-	/* a copy: the document's list is not ours to grow */
+	/* a copy: the document's list must not grow */
 	strv_add_all(b->arena, &taints, &before);
 	strv_add_all(b->arena, &taints, &b->ig.taints);
 	if (taints.n == 0 && b->node->is_master)
@@ -58,9 +58,9 @@ static void merge_kubelet(struct kops18_build *b)
 	field_overlay(b->arena, &kubelet_schema, k, &b->ig.kubelet);
 	add_labels(b);
 	add_taints(b);
-	/* taints decide since 1.6; a node that is not schedulable would ignore them */
+	/* since 1.6 taints decide; a node that is not schedulable would ignore them */
 	k->register_schedulable = (struct opt_bool){ true, true };
-	/* from 1.8 on it ends there, unless it is told to start all the same */
+	/* from 1.8 on kubelet stops at swap, unless a flag allows it */
 	b->node->refuses_swap = node_k8s_at_least(b->node, 1, 8) &&
 				(!k->fail_swap_on.set || k->fail_swap_on.v);
 	b->node->asks_version1 = str_eq(k->cloud_provider, "aws");
@@ -71,7 +71,7 @@ static bool is_host_name(struct kops18_build *b, const char *name)
 	return name && strcasecmp(str_trim(b->arena, name), "@aws") == 0;
 }
 
-/* "@aws" stands for the first of the host names that the VPC gives this instance. */
+/* Returns the host name. "@aws" means the first name that the VPC gives this instance. */
 static int settle_hostname(struct kops18_build *b, const char *section, const char **name)
 {
 	const char *text = *name ? str_trim(b->arena, *name) : "";

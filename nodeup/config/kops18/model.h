@@ -40,7 +40,7 @@ struct kube_scheduler_spec {
 	SCHEDULER_SPEC(FIELD_MEMBER)
 };
 
-/* One table a spec; field_parse, field_flags, field_overlay and field_docs walk them. */
+/* One table for each spec; field_parse, field_flags, field_overlay and field_docs walk them. */
 extern const struct schema docker_schema;
 extern const struct schema kubelet_schema;
 extern const struct schema kube_proxy_schema;
@@ -66,17 +66,19 @@ struct kops18_node {
 	const char *master_public_name;
 	const char *dns_zone; /* NULL: not known */
 	bool api_dns, encryption_config, etcd_tls;
-	bool secure_kubelet; /* kubelet refuses anonymous requests: the API server needs kubelet-api */
-	bool isolate_masters;       /* masters have no part in the pod network */
+	bool secure_kubelet; /* kubelet refuses anonymous requests, so the API server needs the key kubelet-api */
+	bool isolate_masters;       /* masters are not part of the pod network */
 	bool kopeio_authentication; /* the API server asks a webhook on this master */
 	struct strv channels;
 	struct strmap cloud_config; /* lines: "DisableSecurityGroupIngress" = "true" */
 	bool has_cloud_config;
 	struct kops18_etcds etcd_clusters;
-	struct docker_spec docker;   /* but for what is chosen on the host: node.docker_storage */
-	struct kubelet_spec kubelet; /* of this role, instance group and labels merged in */
+	/* the storage driver is in node.docker_storage, since it depends on the host */
+	struct docker_spec docker;
+	/* of this role, with the instance group's values and labels merged in */
+	struct kubelet_spec kubelet;
 	struct kube_proxy_spec kube_proxy;
-	struct kube_apiserver_spec kube_apiserver; /* this and the next two: masters only */
+	struct kube_apiserver_spec kube_apiserver; /* this one and the next two: masters only */
 	struct kube_controller_manager_spec kube_controller_manager;
 	struct kube_scheduler_spec kube_scheduler;
 };

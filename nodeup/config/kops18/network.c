@@ -41,7 +41,7 @@ static int unknown_network(struct kops18_build *b, const struct tree_item *it)
 	return err_code(b->err);
 }
 
-/* Skipping it would give the node another network than the cluster has. */
+/* Refuses a network that kops 1.8 does not have: the node would get another network than the cluster. */
 int kops18_known_networks(struct kops18_build *b)
 {
 	const struct tree *section = tree_lookup(b->cluster_spec, "networking");
@@ -56,7 +56,7 @@ int kops18_known_networks(struct kops18_build *b)
 	return 0;
 }
 
-/* The network of kops' documents that have no networking section, by what kubelet is told. */
+/* Finds the network by kubelet's plugin, for documents without a networking section. */
 static int network_of_plugin(struct kops18_build *b, const char **ret)
 {
 	const bool master = b->node->is_master && b->cluster.has_master_kubelet;
@@ -65,7 +65,7 @@ static int network_of_plugin(struct kops18_build *b, const char **ret)
 	const char *plugin = k->network_plugin_name;
 
 	if (str_is_empty(plugin)) {
-		/* kops takes that for the network of old; no kubelet section at all says nothing */
+		/* kops reads a missing plugin as the classic network; a missing kubelet section does not mean that */
 		*ret = master || b->cluster.has_kubelet ? "classic" : "kubenet";
 		return 0;
 	}
@@ -97,7 +97,7 @@ int kops18_networking(struct kops18_build *b)
 		return 0;
 	if (!b->cluster.has_networking)
 		return network_of_plugin(b, &b->node->networking);
-	/* it may be the one that could not be read */
+	/* the network may be a value that could not be read */
 	if (errs_any(b->opts->errors))
 		return 0;
 	(void)err_config(b->err, "%snetworking: it names no network", where);
@@ -105,13 +105,13 @@ int kops18_networking(struct kops18_build *b)
 	return err_code(b->err);
 }
 
-/* It ends up in shell lines, units and configuration files: nothing that is special in one of them. */
+/* The proxy goes into shell lines, units and configuration files, so it may hold no special character of any. */
 static bool is_plain(const char *s)
 {
 	return str_has_only(s, "-._~%!*+,;=:@[]/");
 }
 
-/* The messages leave the text out: there may be a password in it. */
+/* The messages do not show the text: it may hold a password. */
 static int check_proxy(struct kops18_build *b, const char *host, const char *excludes)
 {
 	const char *where = tree_place(b->arena, b->cluster_spec, "egressProxy");
@@ -144,7 +144,7 @@ int kops18_egress_proxy(struct kops18_build *b)
 	if (str_has_prefix(host, "http://"))
 		host += strlen("http://");
 	if (*host == '\0') {
-		/* unless it could not be read */
+		/* no warning if the host could not be read */
 		if (!errs_any(b->opts->errors))
 			dialect_warn(b->arena, b->opts,
 				     "%segressProxy names no host: nothing is proxied",

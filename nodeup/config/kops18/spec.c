@@ -49,12 +49,12 @@ int kops18_read(struct arena *a, const struct schema *s, const struct tree *t, c
 	const size_t before = kept_count(o);
 	int r = field_parse(a, s, t, obj, &opts, e);
 
-	/* an item of a list is not checked further without what could not be read */
+	/* an item that could not be read is not checked further */
 	if (r == 0 && *path && kept_count(o) > before) {
 		*e = o->errors->v[o->errors->n - 1];
 		r = err_code(e);
 	}
-	/* the key that it was meant to be is missing, and what is said of that leads nowhere */
+	/* a key is missing because it is misspelled, and the message about the missing key would mislead */
 	for (size_t i = 0; i < unknown.slips.n; i++) {
 		r = errs_keep(o->errors, err_config(e, "%s", unknown.slips.v[i]), e);
 		if (r < 0)

@@ -22,7 +22,7 @@ struct kops18_api {
 	KOPS18_API(FIELD_MEMBER)
 };
 
-/* Their addons read the options from the cluster spec; a node does not. */
+/* Networks whose addons read the options; a node does not. */
 struct kops18_networking {
 	KOPS18_WEAVE(FIELD_MEMBER)
 	KOPS18_FLANNEL(FIELD_MEMBER)
@@ -54,7 +54,7 @@ struct kops18_cluster {
 	KOPS18_AUTHORIZATION(FIELD_MEMBER)
 	KOPS18_ASSETS(FIELD_MEMBER)
 	KOPS18_CLUSTER(FIELD_MEMBER)
-	const struct tree *unused; /* of no use to a node */
+	const struct tree *unused; /* keys that a node does not need */
 };
 
 struct kops18_ig {
@@ -71,56 +71,56 @@ extern const struct schema kops18_env_schema, kops18_image_schema, kops18_cluste
 	kops18_ig_schema, kops18_object_schema, kops18_networking_schema, kops18_hook_schema,
 	kops18_file_asset_schema, kops18_etcd_cluster_schema;
 
-/* Everything that was read, and where it goes. */
+/* The documents as read, and the node that is made of them. */
 struct kops18_build {
 	struct arena *arena;
 	const struct kube_env *env;
 	const struct facts *facts;
 	const struct dialect_opts *opts;
-	bool is_known;                             /* which kops rendered kube_env.yaml */
-	const struct tree *cluster_spec, *ig_spec; /* unwrapped, for positions */
+	bool is_known; /* whether the kops that wrote kube_env.yaml is known */
+	const struct tree *cluster_spec, *ig_spec; /* without their object, for positions */
 	struct kops18_cluster cluster;
 	struct kops18_ig ig;
 	struct node *node;
-	struct kops18_node *own; /* the node's */
+	struct kops18_node *own; /* node->own */
 	struct err *err;
 };
 
-/* Read a map by its schema; unknown keys become warnings, or with strict one error. */
+/* Reads a map by its schema. Unknown keys are warnings; with strict they are one error. */
 int kops18_read(struct arena *a, const struct schema *s, const struct tree *t, const char *path,
 		const struct dialect_opts *o, void *obj, struct err *e) must_check;
-/* What a step came to, or 0 where errors are kept and this one was. */
+/* Returns r, or 0 if errors are kept and this one was kept. */
 int kops18_go_on(struct kops18_build *b, int r) must_check;
-/* A location without slashes at its end. */
+/* Returns a location without slashes at its end. */
 const char *kops18_folder(struct arena *a, const char *location);
-/* Whether a list (NULL is fine) has no more items than a node needs: each costs memory and time. */
+/* Fails if a list (NULL is fine) has more items than allowed: each costs memory and time. */
 int kops18_at_most(struct arena *a, const struct tree *list, const char *key, size_t most,
 		   struct err *e) must_check;
-/* The entries of Assets: a text, or a map of asset (or hash and url) and signature. */
+/* Reads the entries of Assets: a text, or a map of asset (or hash and url) and signature. */
 int kops18_assets(struct arena *a, const struct kube_env *env, const struct dialect_opts *o,
 		  struct node_texts *ret, struct err *e) must_check;
-/* A network that no kops 1.8 has is an error, before anything else of the spec is looked at. */
+/* Fails for a network that kops 1.8 does not have, before anything else of the spec is checked. */
 int kops18_known_networks(struct kops18_build *b) must_check;
-/* Which network: its own section, else what kubelet's plugin tells. */
+/* Finds the network: by its own section, else by kubelet's plugin. */
 int kops18_networking(struct kops18_build *b) must_check;
-/* The proxy as a URL. */
+/* Makes the proxy's URL. */
 int kops18_egress_proxy(struct kops18_build *b) must_check;
-/* Of which Kubernetes these nodes are. */
+/* The oldest and newest Kubernetes of these nodes. */
 extern const struct version kops18_oldest, kops18_newest;
-/* kubernetesVersion, else an image tag, else kubelet's URL; checked against what is supported. */
+/* Finds the version: kubernetesVersion, else an image tag, else kubelet's URL. Fails if it is not supported. */
 int kops18_version(struct kops18_build *b) must_check;
-/* "gcr.io/google_containers/<name>:<tag>", or where the cluster keeps its images. */
+/* Returns "gcr.io/google_containers/<name>:<tag>", or the same image in the cluster's own registry. */
 const char *kops18_image(struct kops18_build *b, const char *name, const char *tag);
-/* Give sections that no document has the values kops would have written. */
+/* Gives missing sections the values that kops would have written. */
 void kops18_default_sections(struct kops18_build *b);
-/* Hooks and fileAssets that are meant for this role; the instance group's hide the cluster's. */
+/* Reads hooks and fileAssets for this role. An item of the instance group hides one of the cluster. */
 int kops18_extras(struct kops18_build *b) must_check;
-/* Merge kubelet's sections for this role, and settle host names and docker's storage driver. */
+/* Merges kubelet's sections for this role, and sets host names and docker's storage driver. */
 int kops18_merge(struct kops18_build *b) must_check;
 
 /* An item of volumeMounts. */
 extern const struct schema storage_mount_schema;
 
-/* Fill the node's volumes from all documents and settle docker's storage driver. Swap where kubelet would
- * not start with it is an error. */
+/* Fills the node's volumes from all documents and sets docker's storage driver. Fails for swap with a kubelet that
+ * would not start with it. */
 int kops18_storage(struct kops18_build *b) must_check;

@@ -10,20 +10,21 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/config/volume_item.h"
 
-/* How long a disk may take: one that is there at boot, and one that is attached meanwhile. */
+/* How long a disk may take to appear: a disk that exists at boot, and a disk that is attached later. */
 #define TIMEOUT_NS (60 * DUR_SEC)
 #define ATTACH_TIMEOUT_NS (300 * DUR_SEC)
 
 enum { NTH_MAX = 63, VOLUMES_MAX = 100 };
 
 /* clang-format off */
-/* A bind of a mount, as it stands in the document. */
+/* A bind mount, as the document has it. */
 #define BIND(X) \
 	X(const char *, source, "source", .required = true, .doc = "folder of the volume, relative") \
 	X(const char *, target, "target", .required = true, .doc = "where it is seen too") \
 	X(struct strv, units, "units", .doc = "services that use the target")
 
-/* One item of volumeMounts. source: kops pkg/apis/kops/instancegroup.go VolumeMountSpec, and what it lacks */
+/* One item of volumeMounts, with keys that kops lacks.
+ * source: kops pkg/apis/kops/instancegroup.go VolumeMountSpec */
 #define MOUNT(X) \
 	X(const char *, device, "device", .doc = "the disk by its path; /dev/sdf is /dev/xvdf") \
 	X(struct strv, devices, "devices", .doc = "or several of them") \
@@ -103,13 +104,13 @@ static int set_volume_id(struct item *it)
 				"expected vol- and hexadecimal digits, found '%s'", id);
 }
 
-/* Older versions of nodeup asked EC2 which volume it is. */
+/* Refuses the key tag: nodeup does not ask EC2 for the volume's id, as its older versions did. */
 static int refuse_tag(struct item *it)
 {
 	return volume_item_fail(&it->i, "tag", "name its volumeID or device");
 }
 
-/* Exactly one of them says which disks are meant. */
+/* Exactly one of these keys selects the disks. */
 static int set_disks(struct item *it)
 {
 	const struct mount *m = &it->m;
@@ -196,7 +197,7 @@ static int set_binds(struct item *it)
 			bind.units = volumes_users(a, s->target);
 		arena_push(a, it->i.v.binds.v, it->i.v.binds.n, bind);
 	}
-	/* unless the document says itself what is kept there */
+	/* the usual directories, unless the document names those that the volume keeps */
 	if (it->b->node->is_master && str_eq(it->i.v.path, node_master_pd) && !it->i.v.binds.n)
 		storage_master_pd(a, &it->i.v);
 	return 0;
@@ -250,7 +251,7 @@ static int read_item(struct item *it)
 	return r;
 }
 
-/* Append what one list of volumeMounts wants; NULL: nothing. */
+/* Appends the volumes of one list of volumeMounts; NULL: nothing. */
 static int read_mounts(struct kops18_build *b, const struct tree *list)
 {
 	int r;
@@ -276,7 +277,7 @@ static int read_mounts(struct kops18_build *b, const struct tree *list)
 
 		wrong = read_item(&it);
 		r = kops18_go_on(b, wrong);
-		/* where it is to be mounted is known all the same */
+		/* the mount point is known although another key is wrong */
 		if (r == 0 && wrong < 0 && !it.i.v.path && it.m.path)
 			r = kops18_go_on(b, volume_item_path(&it.i, it.m.path));
 		if (wrong < 0)
@@ -331,7 +332,7 @@ static struct storage_docker docker_of(struct kops18_build *b)
 	};
 }
 
-/* Those with an error, of which the path alone was to be compared. */
+/* Takes out items with an error: only their paths were needed, to compare them with others. */
 static void drop_wrong(struct node_volumes *v)
 {
 	size_t n = 0;

@@ -13,7 +13,7 @@ enum {
 	KUBE_ROUTER = 64,
 };
 
-/* Which key pairs and tokens a node takes from the store: every condition of a row must hold.
+/* The key pairs and tokens that a node takes from the store. Every condition of a row must hold.
  * source: kops 1.8.1 nodeup/pkg/model/{secrets,kubelet,kubectl,protokube,kube_*}.go */
 static const struct {
 	const char *name;
@@ -154,7 +154,7 @@ struct node_wants kops18_wants(struct arena *a, const struct documents *d, const
 
 		if ((keypairs[i].conditions & ~have) != 0)
 			continue;
-		/* masters sign certificate requests */
+		/* masters sign certificate requests, so they need the CA's key */
 		if (strcmp(want.name, "ca") == 0) {
 			want.key = n->is_master;
 			want.pool = true;

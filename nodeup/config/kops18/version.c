@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Flags, kubeconfigs and certificates differ below and above. */
+/* Flags, kubeconfigs and certificates differ in older and newer versions. */
 const struct version kops18_oldest = { 1, 6, 0, NULL }, kops18_newest = { 1, 10, 0, NULL };
 
 /* ".../release/v1.8.7/bin/..." */
@@ -22,7 +22,7 @@ static bool parse_tag(struct arena *a, const char *image, struct version *ret)
 	return colon && version_parse(a, colon + 1, ret);
 }
 
-/* The asset named kubelet; its list may have mirrors behind commas. */
+/* Returns the asset named kubelet; its list may name mirrors behind commas. */
 static const struct node_text *kubelet_asset(const struct node *n)
 {
 	for (size_t i = 0; i < n->assets.n; i++) {
@@ -73,7 +73,7 @@ int kops18_version(struct kops18_build *b)
 					  where, text);
 		}
 	} else if (!find_version(b, &where)) {
-		/* it may be what could not be read */
+		/* the version may be a value that could not be read */
 		if (errs_any(b->opts->errors))
 			return 0;
 		return err_config(b->err,

@@ -6,7 +6,7 @@
 
 static const char pki[] = "/etc/kubernetes/pki/";
 static const char srv[] = "/srv/kubernetes/";
-/* Where the script leaves what Salt then copies; on a master's volume. */
+/* The script writes these files here, on a master's volume, and Salt copies them. */
 static const char overlay[] = "/srv/salt-overlay/salt/kube-apiserver/";
 
 struct auth {
@@ -27,7 +27,7 @@ static struct kubeup_made *add(struct auth *u, const char *path, unsigned int mo
 	return &u->node->made.v[u->node->made.n - 1];
 }
 
-/* Of what was found right when the document was read; empty for none. */
+/* Decodes a value that was found right when the document was read; empty if there is none. */
 static const char *decoded_of(struct auth *u, const char *base64, bool is_zipped)
 {
 	const char *text = base64 ? kubeup_pem(u->arena, base64, is_zipped) : NULL;
@@ -40,9 +40,8 @@ static const char *decoded(struct auth *u, const char *base64)
 	return decoded_of(u, base64, false);
 }
 
-/* kube-up writes its keys into files from 1.5.6 on. No key of a document tells that version from the one before, but
- * its tarball has another addon manager.
- * source: cluster/gce/configure-vm.sh create-node-pki, v1.5.5 and v1.5.6 */
+/* From 1.5.6 on kube-up writes its keys into files. No key of the document tells 1.5.6 from 1.5.5, but the tarball
+ * of 1.5.6 has a newer addon manager. source: cluster/gce/configure-vm.sh create-node-pki, v1.5.5 and v1.5.6 */
 static bool has_pki(const struct auth *u)
 {
 	return u->env->kubernetes.minor == KUBEUP_NEWEST &&
@@ -69,7 +68,7 @@ static void add_pki(struct auth *u)
 			   .target = arena_printf(u->arena, "%sca-certificates.crt", pki) });
 }
 
-/* A configuration as the script writes it; `user` and `cluster` are lines. */
+/* Writes a kubeconfig as the script does; `user` and `cluster` are lines of it. */
 static const char *kubeconfig(struct auth *u, const char *name, const char *user,
 			      const char *cluster)
 {
@@ -93,7 +92,7 @@ static const char *kubeconfig(struct auth *u, const char *name, const char *user
 			    name, user, cluster, name);
 }
 
-/* Its server is a name of another cloud, which kubelet's --api-servers is stronger than. */
+/* The server is a name that resolves only in another cloud. kubelet's --api-servers overrides it. */
 static const char *kubelet_config(struct auth *u)
 {
 	const struct kubeup_env *v = u->env;
@@ -120,7 +119,7 @@ static const char *kubelet_config(struct auth *u)
 	return kubeconfig(u, "kubelet", user, cluster);
 }
 
-/* kubelet of a master that does not register has an empty one. */
+/* The kubelet of a master that does not register gets an empty file. */
 static void add_kubelet(struct auth *u)
 {
 	const struct kubeup_env *v = u->env;
@@ -141,9 +140,8 @@ static void add_proxy(struct auth *u)
 		  kubeconfig(u, "kube-proxy", user, cluster));
 }
 
-/* kube-up 1.2 draws them. A plan is the same each time, so that they follow from a token that can do more than
- * any of them.
- * source: cluster/gce/configure-vm.sh of v1.2.0, create-salt-master-auth */
+/* kube-up 1.2 makes these tokens at random. Here they are derived from a token with more rights, so that each plan
+ * has the same tokens. source: cluster/gce/configure-vm.sh of v1.2.0, create-salt-master-auth */
 static const char *service_tokens(struct auth *u)
 {
 	static const char *const accounts[] = { "system:scheduler", "system:controller_manager",
@@ -165,7 +163,7 @@ static const char *service_tokens(struct auth *u)
 	return lines;
 }
 
-/* What is on the volume of a master stays: the cluster knows those tokens. */
+/* Files on a master's volume stay: the cluster knows their tokens. */
 static void add_logins(struct auth *u)
 {
 	const struct kubeup_env *v = u->env;

@@ -5,9 +5,8 @@
 
 static const char docker_root_path[] = "/mnt/ephemeral/docker";
 
-/* Pillars that are always there, of the document's texts; one that the document lacks is empty. Since: the
- * first minor version that has it, and until: the last, 0 none.
- * source: cluster/gce/configure-vm.sh create-salt-pillar */
+/* Sets the pillars that always exist. If the document lacks a value, its pillar is empty. since and until are the
+ * first and last minor version; until 0: no last one. source: cluster/gce/configure-vm.sh create-salt-pillar */
 static void add_always(struct arena *a, struct tree *pillar, const struct kubeup_env *v)
 {
 	const struct {
@@ -61,8 +60,8 @@ static void add_always(struct arena *a, struct tree *pillar, const struct kubeup
 			tree_set_text(a, pillar, all[i].key, all[i].value ? all[i].value : "");
 }
 
-/* Pillars that are there where the document has a value. kube-up 1.5.0 and 1.5.1 always have etcd_quorum_read,
- * and their API server ends at an empty --etcd_quorum_read=; from 1.5.2 on it is as here. */
+/* Sets the pillars that exist only if the document has a value. In 1.5.0 and 1.5.1 the pillar etcd_quorum_read
+ * always exists; if it is empty, the API server stops at --etcd_quorum_read=. So here it is set as from 1.5.2 on. */
 static void add_set(struct arena *a, struct tree *pillar, const struct kubeup_env *v)
 {
 	const struct {
@@ -96,7 +95,7 @@ static void add_set(struct arena *a, struct tree *pillar, const struct kubeup_en
 			tree_set_text(a, pillar, all[i].key, all[i].value);
 }
 
-/* "200GB" and "200GiB" are 200Gi. source: cluster/gce/configure-vm.sh convert-bytes-gce-kube */
+/* Turns "200GB" and "200GiB" into 200Gi. source: cluster/gce/configure-vm.sh convert-bytes-gce-kube */
 static const char *size_of(struct arena *a, const char *size)
 {
 	const size_t digits = strspn(size, "0123456789");
@@ -111,7 +110,7 @@ static const char *size_of(struct arena *a, const char *size)
 			    n > 0 && isupper((unsigned char)size[n - 1]) ? "i" : "");
 }
 
-/* Its disk is written without quotes. */
+/* Sets the disk of the registry; its values are written without quotes. */
 static void add_registry(struct arena *a, struct tree *pillar, const struct kubeup_env *v)
 {
 	if (!str_eq(v->enable_cluster_registry, "true") || str_is_empty(v->cluster_registry_disk) ||
@@ -144,7 +143,7 @@ static bool has_etcd_tls(const struct kubeup_env *v)
 	       !str_is_empty(v->etcd_peer_key) && !str_is_empty(v->etcd_peer_cert);
 }
 
-/* No other program tags an image so: what has this name is of that archive. */
+/* No other program makes such a tag, so an image that has it comes from this archive. */
 const char *kubeup_tag(struct arena *a, const struct kubeup_env *env)
 {
 	enum { SHOWN = 12 };
@@ -171,7 +170,7 @@ static struct tree *make_pillar(struct arena *a, const struct kubeup_env *v,
 	add_set(a, pillar, v);
 	add_registry(a, pillar, v);
 	add_federation(a, pillar, v);
-	/* of all only this one is written as a number */
+	/* the only pillar that is written as a number */
 	(void)tree_set(a, pillar, "num_nodes",
 		       str_is_empty(v->num_nodes) ? tree_null(a) : tree_plain(a, v->num_nodes));
 	if (v->kubernetes.minor >= 4)
@@ -189,8 +188,8 @@ static struct tree *make_pillar(struct arena *a, const struct kubeup_env *v,
 	return pillar;
 }
 
-/* kube-up lost what is said of the disks at a reboot, since only the run that made them knew.
- * source: cluster/aws/templates/format-disks.sh, cluster/gce/configure-vm.sh node-docker-opts */
+/* Returns docker's options. kube-up lost those about disks at a reboot, since only the run that made the disks knew
+ * them. source: cluster/aws/templates/format-disks.sh, cluster/gce/configure-vm.sh node-docker-opts */
 static const char *docker_opts(struct arena *a, const struct kubeup_env *v,
 			       const struct kubeup_host *host)
 {
@@ -229,7 +228,7 @@ static void add_master(struct arena *a, struct tree *grains, const struct kubeup
 static struct tree *make_grains(struct arena *a, const struct kubeup_env *v,
 				const struct kubeup_host *host)
 {
-	/* all nodes had the same one */
+	/* every node has the same range */
 	const char *cbr = v->kubernetes.minor > 4    ? NULL
 			  : v->kubernetes.minor == 4 ? "10.123.45.0/29"
 						     : "10.123.45.0/30";
@@ -239,11 +238,11 @@ static struct tree *make_grains(struct arena *a, const struct kubeup_env *v,
 	(void)tree_add(a, roles,
 		       tree_string(a, v->is_master ? "kubernetes-master" : "kubernetes-pool"));
 	(void)tree_set(a, grains, "roles", roles);
-	/* of a master, for a flag that is left out again on AWS */
+	/* a master's template needs it for a flag, but leaves that flag out on AWS */
 	(void)tree_add(a, addresses, tree_string(a, "127.0.0.1"));
 	(void)tree_set(a, grains, "fqdn_ip4", addresses);
 	tree_set_text(a, grains, "cloud", "aws");
-	/* every release with systemd is made as this one */
+	/* every release with systemd is set up like Debian jessie */
 	tree_set_text(a, grains, "os", "Debian");
 	tree_set_text(a, grains, "os_family", "Debian");
 	tree_set_text(a, grains, "oscodename", "jessie");

@@ -31,7 +31,7 @@ static int read_conf(struct arena *a, const struct tree *conf, const struct dial
 			     .pos = tree_get(conf, "SALT_TAR_URL")->pos },
 		.instance_store = storage_kube_up_name,
 		.instance_store_key = "DOCKER_STORAGE",
-		/* masters have no such options */
+		/* masters lack these options */
 		.docker_root = env->is_master ? NULL
 					      : storage_docker_root(a, env->extra_docker_opts),
 	};

@@ -10,7 +10,7 @@
 
 enum { GUNZIPPED_MAX = 64 << 10 };
 
-/* A document that is looked at. */
+/* A document that is being checked. */
 struct look {
 	struct arena *arena;
 	const struct dialect_opts *opts;
@@ -24,7 +24,7 @@ static const char *where(struct look *l, const char *key)
 	return tree_place(l->arena, l->tree, key);
 }
 
-/* Whether Python writes a plain scalar as it stands: a text, or a number in its shortest form. */
+/* Returns whether Python writes a plain scalar unchanged: a text, or a number in its shortest form. */
 static bool is_same_in_python(const char *plain)
 {
 	switch (tree_type_of(plain)) {
@@ -37,7 +37,7 @@ static bool is_same_in_python(const char *plain)
 	}
 }
 
-/* The row of one of kube-up's own keys; ours begin with a small letter. */
+/* Returns the row of one of kube-up's own keys; keys of nodeup begin with a small letter. */
 static const struct field *row_of(const char *key)
 {
 	for (size_t i = 0; i < kubeup_env_schema.n; i++) {
@@ -49,7 +49,7 @@ static const struct field *row_of(const char *key)
 	return NULL;
 }
 
-/* kube-up's script makes of each key a variable of a shell, of the value's text as Python writes it. */
+/* kube-up's script exports each key as a shell variable, with the value as Python writes it. */
 static int check_item(struct look *l, const struct tree_item *it)
 {
 	const struct field *row = row_of(it->key);
@@ -91,7 +91,7 @@ static int read_fields(struct look *l)
 					 .refuses_slips = true };
 	int r = field_parse(l->arena, &kubeup_env_schema, l->tree, l->env, &opts, l->err);
 
-	/* the key that it was meant to be is missing, and what is said of that leads nowhere */
+	/* a key is missing because it is misspelled, and the message about the missing key would mislead */
 	for (size_t i = 0; i < unknown.slips.n; i++) {
 		int slip = err_config(l->err, "%s", unknown.slips.v[i]);
 
@@ -111,8 +111,8 @@ static bool is_true(const char *value)
 	return str_eq(value, "true");
 }
 
-/* What kube-up's script or its templates ask for by another name: seen in a run of them. The last two are pods of
- * a master that work in Google's cloud alone. */
+/* Warns of keys that kube-up's script or templates never read, since they ask for another name, as a run of them
+ * shows. The last two are for pods of a master that work only in Google's cloud. */
 static void warn_of_nothing(struct look *l)
 {
 	const struct kubeup_env *v = l->env;
@@ -156,7 +156,7 @@ const char *kubeup_pem(struct arena *a, const char *base64, bool is_zipped)
 	return text;
 }
 
-/* The message never shows it. */
+/* The message never shows the value. */
 static int decode(struct look *l, const char *key, const char *value, bool is_zipped,
 		  const char **ret)
 {
@@ -166,7 +166,7 @@ static int decode(struct look *l, const char *key, const char *value, bool is_zi
 				 is_zipped ? "gzip of PEM" : "PEM");
 }
 
-/* A certificate and, unless key_of is NULL, its key. Both may be left out together. */
+/* Checks a certificate and, unless key_of is NULL, its key. Both may be missing together. */
 static int check_pair(struct look *l, const char *cert_of, const char *cert, bool is_zipped,
 		      const char *key_of, const char *key)
 {
@@ -175,7 +175,7 @@ static int check_pair(struct look *l, const char *cert_of, const char *cert, boo
 
 	if (str_is_empty(cert) && str_is_empty(key))
 		return 0;
-	/* it may be the one that could not be read */
+	/* the value that seems to be missing may be one that could not be read */
 	if ((str_is_empty(cert) || (key_of && str_is_empty(key))) && l->opts->errors &&
 	    errs_count(l->opts->errors))
 		return 0;
@@ -202,7 +202,7 @@ static int check_pair(struct look *l, const char *cert_of, const char *cert, boo
 static int check_pairs(struct look *l)
 {
 	const struct kubeup_env *v = l->env;
-	/* the script writes three of the four, and these if all three are there */
+	/* if all three are given, the script writes three of the four files */
 	const bool has_etcd = v->is_master && !str_is_empty(v->etcd_ca_cert) &&
 			      !str_is_empty(v->etcd_peer_key) && !str_is_empty(v->etcd_peer_cert);
 	const char *etcd_key_of = str_is_empty(v->etcd_ca_key) ? NULL : "ETCD_CA_KEY";
@@ -265,7 +265,7 @@ static int check_network(struct look *l)
 	return 0;
 }
 
-/* Both are in kubelet's flags and in the addon. */
+/* Both values go into kubelet's flags and into the DNS addon. */
 static int check_addons(struct look *l)
 {
 	const struct kubeup_env *v = l->env;
@@ -306,7 +306,8 @@ static int check_all(struct look *l)
 	return kubeup_has_all(l->arena, l->env, l->err);
 }
 
-/* Only masters hand on the range, and only nodes the mirror. docker's own form of it: opts.ValidateMirror. */
+/* Only masters use the range, and only nodes use the mirror. source: docker opts.ValidateMirror for the mirror's
+ * form */
 #define OF_MASTER(form)                                                           \
 	{                                                                         \
 		.keys = "SERVICE_CLUSTER_IP_RANGE",                               \
@@ -323,7 +324,7 @@ static const struct field_rule of_roles[] = {
 };
 const struct field_rules kubeup_rules = { of_roles, ARRAY_LEN(of_roles), "document" };
 
-/* What the programs of that version refuse. */
+/* Checks the values that programs of that version refuse. */
 static int check_values(struct look *l)
 {
 	struct values v = { .arena = l->arena,
@@ -338,7 +339,7 @@ static int check_values(struct look *l)
 	return values_judge(&v, l->err);
 }
 
-/* Of several checks: whether it tells what is missing, which may be what could not be read. */
+/* One of several checks. of_missing: it reports missing keys, and a key that could not be read may look missing. */
 static const struct {
 	int (*check)(struct look *);
 	bool of_missing;
@@ -348,7 +349,7 @@ static const struct {
 	{ check_pairs, false },
 };
 
-/* Whether there is a node in spite of the errors that were kept. */
+/* Returns whether a node can be made in spite of the errors that were kept. */
 static bool can_go_on(struct look *l)
 {
 	return !errs_any_vital(l->opts->errors) && l->env->kubernetes.major &&

@@ -25,7 +25,7 @@ static bool is_sha1(const char *s)
 	return strspn(s, "0123456789abcdefABCDEF") == SHA1_HEX && s[SHA1_HEX] == '\0';
 }
 
-/* They become a field of a line of a file, between commas. */
+/* These values become a field of a line, between commas. */
 static bool is_csv_field(const char *s)
 {
 	if (strlen(s) > TOKEN_MAX)
@@ -36,7 +36,7 @@ static bool is_csv_field(const char *s)
 	return true;
 }
 
-/* It becomes a name of files and a part of flags. */
+/* Returns whether the value may become part of file names and flags. */
 static bool is_name(const char *s)
 {
 	return str_has_only(s, "-._");

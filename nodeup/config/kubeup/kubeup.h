@@ -1,47 +1,48 @@
 /* kubeup.h - the dialect of kube-up on AWS, Kubernetes 1.2 to 1.5: one flat kube_env.yaml
- * kube-up writes each value as a text in quotes. Its script exports them as variables of a shell, so
- * that a key counts in capitals alone. What the script would read as another text is an error here.
+ * kube-up writes each value as a text in quotes. Its script exports them as variables of a shell, so a key counts
+ * only in capitals. A value that the script would read as another text is an error here.
  * Invariant: pure; no file, network or clock.
  * Bodies: env.c, script.c, version.c.
  * Owner: the arena. Errors: CONFIG with file:line:column; no message shows a value that may be a secret.
- * Threads: all functions. Source: kubernetes v1.2.0 to v1.5.8 cluster/common.sh build-kube-env,
- * cluster/aws/util.sh, cluster/gce/configure-vm.sh.
+ * Threads: all functions. Source: kubernetes v1.2.0 to v1.5.8 cluster/common.sh build-kube-env, cluster/aws/util.sh,
+ * cluster/gce/configure-vm.sh.
  * Tests: test_kubeup_documents.py. */
 #pragma once
 
 #include "nodeup/config/dialect.h"
 #include "nodeup/config/kubeup/list_keys.h"
 
-/* kube_env.yaml: a text for each key, NULL for one that is not there. */
+/* The values of kube_env.yaml as texts. A member is NULL if the document lacks its key. */
 struct kubeup_env {
 	KUBEUP_KEYS(FIELD_MEMBER)
 
-	struct settings_doc settings; /* ours */
+	struct settings_doc settings; /* nodeup's own settings */
 	const struct tree *tree;      /* the document, for positions */
 	bool is_master;
-	struct version kubernetes; /* the oldest that writes such a document */
+	struct version kubernetes; /* the oldest version that writes such a document */
 };
 
-/* Its keys. */
+/* The keys of kube_env.yaml. */
 extern const struct schema kubeup_env_schema;
 extern const struct field_rules kubeup_rules;
 
-/* Read kube_env.yaml and check it by itself. */
+/* Reads kube_env.yaml and checks it by itself. */
 int kubeup_env(struct arena *a, const struct tree *t, const struct dialect_opts *o,
 	       struct kubeup_env *ret, struct err *e) must_check;
-/* Text of PEM out of base64, of some keys in gzip; NULL: it is not that. */
+/* Decodes base64 that holds PEM; some keys hold it in gzip. NULL: the text is not PEM. */
 const char *kubeup_pem(struct arena *a, const char *base64, bool is_zipped);
-/* Which Kubernetes writes such a document. Its keys say so: no value does. */
+/* Finds the version of Kubernetes that writes such a document. The keys tell the version; no value does. */
 int kubeup_version(struct arena *a, const struct tree *t, struct version *ret,
 		   struct err *e) must_check;
-/* Whether every key is there without which that version's script ends, or makes a node that is none. */
+/* Fails with the keys that this version needs and the document lacks: its script would stop, or make a node that
+ * does not work. */
 int kubeup_has_all(struct arena *a, const struct kubeup_env *env, struct err *e) must_check;
-/* Of a document with wrong values, which count as left out: give those that may be empty an empty one. false: there is no node
- * without one of the others. */
+/* Gives an empty value to each missing key that may be empty. Returns false if another key is missing. Wrong values
+ * count as missing. */
 bool kubeup_go_without(struct kubeup_env *env);
-/* Take the document out of kube-up's user data, with empty lines before it, so that its lines keep their
- * numbers. -ENOENT: this is not user data of kube-up. */
+/* Takes the document out of kube-up's user data. Puts empty lines before it, so that its lines keep their numbers.
+ * -ENOENT: this is not user data of kube-up. */
 int kubeup_script(struct arena *a, const char *file, const char *text, const char **ret,
 		  struct err *e) must_check;
-/* Its row of dialects[]. */
+/* The row of kube-up in dialects[]. */
 extern const struct dialect kubeup_dialect;

@@ -60,7 +60,7 @@
 	X(const char *, etcd_ca_cert, "ETCD_CA_CERT", SECRET, .doc = "the CA of etcd's peers") \
 	X(const char *, etcd_peer_key, "ETCD_PEER_KEY", SECRET, .doc = "the key of etcd's peers") \
 	X(const char *, etcd_peer_cert, "ETCD_PEER_CERT", SECRET, .doc = "the certificate of etcd's peers") \
-	/* who may do what */ \
+	/* authentication and authorisation */ \
 	X(const char *, ca_cert, "CA_CERT", SECRET, .doc = "the cluster's CA, base64 of PEM as the next six") \
 	X(const char *, kubelet_cert, "KUBELET_CERT", SECRET, .doc = "kubelet's certificate") \
 	X(const char *, kubelet_key, "KUBELET_KEY", SECRET, .doc = "its key") \

@@ -1,7 +1,7 @@
-/* model.h - what a node of kube-up has: node.own of its nodes
- * Its documents say file by file what is there: no builder writes a text of its own.
+/* model.h - the part of a node that kube-up alone has: node.own of its nodes
+ * The documents give every file whole; no builder writes a text of its own.
  * Owner: the arena of the run. Errors: none. Threads: const after the dialect is done.
- * Source: the states that kube-up has Salt make. */
+ * Source: the states that kube-up lets Salt make. */
 #pragma once
 
 #include "nodeup/config/node.h"
@@ -10,20 +10,20 @@
 struct kubeup_made {
 	const char *path;
 	const char *text;   /* NULL: a directory, or a link */
-	const char *target; /* of a link */
+	const char *target; /* of a link; else NULL */
 	unsigned int mode;
 	const char *owner;    /* of a directory; NULL: root */
-	bool secret;          /* the text is never shown */
-	bool if_absent;       /* what is there stays, whatever it says */
-	const char *template; /* file of the archive that makes the text; or NULL */
-	const char *other;    /* of if_absent: the warning where it says something else; or NULL */
+	bool secret;          /* its text is never shown */
+	bool if_absent;       /* keeps a file that exists, whatever its text */
+	const char *template; /* the file of the archive that makes the text; or NULL */
+	const char *other; /* with if_absent: the warning if the file has another text; or NULL */
 };
 
-/* A member of an archive of the assets, or with `known` an asset of its own, "HASH@URL". */
+/* A member of one of the archives. If known is set, it is an asset of its own: "HASH@URL". */
 struct kubeup_member {
 	const char *name, *path, *known;
 	unsigned int mode;
-	bool optional; /* an archive without it is as good */
+	bool optional; /* an archive may lack it */
 };
 
 struct kubeup_node {
@@ -39,11 +39,11 @@ struct kubeup_node {
 		struct node_member_image *v;
 		size_t n;
 	} images;
-	struct strv whole; /* directories that hold nothing beside made */
-	struct strv units; /* enabled and started, beside docker's and kubelet's */
+	struct strv whole; /* directories that may hold only the files in made */
+	struct strv units; /* enabled and started, in addition to docker and kubelet */
 	struct strmap sysctl;
-	struct strv modules; /* of the kernel */
+	struct strv modules; /* kernel modules */
 	struct {
 		const char *name, *home, *shell;
-	} user; /* name NULL: none */
+	} user; /* name NULL: no user is made */
 };

@@ -7,7 +7,7 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/config/storage_docker.h"
 
-/* Where documents alone are checked, of no machine. */
+/* The machine to assume if documents are checked without a machine. */
 static const char any_host[] = "any-host.ec2.internal";
 static const char usual_registry[] = "gcr.io/google_containers";
 
@@ -20,7 +20,7 @@ struct build {
 	const struct facts *facts;
 	const struct dialect_opts *opts;
 	struct node *node;
-	struct kubeup_node *own; /* the node's */
+	struct kubeup_node *own; /* the node's own part */
 	struct err *err;
 };
 
@@ -36,7 +36,7 @@ static struct tree_pos pos_of(const struct build *b, const char *key)
 	return t ? t->pos : b->env->tree->pos;
 }
 
-/* source: cluster/saltbase/pillar/systemd.sls: what has no systemd had sysvinit or upstart */
+/* source: cluster/saltbase/pillar/systemd.sls: releases without systemd had sysvinit or upstart */
 static int check_release(const struct facts *f, struct err *e)
 {
 	static const struct {
@@ -59,7 +59,7 @@ static int check_release(const struct facts *f, struct err *e)
 	return 0;
 }
 
-/* Where docker stores, and on a master the volume that outlives it.
+/* Sets where docker stores its data, and on a master the volume that outlives the instance.
  * source: cluster/aws/templates/format-disks.sh; cluster/aws/util.sh attaches the volume as /dev/sdb */
 static int set_disks(struct build *b)
 {
@@ -123,7 +123,7 @@ static int find_host(struct build *b, struct kubeup_host *ret)
 	return facts_note(b->err, "localHostname");
 }
 
-/* Whether a file has something of the document that is not to be shown. */
+/* Returns whether a file contains a secret of the document. */
 static bool is_secret(const struct kubeup_env *v, const char *text)
 {
 	const char *const secrets[] = {
@@ -140,7 +140,8 @@ static bool is_secret(const struct kubeup_env *v, const char *text)
 	return false;
 }
 
-/* The variable is for scripts of init: systemd hands the first word to kubelet as it stands. */
+/* Takes the variable out of its own value: that is meant for scripts of init, and systemd would pass the word to
+ * kubelet unchanged. */
 static const char *without_itself(struct arena *a, const char *path, const char *text)
 {
 	static const char word[] = "DAEMON_ARGS=\"$DAEMON_ARGS ";
@@ -204,13 +205,13 @@ static void add_asset(struct build *b, const char *key, const char *text)
 		   (struct node_text){ .text = text, .pos = pos_of(b, key) });
 }
 
-/* The plugins. kube-up names the archive by its md5 alone, and kops 1.8 the same one by its sha1.
+/* Adds the CNI plugins. kube-up names the archive by its md5 alone, and kops 1.8 the same archive by its sha1.
  * source: cluster/saltbase/salt/cni/init.sls; kops 1.8.1 upup/pkg/fi/cloudup/networking.go */
 static int add_plugins(struct build *b)
 {
 	static const struct {
 		const char *name;
-		bool optional; /* nothing runs it */
+		bool optional; /* nothing uses them */
 	} all[] = {
 		{ "bridge", false },   { "cnitool", true },     { "dhcp", false },
 		{ "flannel", false },  { "host-local", false }, { "ipvlan", false },
@@ -262,7 +263,7 @@ static void add_calico(struct build *b)
 		strv_add(b->arena, &b->own->modules, modules[i]);
 }
 
-/* Programs and images, of the archive that the document names. */
+/* Adds programs and images out of the archive that the document names. */
 static void add_programs(struct build *b)
 {
 	static const char *const of_master[] = { "kube-apiserver", "kube-controller-manager",
@@ -298,7 +299,7 @@ static void add_programs(struct build *b)
 	add_asset(b, "SERVER_BINARY_TAR_URL", archive.text);
 	for (size_t i = 0; i < ARRAY_LEN(members) - (v->kubernetes.minor < 3); i++)
 		add_member(b, &members[i]);
-	/* the script that makes the addons of 1.2 loads what is there, and waits until it is */
+	/* the script that makes the addons of 1.2 loads every image there, and waits until it is loaded */
 	for (size_t i = 0; i < ARRAY_LEN(of_addons) && v->is_master && v->kubernetes.minor == 2;
 	     i++)
 		add_member(b,
@@ -307,7 +308,7 @@ static void add_programs(struct build *b)
 				   .path = arena_printf(b->arena, "/srv/salt/kube-addons-images/%s",
 							of_addons[i]),
 				   .mode = 0644 });
-	/* pods with a tag of the document's own are pulled */
+	/* if the document gives the tag, the pods' images are pulled */
 	for (size_t i = 0; i < n && str_is_empty(v->kube_image_tag); i++) {
 		struct kubeup_node *s = b->own;
 		const struct node_member_image image = {
@@ -323,8 +324,8 @@ static void add_programs(struct build *b)
 	}
 }
 
-/* The script that makes the addons of 1.2 reads them with Python 2, and what is not read is not made.
- * source: cluster/aws/templates/configure-vm-aws.sh ensure-packages; kube-addon-update.sh */
+/* Adds Python 2 with its YAML: with it the script that makes the addons of 1.2 reads them, and skips those that it
+ * cannot read. source: cluster/aws/templates/configure-vm-aws.sh ensure-packages; kube-addon-update.sh */
 static void add_python(struct build *b)
 {
 	static const struct {
@@ -347,9 +348,9 @@ static void add_python(struct build *b)
 			     where(b, "KUBERNETES_MASTER"));
 }
 
-/* Packages that the states install. python-apt is for Salt itself, and ntp for hosts that do not keep the time.
- * source: cluster/saltbase/salt/base.sls, docker/init.sls, logrotate/init.sls, debian-auto-upgrades/init.sls,
- * generate-cert/init.sls */
+/* Adds the packages that the states install, with two exceptions: python-apt, which only Salt needs, and ntp, if the
+ * host keeps the time. source: cluster/saltbase/salt/base.sls, docker/init.sls, logrotate/init.sls,
+ * debian-auto-upgrades/init.sls, generate-cert/init.sls */
 static void add_packages(struct build *b)
 {
 	static const struct {
@@ -434,7 +435,7 @@ static void set_names(struct build *b)
 		.keeps_time = true,
 		.takes_host_name = true,
 		.asks_version1 = true,
-		/* the last one that kube-up installs */
+		/* the last version that kube-up installs */
 		.docker_version = v->kubernetes.minor == 2 ? "1.9.1" : "1.11.2",
 		.kubernetes = v->kubernetes,
 		/* source: cluster/aws/util.sh start-minions */
@@ -450,8 +451,8 @@ int kubeup_node(struct arena *a, const struct documents *d, const struct facts *
 	struct kubeup_node *own = arena_new(a, struct kubeup_node);
 	struct build b = { a, d, d->own, f, o, &node, own, e };
 	struct kubeup_host host;
-	/* documents alone: the tarball may not have been there, and what it makes is told only with it; of wrong values it makes
-	 * what nobody means */
+	/* Documents may be read without the tarball, but only the tarball has the files. If values are wrong, the
+	 * files would be wrong too. */
 	const bool has_states = d->files.n && !(o->errors && errs_count(o->errors));
 	int r = errs_keep(o->errors, check_release(f, e), e);
 

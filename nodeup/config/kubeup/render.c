@@ -20,7 +20,7 @@ struct rendering {
 	struct err *err;
 };
 
-/* The file of that name of the states; NULL: the tarball has none. */
+/* Returns the states' file of that name; NULL: the tarball lacks it. */
 static const struct documents_file *find(const struct documents *d, const char *source)
 {
 	const struct documents_files *files = &d->files;
@@ -61,7 +61,7 @@ static bool is_here(const struct rendering *r, const struct kubeup_state *s)
 	return !s->sls || kubeup_says(r->documents, s->sls, s->says);
 }
 
-/* What the state hands over, beside pillar and grains. */
+/* Makes the map for one template: pillar, grains, and the variables of its state. */
 static struct tree *context_of(struct rendering *r, const struct kubeup_state *s)
 {
 	struct tree *context = tree_map(r->arena), *vars;
@@ -76,7 +76,7 @@ static struct tree *context_of(struct rendering *r, const struct kubeup_state *s
 	return context;
 }
 
-/* The registry of an image, on a line of YAML or of JSON: where kube-up's sed would find it.
+/* Finds an image's registry on a line of YAML or JSON, where kube-up's sed would find it.
  * source: cluster/saltbase/install.sh */
 static const char *find_image(const char *line, bool json)
 {
@@ -96,7 +96,7 @@ static const char *find_image(const char *line, bool json)
 	return *image == '"' && str_has_prefix(image + 1, usual_registry) ? image + 1 : NULL;
 }
 
-/* With the document's registry of addons in the place of the usual one. */
+/* Returns the text with the document's registry of addons instead of the usual one. */
 static const char *with_registry(struct rendering *r, const struct documents_file *f)
 {
 	const char *registry = r->env->kube_addon_registry;
@@ -117,7 +117,7 @@ static const char *with_registry(struct rendering *r, const struct documents_fil
 	return strv_join(r->arena, &lines, "\n");
 }
 
-/* kubelet takes a static pod that does not parse for none, in a log that has much else. */
+/* Checks a static pod: kubelet skips one that does not parse, and hides the message among many others in its log. */
 static int check_pod(struct rendering *r, const char *path, const char *text)
 {
 	struct tree *pod;
@@ -158,7 +158,7 @@ static int render_file(struct rendering *r, const struct kubeup_state *s, const 
 	return ret;
 }
 
-/* Makes one file. Its error hides none of another, where errors are kept. */
+/* Makes one file. If errors are kept, an error in this file does not hide those of other files. */
 static int make_file(struct rendering *r, const struct kubeup_state *s, const char *path,
 		     const struct documents_file *f)
 {

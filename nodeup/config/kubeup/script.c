@@ -3,11 +3,11 @@
 #include <string.h>
 #include "nodeup/config/heredoc.h"
 
-/* What ends the here-document: of a master, of a node.
+/* The marks that end the here-document, of a master and of a node.
  * source: cluster/aws/util.sh start-master, start-minions */
 static const char *const marks[] = { "__EOF_MASTER_KUBE_ENV_YAML", "__EOF_KUBE_ENV_YAML", NULL };
 
-/* A salt-master gives a node of these versions what it needs: its own document does not say it. */
+/* Refuses user data of these versions: there a salt-master gives the node values that the document lacks. */
 static int refuse_old(struct arena *a, const char *file, unsigned int line, const char *text,
 		      struct err *e)
 {
@@ -24,7 +24,7 @@ static int refuse_old(struct arena *a, const char *file, unsigned int line, cons
 	return err_code(e);
 }
 
-/* The line before `end` that only those versions write; 0: none. */
+/* Returns the number of the line before `end` that only those old versions write; 0: there is none. */
 static unsigned int find_old(const char *text, const char *end)
 {
 	unsigned int number = 1;

@@ -23,7 +23,7 @@
 #define LOG(name) "/etc/logrotate.d/" name, "logrotate/conf", 0644, BOTH, 2, 0, RENDERED, .vars = "{file: '" name "'}"
 #define PROXY MANIFESTS "kube-proxy.manifest", "kube-proxy/kube-proxy.manifest", 0644, NODE
 
-/* What Salt's states make of a file that is in the tarball, on a machine with systemd.
+/* The files that Salt's states make of the tarball, on a machine with systemd.
  * source: every init.sls of cluster/saltbase/salt from v1.2.0 to v1.5.8, rendered and run for AWS */
 const struct kubeup_state kubeup_states[] = {
 	{ "/etc/apt/apt.conf.d/20auto-upgrades", "debian-auto-upgrades/20auto-upgrades", 0644, BOTH, 2, 0 },

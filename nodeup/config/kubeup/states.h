@@ -1,6 +1,6 @@
-/* states.h - which files kube-up's Salt states make, and what stands in them
- * The list is ours, by version and role; the texts are the salt tarball's own. What a template makes of the
- * document is exact at every patch version, since the document names the tarball by its hash.
+/* states.h - the files that kube-up's Salt states make, and their texts
+ * The list is ours, by version and role. The texts come from the salt tarball, which the document names by its hash,
+ * so a rendered file is exact for every patch version.
  * Invariant: pure.
  * Bodies: auth.c, context.c, node.c, render.c.
  * Owner: the arena. Errors: CONFIG that names the file of the tarball, with line and column.
@@ -18,37 +18,38 @@ enum { KUBEUP_NEWEST = 5 };
 
 enum { KUBEUP_WHEN_MAX = 3 };
 
-/* What the document has to say. */
+/* A condition on one value of the document. */
 struct kubeup_when {
 	size_t key;       /* offset in struct kubeup_env */
-	const char *text; /* that it is; NULL: no condition */
-	bool is_part;     /* it has this in it */
+	const char *text; /* the value must equal this; NULL: no condition */
+	bool is_part;     /* the value must contain text */
 };
 
-/* A file, or all YAML and JSON files below a directory, that a state makes. */
+/* A file that a state makes, or all YAML and JSON files below a directory. */
 struct kubeup_state {
-	const char *path;   /* on the machine */
-	const char *source; /* below saltbase/salt; NULL: an empty file if nothing is there */
+	const char *path;   /* path on the machine */
+	const char *source; /* path below saltbase/salt; NULL: makes an empty file if none exists */
 	unsigned int mode;
 	enum kubeup_role role;
 	int since, until;                         /* minor versions; until 0: all later ones */
-	struct kubeup_when when[KUBEUP_WHEN_MAX]; /* all of them hold */
-	bool renders;           /* its template is rendered; else the bytes are copied */
+	struct kubeup_when when[KUBEUP_WHEN_MAX]; /* all must hold */
+	bool renders;           /* renders the source as a template; else copies it */
 	bool tree;              /* source and path are directories */
-	bool no_json;           /* of a tree: its YAML files alone */
-	const char *sls, *says; /* only where this file of the states has this text; NULL: any */
-	const char *without; /* a tree's files of this name, without its end, stay out; or NULL */
-	const char *vars; /* what the state hands to the template, a map of YAML; NULL: nothing */
+	bool no_json;           /* with tree: takes only the YAML files */
+	const char *sls, *says; /* made only if the file sls contains the text says; NULL: always */
+	/* with tree: leaves out files of this name, whatever their suffix; or NULL */
+	const char *without;
+	const char *vars; /* the map, in YAML, that the state gives to the template; or NULL */
 };
 
 extern const struct kubeup_state kubeup_states[];
 extern const size_t kubeup_n_states;
 
-/* A file as it is to be. */
+/* A file as this node must have it. */
 struct kubeup_file {
 	const struct kubeup_state *state;
 	const char *path, *text;
-	const char *template; /* in the tarball; NULL: an empty file */
+	const char *template; /* path in the tarball; NULL: an empty file */
 };
 
 struct kubeup_files {
@@ -56,30 +57,31 @@ struct kubeup_files {
 	size_t n;
 };
 
-/* What templates know of the machine. */
+/* The facts of the machine that templates see. */
 struct kubeup_host {
-	const char *name;   /* in its VPC */
-	const char *driver; /* of docker's storage; NULL: docker's own choice */
+	const char *name;   /* its name in the VPC */
+	const char *driver; /* docker's storage driver; NULL: docker chooses */
 	bool on_store;      /* docker and kubelet are on the instance store */
 };
 
-/* What templates know: pillar and grains, as a map. */
+/* Makes the map that templates see: pillar and grains. */
 struct tree *kubeup_context(struct arena *a, const struct kubeup_env *env,
 			    const struct kubeup_host *host);
-/* The tag of Kubernetes' four images: the document's, or one of ours. The archive of programs has another in
- * it, and what is loaded of it gets this one as well: so the plan knows it. */
+/* Returns the tag of Kubernetes' four images: the document's, or one that is made from the archive's hash. The
+ * archive gives its images another tag, but they are tagged anew when they are loaded. So the plan knows the tag
+ * before the archive is read. */
 const char *kubeup_tag(struct arena *a, const struct kubeup_env *env);
-/* Render every file of the states for this document, and parse static pods. All that is wrong is kept in
- * errors; NULL: the first ends it. */
+/* Renders every file of the states for this document, and parses the static pods. Keeps all errors in errors; if
+ * that is NULL, stops at the first. */
 int kubeup_render(struct arena *a, const struct documents *d, const struct kubeup_env *env,
 		  const struct kubeup_host *host, struct kubeup_files *ret, struct errs *errors,
 		  struct err *e) must_check;
-/* Whether the salt tarball has that file of the states, and this text stands in it. */
+/* Returns whether the salt tarball has this file of the states with this text in it. */
 bool kubeup_says(const struct documents *d, const char *source, const char *text);
 
-/* What the script writes beside the states: configurations, keys and tokens, appended. */
+/* Appends the files that the script writes beside the states: configurations, keys and tokens. */
 void kubeup_auth(struct arena *a, const struct documents *d, const struct kubeup_env *env,
 		 struct kubeup_node *ret);
-/* The node of a document. */
+/* Makes the node that the document describes. */
 int kubeup_node(struct arena *a, const struct documents *d, const struct facts *f,
 		const struct dialect_opts *o, struct node *ret, struct err *e) must_check;

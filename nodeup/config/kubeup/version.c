@@ -1,11 +1,11 @@
 #include "nodeup/config/kubeup/kubeup.h"
 
-/* The roles whose document needs a key. */
+/* The roles whose documents need a key. */
 enum role { BOTH, MASTER, NODE };
 
-/* When kube-up began to write a key. No document names its version, and each of these is written whether
- * or not it has a value, so that the newest key says which version it was.
- * source: cluster/common.sh build-kube-env of every tag from v1.2.0 to v1.5.8 */
+/* The versions in which kube-up began to write a key. No document names its version, but kube-up writes each key,
+ * even without a value. So the newest key that a document has tells its version. source: cluster/common.sh
+ * build-kube-env of every tag from v1.2.0 to v1.5.8 */
 static const struct {
 	const char *key;
 	int minor, patch;
@@ -23,12 +23,12 @@ static const struct {
 	{ "ENABLE_NODE_PROBLEM_DETECTOR", 3, 0 },
 };
 
-/* The last minor version of this key. */
+/* A key that newer versions do not write, and the last minor version that writes it. */
 static const char gone[] = "DNS_REPLICAS";
 enum { GONE_AFTER = 4 };
 
-/* What the script asks for without a default, from a version on.
- * source: cluster/gce/configure-vm.sh, create-salt-pillar and what calls it */
+/* The keys that the script needs and has no default for, and the version from which it needs them. source:
+ * cluster/gce/configure-vm.sh, create-salt-pillar and what calls it */
 static const struct need {
 	const char *key;
 	enum role role;
@@ -149,7 +149,7 @@ bool kubeup_go_without(struct kubeup_env *env)
 	return true;
 }
 
-/* The first makes the error, the rest a note. */
+/* The first missing key makes the error; each further one becomes a note. */
 int kubeup_has_all(struct arena *a, const struct kubeup_env *env, struct err *e)
 {
 	const struct need *first = NULL;
