@@ -34,7 +34,7 @@ void pod_host_path(struct arena *a, struct pod *p, const char *name, const char 
 	arena_push(a, c->mounts, c->n_mounts, mount);
 }
 
-/* Returns one word of a shell's line. Words that kops writes bare stay bare; an empty value is "". */
+/* Quotes one word of a shell's line. Words that kops writes bare stay bare; an empty value is "". */
 static const char *shell_word(struct arena *a, const char *word)
 {
 	static const char bare[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -67,7 +67,7 @@ void pod_shell_command(struct arena *a, struct pod *p, const char *bin, const st
 	strv_addf(a, command, "%s 2>&1 | %s -a %s", strv_join(a, &words, " "), tee, log);
 }
 
-/* RFC 1123: what Kubernetes takes as the name of a container or volume. */
+/* RFC 1123: the form of a container's or volume's name in Kubernetes. */
 static bool is_label(const char *s)
 {
 	size_t n = s ? strlen(s) : 0;
@@ -94,13 +94,13 @@ static int check_volumes(const struct pod *p, struct err *e)
 	return 0;
 }
 
-/* A list of the sidecar's spec; NULL: there is none. */
+/* Returns a list of the sidecar's spec; NULL: it has none. */
 static const struct tree *sidecar_list(const struct pod *p, const char *key)
 {
 	return tree_get(tree_get(p->sidecar, "spec"), key);
 }
 
-/* Volumes of the two must not have one name: the kubelet would refuse the pod. */
+/* Checks the sidecar: kubelet would refuse the pod if two volumes had one name. */
 static int check_sidecar(struct arena *a, const struct pod *p, struct err *e)
 {
 	const struct tree *list = sidecar_list(p, "volumes");
@@ -196,7 +196,7 @@ static struct tree *ports_tree(struct arena *a, const struct pod_container *c)
 	return list;
 }
 
-/* Returns a tree that was read as a part of one that is only written. */
+/* Casts away const: the tree is complete, and from here on it is only written out. */
 static struct tree *as_it_stands(struct arena *a, const struct tree *read)
 {
 	struct tree *t = arena_new(a, struct tree);
@@ -283,7 +283,7 @@ static struct tree *volumes_tree(struct arena *a, const struct pod *p)
 	return list;
 }
 
-/* A context that SELinux lets use the host's files. */
+/* A SELinux context that may use the host's files. */
 static struct tree *selinux_options(struct arena *a, const char *type)
 {
 	struct tree *t = tree_map(a);
@@ -302,7 +302,7 @@ static struct tree *security_tree(struct arena *a, const struct pod *p)
 	return t;
 }
 
-/* Its items of spec.key stand behind ours. */
+/* Appends the sidecar's items of spec.key to ours. */
 static struct tree *with_sidecar(struct arena *a, struct tree *list, const struct pod *p,
 				 const char *key)
 {

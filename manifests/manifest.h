@@ -9,23 +9,22 @@
 
 /* Returns the pod's volume of that name, or NULL. */
 const struct pod_volume *pod_volume(const struct pod *p, const char *name);
-/* Mount a host path: adds the volume and the container's mount at the same path unless `at` is set. name NULL: the
- * path without its slashes, "/usr/share/ssl" as volume "usrsharessl". A path that is mounted there already is not
- * added again: its mount may be written if one of the two may. */
+/* Mounts a host path: adds the volume, and the container's mount at the same path unless `at` is set. If name is
+ * NULL, the volume is named like the path without its slashes: "/usr/share/ssl" is "usrsharessl". If the path is
+ * mounted already, it is not added again; its mount becomes writable if one of the two mounts is writable. */
 void pod_host_path(struct arena *a, struct pod *p, const char *name, const char *host_path,
 		   const char *at, bool read_only);
-/* Have the pod run bin with flags in a shell, which appends the output to log through tee. */
+/* Makes the pod run bin with flags in a shell that appends the output to log by tee. */
 void pod_shell_command(struct arena *a, struct pod *p, const char *bin, const struct strv *flags,
 		       const char *tee, const char *log);
-/* Fails if kubelet would not take a mount of the pod's containers. Each wants a volume that is there, and a path of
- * its own. */
+/* Fails if kubelet would refuse a mount of the pod's containers. Each mount needs a volume and a path of its own. */
 int manifest_check(struct arena *a, const struct tree *pod, struct err *e) must_check;
-/* Write the manifest's text. */
+/* Writes the manifest's text. */
 int manifest_render(struct arena *a, const struct pod *p, char **ret_text,
 		    struct err *e) must_check;
-/* Read the manifest of a pod that others made. It stays as it stands: what we do not know of a pod is in it as well. */
+/* Reads a manifest that others wrote. Parts that nodeup does not know are kept as they are. */
 int manifest_read(struct arena *a, const char *file, const char *text, struct tree **ret,
 		  struct err *e) must_check;
-/* Write the text of such a pod (which is changed) with the type that SELinux is to give its processes. */
+/* Writes the text of such a pod, with the SELinux type of its processes set. Changes pod. */
 int manifest_label(struct arena *a, struct tree *pod, const char *selinux_type, char **ret_text,
 		   struct err *e) must_check;

@@ -1,12 +1,12 @@
 /* pod.h - the part of a core/v1 Pod that static pods of a control plane use
- * Typed, so that a builder cannot misspell a field; manifest.c writes it as YAML in upstream's order.
+ * Typed, so that a builder cannot misspell a field. manifest.c writes it as YAML in upstream's order.
  * Owner: the arena. Errors: none. Source: k8s.io/api core/v1 types.go. */
 #pragma once
 
 #include <stdint.h>
 #include "nodeup/base/tree.h"
 
-/* Kubelet finds its static pods here. */
+/* kubelet's directory of static pods. */
 #define POD_MANIFESTS "/etc/kubernetes/manifests"
 
 struct pod_mount {
@@ -16,24 +16,25 @@ struct pod_mount {
 
 struct pod_port {
 	const char *name;
-	int64_t port; /* of the container, and of the host */
+	int64_t port; /* port of the container and of the host */
 };
 
 struct pod_env {
 	const char *name, *value;
-	const struct tree *whole; /* all of it as a document has it, instead; or NULL */
+	/* the whole section as a document has it, used instead; or NULL */
+	const struct tree *whole;
 };
 
 struct pod_probe {
-	const char *host, *path, *scheme; /* httpGet; path NULL: tcpSocket */
+	const char *host, *path, *scheme; /* of httpGet; path NULL: tcpSocket */
 	int64_t port;                     /* 0: no probe */
 	int64_t initial_delay, timeout;
-	int64_t failures, period; /* 0: not said; so with the delay */
+	int64_t failures, period; /* 0: left out; the delay too */
 };
 
 struct pod_volume {
 	const char *name, *host_path;
-	const char *type; /* "FileOrCreate"; NULL: not said */
+	const char *type; /* "FileOrCreate"; NULL: left out */
 };
 
 struct pod_container {
@@ -58,15 +59,15 @@ struct pod {
 	const char *name, *namespace_;
 	struct strmap labels, annotations;
 	bool host_network;
-	bool is_stamped; /* creationTimestamp is there, and null, as Go wrote it until Kubernetes 1.34 */
+	bool is_stamped; /* writes creationTimestamp: null, as Go did until Kubernetes 1.34 */
 	const char *priority_class; /* NULL: none */
 	const char *selinux_type;   /* "spc_t"; NULL: none */
-	bool is_private; /* a variable may hold a password: the manifest is for root alone */
-	struct pod_container container; /* the one that we make */
+	bool is_private; /* only root may read the manifest, as a variable may hold a password */
+	struct pod_container container; /* the container that nodeup makes */
 	struct pod_volume *volumes;
 	size_t n_volumes;
 	struct pod_toleration *tolerations;
 	size_t n_tolerations;
-	/* a pod that was read (manifest_read): its containers and volumes stand behind ours; or NULL */
+	/* a pod that was read from a manifest; its containers and volumes follow ours; or NULL */
 	const struct tree *sidecar;
 };

@@ -13,7 +13,7 @@ enum { MIME_MAX = 2 << 20, BASE64_LINE = 76, TEXT_LINE_MAX = 998 };
 
 static const char handler_type[] = "text/part-handler";
 
-/* source: cloud-init cloudinit/handlers, cloudinit/user_data.py; the last two are told by their content */
+/* source: cloud-init cloudinit/handlers, cloudinit/user_data.py; the last two are recognised by their content */
 static const char *const types[] = {
 	"text/cloud-config",
 	"text/cloud-config-archive",
@@ -47,13 +47,13 @@ bool userdata_type_is_handler(const char *type)
 
 const char *userdata_type_near(struct arena *a, const char *type)
 {
-	/* "cloud-config" is short for it in many heads */
+	/* many heads give the type without "text/", as "cloud-config" */
 	if (!strchr(type, '/'))
 		type = arena_printf(a, "text/%s", type);
 	return near_name(type, types, ARRAY_LEN(types));
 }
 
-/* Returns whether it is a token of RFC 2045: no space, no control, none of its special characters. */
+/* Returns whether s is a token of RFC 2045: no space, no control, none of its special characters. */
 static bool is_token(const char *s, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -70,7 +70,7 @@ static bool is_type(const char *type)
 	       is_token(type + main_type + 1, strlen(type + main_type + 1));
 }
 
-/* Returns whether the data may stand as it is: ASCII, in lines that every reader takes. */
+/* Returns whether the data may be written unencoded: ASCII, in lines that every reader takes. */
 static bool is_text(const struct userdata_part *p)
 {
 	size_t line = 0;

@@ -15,13 +15,13 @@ struct userdata_part {
 	size_t n;
 };
 
-/* Returns whether cloud-init handles a part of this type; the second, whether such a part brings a handler that
- * names its own types. cloud-init drops a part without a handler, and says nothing. */
+/* Returns whether cloud-init handles a part of this type. cloud-init silently drops a part without a handler. The
+ * second function returns whether such a part brings a handler for types of its own. */
 bool userdata_type_is_known(const char *type);
 bool userdata_type_is_handler(const char *type);
-/* The known type that is most like this one, or NULL. */
+/* Finds the known type that is most like this one; or NULL. */
 const char *userdata_type_near(struct arena *a, const char *type);
 
-/* The document, in the order of the parts. */
+/* Writes the document, with the parts in their order. */
 int userdata_mime(struct arena *a, const struct userdata_part *parts, size_t n, char **ret_text,
 		  struct err *e) must_check;

@@ -3,7 +3,7 @@
 #include "nodeup/base/enc.h"
 
 enum {
-	/* The error has few notes, and the last one is for advice. */
+	/* An error has few notes, and the last is for advice. */
 	SHARES_TOLD = ERR_NOTES - 2,
 };
 
@@ -14,7 +14,7 @@ static const struct userdata_share *largest_below(const struct userdata_pack_req
 
 	for (size_t i = 0; i < req->n_shares; i++) {
 		const struct userdata_share *s = &req->shares[i];
-		/* Equal ones keep their order. */
+		/* Parts of equal size keep their order. */
 		bool told = last &&
 			    (s->bytes > last->bytes || (s->bytes == last->bytes && s <= last));
 

@@ -20,11 +20,11 @@ struct userdata_pack_req {
 	const char *data;
 	size_t n;
 	bool gzip;
-	/* The parts of data, for the message that it is too large. */
+	/* The parts of the data, named if it is too large. */
 	const struct userdata_share *shares;
 	size_t n_shares;
 };
 
-/* The data, compressed if asked for; an error if that is more than EC2 takes. */
+/* Returns the data, compressed if asked for. Fails if it is more than EC2 takes. */
 int userdata_pack(struct arena *a, const struct userdata_pack_req *req, const char **ret_data,
 		  size_t *ret_n, struct err *e) must_check;

@@ -5,7 +5,7 @@
 
 #include "nodeup/base/buf.h"
 
-/* More than EC2 takes by far; pack.h says what is too much and why. */
+/* Far more than EC2 takes; pack.h says how much is too much, and why. */
 enum { SCRIPT_MAX = 1 << 20 };
 
 extern const char userdata_script_start[], userdata_script_end[];
@@ -19,7 +19,7 @@ static const struct hash {
 	{ "sha512", "sha512sum", 128 },
 };
 
-/* A parsed HASH@URL,MIRROR... */
+/* HASH@URL,MIRROR... after parsing. */
 struct source {
 	const struct hash *hash;
 	const char *digest;
@@ -61,7 +61,7 @@ static bool is_url(const char *url)
 {
 	if (!str_has_prefix(url, "https://") && !str_has_prefix(url, "http://"))
 		return false;
-	/* White space would make two of it; a password would show in the list of processes. */
+	/* white space would split the URL in two; a password would show in the list of processes */
 	for (const char *p = url; *p; p++)
 		if (!isascii(*p) || !isgraph(*p))
 			return false;
@@ -115,7 +115,7 @@ static bool is_variable(const char *name)
 	return true;
 }
 
-/* Exported by the shell itself: a value never is an argument of a program. */
+/* Lets the shell itself export the variables, so that no value becomes an argument of a program. */
 static int put_env(struct arena *a, const struct strmap *env, struct buf *b, struct err *e)
 {
 	for (size_t i = 0; i < env->n; i++) {
@@ -169,7 +169,7 @@ struct placeholder {
 	const char *name, *value;
 };
 
-/* Copy the template; @NAME@ becomes the placeholder's value, which is not looked at again. */
+/* Copies the template. @NAME@ becomes the placeholder's value, which is not searched for further placeholders. */
 static void fill(const struct placeholder *v, size_t n, struct buf *b)
 {
 	const char *p = userdata_script_start;
@@ -207,7 +207,7 @@ int userdata_render(struct arena *a, const struct userdata_req *req, char **ret_
 		r = buf_check(&documents, "documents in the user data", e);
 	if (r < 0)
 		return r;
-	/* A value's line has its own end. */
+	/* the values of @ENV@ and @DOCUMENTS@ bring their own line breaks */
 	fill(
 		(const struct placeholder[]){
 			{ "@SUM@", s.hash->program },

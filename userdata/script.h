@@ -8,23 +8,23 @@
 
 #include "nodeup/base/str.h"
 
-/* A file the script writes beside nodeup: kube_env.yaml and friends. */
+/* A file that the script writes beside nodeup, such as kube_env.yaml. */
 struct userdata_document {
 	const char *name, *text;
 };
 
-/* The beginning of the line that writes one, `put NAME <<'MARK'`; it ends at the line MARK. */
+/* The beginning of the script's line that writes a file, `put NAME <<'MARK'`. The file ends at the line MARK. */
 #define USERDATA_PUT "put "
 
 struct userdata_req {
 	const char *nodeup; /* "[algo:]HASH@URL,MIRROR..."; sha1, sha256, sha512 by length */
 	const struct userdata_document *documents;
 	size_t n_documents;
-	struct strmap env; /* exported to nodeup: AWS_REGION and such */
+	struct strmap env; /* exported to nodeup, such as AWS_REGION */
 };
 
-/* The script. A document that does not end in a line break gets one. */
+/* Writes the script. A document without a line break at its end gets one. */
 int userdata_render(struct arena *a, const struct userdata_req *req, char **ret_text,
 		    struct err *e) must_check;
-/* A word that a POSIX shell reads as s, whatever is in it. */
+/* Quotes s as one word that a POSIX shell reads unchanged. */
 char *userdata_quote(struct arena *a, const char *s);

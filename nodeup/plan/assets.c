@@ -3,14 +3,14 @@
 #include <string.h>
 #include "nodeup/plan/builders.h"
 
-/* With what the owner of the machine has besides. */
+/* Parses the text of an asset, and adds the mirrors and keys of this machine's own settings. */
 static int parse_asset(struct plan *p, const char *text, struct asset *ret, struct err *e)
 {
 	static const struct settings none;
 	const struct settings *s = p->req->settings ? p->req->settings : &none;
 	int r = asset_parse(p->arena, text, ret, e);
 
-	/* a mirror that is none is none of every asset, and told of the first */
+	/* a mirror that cannot be used is wrong for every asset, so only the first asset reports it */
 	if (r < 0 || p->no_mirrors)
 		return r;
 	r = asset_add_mirrors(p->arena, ret, &s->mirrors, e);
@@ -40,7 +40,8 @@ static bool is_known(const struct plan *p, const struct asset *as)
 	return map_get(&p->known_by, digest_text(p, as)) != NULL;
 }
 
-/* The documents may name the same bytes more than once: then all that is said of them counts. */
+/* Remembers the asset by its bytes. The documents may name the same bytes more than once: then their entries are
+ * joined. */
 static void know_asset(struct plan *p, struct asset *as)
 {
 	struct asset *known = map_put(p->arena, &p->known_by, digest_text(p, as), as);
@@ -65,7 +66,7 @@ void plan_parse_assets(struct plan *p)
 		r = r < 0 ? err_wrap(&e, "%s", where)
 			  : trust_asset(p, as, texts->v[i].signature, true, where, &e);
 		if (r < 0) {
-			/* it may be the one that a builder looks for */
+			/* a builder may look for the entry that could not be read */
 			p->is_partial = true;
 			plan_fail(p, &e);
 			continue;
@@ -77,7 +78,8 @@ void plan_parse_assets(struct plan *p)
 	}
 }
 
-/* The task of that kind for the same bytes, made if need be. Two archives may share a file name. */
+/* Returns the task of that kind for these bytes, and makes it if there is none. Two archives may share a file name,
+ * so the digest decides. */
 static struct task *asset_task(struct plan *p, enum task_kind kind, const struct asset *as)
 {
 	const char *by_bytes = arena_printf(p->arena, "%d %s", kind, digest_text(p, as));
@@ -105,8 +107,8 @@ static size_t count_archives(const struct plan *p)
 	return n;
 }
 
-/* The archive is unpacked, for this member of it; NULL: for none. Those of the same bytes are read once, so they
- * share the list. */
+/* Asks the archive for this member; NULL asks for the archive alone. An archive with the same bytes is read only
+ * once, so both share one list. */
 static void want_member(struct plan *p, struct asset *as, const char *member)
 {
 	struct asset *known = map_get(&p->known_by, digest_text(p, as));
@@ -123,7 +125,7 @@ static void want_member(struct plan *p, struct asset *as, const char *member)
 
 void build_assets(struct plan *p)
 {
-	/* if there are several archives, one that gives nothing may be broken */
+	/* if there are several archives, it may be that nothing is needed from a broken one */
 	const bool optional = count_archives(p) > 1;
 
 	for (size_t i = 0; i < p->n_assets; i++) {
@@ -137,7 +139,7 @@ void build_assets(struct plan *p)
 	}
 }
 
-/* "kube_env.yaml:2:3 lists kubelet, cni.tar.gz": what a person has to look at. */
+/* Fails, and tells a person which documents to look at: "kube_env.yaml:2:3 lists kubelet, cni.tar.gz". */
 static void fail_missing(struct plan *p, const char *what)
 {
 	const struct node_texts *texts = &p->req->node->assets;
@@ -152,7 +154,7 @@ static void fail_missing(struct plan *p, const char *what)
 	if (names.n == 0) {
 		(void)err_config(e, "%s: needed for %s, but the documents list no assets", what,
 				 p->builder);
-		p->lists_none = true; /* one word on it will do */
+		p->lists_none = true; /* reports an empty list only once */
 		return;
 	}
 	(void)err_config(e, "%s: Assets: no %s, which %s needs",
@@ -190,7 +192,8 @@ static void install_plain(struct plan *p, const struct asset *as, const char *pa
 	(void)add_install(p, path, &install);
 }
 
-/* The asset of the list by that name; of several the last, which must be all the same. */
+/* Returns the asset of that name. If the list has several, all must have the same bytes, and the last one is
+ * returned. */
 static const struct asset *find_plain(struct plan *p, const char *name)
 {
 	const struct asset *found = NULL;
@@ -263,7 +266,7 @@ struct task *plan_install_member_of(struct plan *p, const char *archives, const 
 			continue;
 		fetch = asset_task(p, TASK_ASSET, p->assets[i]);
 		unpack = asset_task(p, TASK_UNPACK, p->assets[i]);
-		/* it is known to be the one */
+		/* a caller that names its archives knows that the member is in them */
 		if (*archives)
 			fetch->optional = unpack->optional = false;
 		want_member(p, p->assets[i], member);
@@ -281,7 +284,7 @@ void plan_install_member(struct plan *p, const char *member, const char *path, m
 	(void)plan_install_member_of(p, "", member, path, mode);
 }
 
-/* Returns the asset of an image that is an archive; NULL: the plan fails. */
+/* Returns the asset of an image that is an archive. If it cannot be parsed, the plan fails and NULL is returned. */
 static struct asset *parse_image(struct plan *p, const struct node_image *image)
 {
 	const char *where = tree_where(p->arena, &image->pos);
@@ -351,7 +354,7 @@ void plan_image_member(struct plan *p, const struct node_member_image *image)
 		return;
 	}
 	asset_task(p, TASK_ASSET, as)->optional = false;
-	/* their places in the archive are told on the way */
+	/* the unpack task reports where the members are in the archive */
 	want_member(p, as, image->member);
 	if (image->tag)
 		want_member(p, as, image->tag);
@@ -373,7 +376,7 @@ void plan_package_file(struct plan *p, const char *what, const char *name, const
 
 	t->package.family = plan_distro(p)->family;
 	strv_add(p->arena, &t->package.names, name);
-	/* an image gets no package: it is told which it lacks */
+	/* a machine image is built without this package: the report names it as missing */
 	if (r == 0 && p->req->image_mode)
 		return;
 	if (r == 0 && !is_known(p, as)) {
@@ -409,10 +412,10 @@ void build_bake(struct plan *p)
 	build_assets(p);
 	for (size_t i = 0; i < n->images.n; i++)
 		bake_image(p, &n->images.v[i]);
-	/* without a URL of an archive it is the runtime that pulls it */
+	/* protokube's source may be no URL: then the runtime pulls the image */
 	if (n->protokube.source && strstr(n->protokube.source, "://"))
 		bake_image(p, &n->protokube);
-	/* an asset that an image of the machine lacks is missing on every machine */
+	/* what a machine image lacks, every machine that boots from it would lack */
 	for (size_t i = 0; i < p->n; i++)
 		p->tasks[i]->optional = false;
 	p->keep_unused = true;

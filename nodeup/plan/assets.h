@@ -9,33 +9,34 @@
 
 #include "nodeup/plan/plan.h"
 
-/* Read the Assets list into plan->assets; errors name file:line:column, and fail the plan. */
+/* Reads the Assets list into plan->assets. An error names file:line:column and fails the plan. */
 void plan_parse_assets(struct plan *p);
-/* Install an asset found by name at path, a program (0755). */
+/* Installs the asset of that name at path, as a program (0755). */
 void plan_install(struct plan *p, const char *asset_name, const char *path);
-/* Install a member found by base name in any archive of the Assets list. */
+/* Installs a member, found by its base name in any archive of the Assets list. */
 void plan_install_member(struct plan *p, const char *member, const char *path, mode_t mode);
-/* As plan_install_member, from archives whose name begins so. Returns the task. */
+/* Does the same as plan_install_member, from archives whose name begins with `archives`. Returns the task. */
 struct task *plan_install_member_of(struct plan *p, const char *archives, const char *member,
 				    const char *path, mode_t mode);
-/* Returns whether the list has an archive whose name begins so. */
+/* Returns whether the list has an archive whose name begins with `start`. */
 bool plan_has_archive(const struct plan *p, const char *start);
-/* As plan_install, with that mode; where the documents list no such asset, the one of text, "sha1@url". */
+/* Does the same as plan_install, with that mode. If the documents list no such asset, it takes the one of text,
+ * "sha1@url". */
 void plan_install_known(struct plan *p, const char *name, const char *text, const char *path,
 			mode_t mode);
-/* An image that is a member of an archive of the Assets list. */
+/* Loads an image that is a member of an archive of the Assets list. */
 void plan_image_member(struct plan *p, const struct node_member_image *image);
-/* A package as a file, text its "sha1@url"; what names it in an error. */
+/* Fetches and installs a package file. text is its "sha1@url"; an error calls it `what`. */
 void plan_package_file(struct plan *p, const char *what, const char *name, const char *text);
-/* An image archive to be loaded into the runtime. */
+/* Loads an image archive into the runtime. */
 void plan_image(struct plan *p, const struct node_image *image);
 
-/* Read the keys and check the signature of the list, if there is one. */
+/* Reads the keys, and checks the signature of the list if there is one. */
 int trust_begin(struct plan *p, struct err *e) must_check;
-/* Take an asset's own signature (NULL: none); `listed`: it is of the list, which may be signed. */
+/* Takes the asset's own signature (NULL: none). `listed`: the asset is in the list, which may be signed as a whole. */
 int trust_asset(struct plan *p, struct asset *as, const char *signature, bool listed,
 		const char *where, struct err *e) must_check;
-/* Take an asset of ours whose bytes no document names, text its "hash@url". It has no signature: where
- * they are required it is refused. */
+/* Takes an asset that nodeup itself knows; text is its "hash@url". It has no signature, so it is refused if
+ * signatures are required. */
 int trust_built_in(const struct plan *p, const struct asset *as, const char *text,
 		   struct err *e) must_check;

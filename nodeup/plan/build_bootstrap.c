@@ -9,23 +9,24 @@ const char plan_boot_record[] = OWN_BOOT;
 
 static const char env_file[] = "/etc/sysconfig/kops-configuration";
 
-/* systemd 229 was the first to take "infinity" here; to an older one 0 means the same */
+/* systemd 229 was the first version to take "infinity" here; for an older one 0 means the same */
 enum { SYSTEMD_INFINITY = 229 };
 
-/* If kops' program comes back, its unit reads this file and must find no others. */
+/* Returns whether a variable goes into the file that kops' own unit reads. An admin may bring kops' nodeup back, and
+ * its unit must find only its own variables there. */
 static bool is_for_file(const char *name)
 {
 	return str_is_one_of(name, plan_kops_variables);
 }
 
-/* The lines of the unit that tell of the environment. */
+/* Returns the lines of the unit that set the environment. */
 static const char *add_environment(struct plan *p)
 {
 	struct strmap open = { 0 }, shown = { 0 }, file = { 0 };
 	const char *own = "";
 
 	plan_environment(p, &p->req->environment, &open, &file);
-	/* without it the first run has no way to the documents that name it */
+	/* the first run needs the proxy before it can fetch the documents that name it */
 	plan_environment(p, &p->req->proxy_environment, &open, &file);
 	for (size_t i = 0; i < open.n; i++)
 		strmap_set(p->arena, is_for_file(open.v[i].key) ? &file : &shown, open.v[i].key,
@@ -59,11 +60,10 @@ static void add_unit_file(struct plan *p)
 	const int64_t systemd = p->req->facts->systemd;
 	const char *environment = add_environment(p);
 
-	/* Type: what is ordered after us, and the boot itself, waits until the first run has ended. A oneshot would
-	 * hold both for as long as that is tried again.
-	 * KillMode: only nodeup is told to stop; it waits for a package manager under way.
-	 * SuccessExitStatus: a stop that was asked for is not a failure. The status tells of it, and the
-	 * next start goes on. */
+	/* Type: units that are ordered after ours, and the boot itself, wait until the first run has ended. A
+	 * oneshot would hold both for as long as failed runs are tried again. KillMode: only nodeup is told to stop;
+	 * it waits for a package manager that still works. SuccessExitStatus: a stop on request is not a failure.
+	 * The status tells of the stop, and the next start goes on. */
 	plan_unit_file(p, our_unit,
 		       arena_printf(p->arena,
 				    "[Unit]\n"
@@ -100,12 +100,13 @@ static struct task *add_program(struct plan *p)
 		.version = p->req->boot->version,
 		.replace = p->req->boot->install,
 	};
-	/* a link would go before the program of a package, and lead to an older one after an upgrade of that */
+	/* a link in the PATH would hide a package's program, and an upgrade of the package would leave the older one
+	 * in use */
 	if (!link || p->req->boot->packaged)
 		return t;
 	l = plan_new_task(p, TASK_LINK, link);
 	l->link.target = t->name;
-	/* it is for people: a node boots without it */
+	/* only people use the link: a node boots without it */
 	l->optional = true;
 	return t;
 }

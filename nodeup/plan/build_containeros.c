@@ -13,8 +13,8 @@ static const char mounter_tar[] = "8003b798cf33c7f91320cd6ee5cec4fa22244571@"
 				  "https://storage.googleapis.com/kubernetes-release/gci-mounter/"
 				  "mounter.tar";
 
-/* Keeps its mounts, also when it is run again. The tree gets its name when it is whole. It is never removed, as
- * kubelet's volumes are mounted in it. */
+/* The script keeps its mounts when it is run again. It renames the tree to its final name only when the tree is
+ * whole. Nothing ever removes the tree, because kubelet's volumes are mounted in it. */
 static const char script[] =
 	"#!/bin/bash\n"
 	"# Written by nodeup: Container-Optimized OS lets nothing run from what can be written to,\n"
@@ -60,7 +60,7 @@ static const char script[] =
 	"bind /dev \"$root/dev\" ro,nosuid,noexec\n"
 	"bind /etc/resolv.conf \"$root/etc/resolv.conf\" ro,nosuid,nodev,noexec\n";
 
-/* Mounts that the script leaves. */
+/* Lists the mounts that the script leaves behind. */
 static const char *const mounts[] = {
 	"/home/kubernetes/bin",
 	HOME,
@@ -72,7 +72,7 @@ static const char *const mounts[] = {
 
 static void add_unit(struct plan *p)
 {
-	/* all that run what is in there */
+	/* Lists the units that run programs from that folder. */
 	static const char *const users[] = { "kubelet.service", "kubernetes-iptables-setup.service",
 					     "protokube.service" };
 	static const char *const inputs[] = { script_path, HOME "/mounter.tar" };
@@ -97,7 +97,7 @@ static void add_unit(struct plan *p)
 	plan_file(p, script_path, 0755, script);
 	t = plan_service(p, service, text, true);
 	strv_add_array(p->arena, &t->unit.before, users);
-	/* a volume that is mounted there later would not be seen through the mounter's root */
+	/* the mounter's root does not see a volume that is mounted there later */
 	t->unit.needs_mounts = volumes_of_service(p, "kubelet.service");
 	strv_add_array(p->arena, &t->unit.inputs, inputs);
 	strv_add_array(p->arena, &t->unit.mounted, mounts);

@@ -4,14 +4,16 @@
 #include <string.h>
 #include "nodeup/plan/environment.h"
 
-/* First line of each file: when the cluster has no proxy any more, what begins so goes again. */
+/* Each of our files begins with this line. When the cluster has no proxy any more, a file that begins with it is
+ * removed. */
 static const char marker[] = "# Written by nodeup for egressProxy";
 static const char apt_marker[] = "// Written by nodeup for egressProxy";
 
 static const char manager_conf[] = "/etc/systemd/system.conf.d/20-kops-proxy.conf";
 static const char apt_conf[] = "/etc/apt/apt.conf.d/31kops-proxy";
 
-/* Writes the text if the file is wanted, and else takes ours out of it. With a login only root may read it. */
+/* Writes the text if the file is wanted. Otherwise removes our lines from the file. If the text has a login, only
+ * root may read it. */
 static void put_file(struct plan *p, const char *path, const char *mark, const char *text)
 {
 	if (!text)
@@ -22,7 +24,8 @@ static void put_file(struct plan *p, const char *path, const char *mark, const c
 		plan_file(p, path, 0644, text);
 }
 
-/* Every user may read Environment= over the bus, but not the content of a file. */
+/* Adds drop-ins that read the variables from a file: any user can read Environment= over the bus, but not the
+ * content of a file. */
 static void add_dropins(struct plan *p, const struct strmap *variables)
 {
 	const struct node_proxy *proxy = &p->req->node->proxy;

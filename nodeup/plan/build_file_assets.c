@@ -45,7 +45,8 @@ void build_file_assets(struct plan *p)
 	}
 }
 
-/* A document may name passwords, and only nodeup reads it: it comes back for root alone. */
+/* Restores documents that were lost, readable by root alone: a document may hold passwords, and only nodeup reads
+ * it. */
 void build_documents(struct plan *p)
 {
 	for (size_t i = 0; i < p->req->n_lost; i++) {

@@ -6,7 +6,7 @@
 #include "nodeup/plan/era.h"
 #include "nodeup/plan/release.h"
 
-/* Packages of comfort: pods run without. Only the units of one builder wait for each. */
+/* Lists packages that pods can run without. Only the units of that one builder wait for them. */
 static const struct {
 	const char *name, *builder;
 } comforts[] = {
@@ -33,7 +33,7 @@ static const char *comfort_of(const char *name)
 	return NULL;
 }
 
-/* One call of the manager for those of comfort, and one for all others. */
+/* Adds one call of the package manager: the optional packages have a call of their own. */
 static void add_call(struct plan *p, const struct strv *names, bool of_comfort)
 {
 	struct task_package call = { .family = plan_distro(p)->family, .env = plan_proxy_words(p) };
@@ -88,7 +88,7 @@ const char *plan_needs_ntp(struct plan *p)
 	return p->req->node->keeps_time ? plan_release(p)->old.ntp : NULL;
 }
 
-/* A vendor's unit, which an image that lacks the package lacks as well. */
+/* Turns on the vendor's unit. An image without the package does not have the unit. */
 void build_ntp(struct plan *p)
 {
 	const char *unit = plan_release(p)->old.ntp_unit;

@@ -7,7 +7,8 @@
 #include "nodeup/plan/volumes.h"
 #include "nodeup/tasks/volume_uuid.h"
 
-/* JobRunningTimeoutSec= is of this version; before it the whole life of the job has a limit. */
+/* Since this version JobRunningTimeoutSec= limits the job only while it runs. Before it, the limit counts from when
+ * the job is queued. */
 enum { SYSTEMD_RUNNING_TIMEOUT = 233 };
 
 static const char mount_options_always[] = "nofail";
@@ -17,8 +18,8 @@ static const char *unit_of(struct plan *p, const char *path, const char *type)
 	return arena_printf(p->arena, "%s.%s", unit_escape_path(p->arena, path), type);
 }
 
-/* Early enough to be stopped late, and never in the way of boot: local-fs.target and swap.target
- * want it, and neither waits for it. */
+/* The unit starts early, so that it stops late. It never delays the boot: local-fs.target and swap.target want it,
+ * but do not wait for it. */
 #define HEAD                            \
 	"[Unit]\n"                      \
 	"Description=%s\n"              \
@@ -27,7 +28,8 @@ static const char *unit_of(struct plan *p, const char *path, const char *type)
 	"Conflicts=umount.target\n"     \
 	"Before=umount.target\n"
 
-/* x-systemd.device-timeout= counts in fstab only: the limit belongs to the device's own job. */
+/* Limits how long systemd waits for the device. x-systemd.device-timeout= works only in fstab, so the limit goes to
+ * the job of the device itself. */
 static void add_device_limit(struct plan *p, const struct node_volume *v, const char *device)
 {
 	const int64_t systemd = p->req->facts->systemd;
@@ -54,7 +56,7 @@ static void add_swap(struct plan *p, const struct node_volume *v, const char *de
 					mount_options_always);
 	struct task *t = plan_service(p, unit_of(p, device, "swap"), text, true);
 
-	/* a mount is not restarted because its text changed: the services that use it would have to stop */
+	/* a mount is not restarted when its text changes: the services that use it would have to stop */
 	t->unit.inputs = (struct strv){ 0 };
 	t->unit.volume = v->name;
 }
@@ -68,7 +70,7 @@ static const char *mount_options(struct plan *p, const struct node_volume *v)
 	return strv_join(p->arena, &all, ",");
 }
 
-/* A mount unit that is wanted at boot. */
+/* A mount unit that boot pulls in. */
 struct mount {
 	const char *description, *orders; /* lines of [Unit] */
 	const char *what, *where, *type, *options;
@@ -96,8 +98,8 @@ static struct task *add_mount(struct plan *p, const struct mount *m)
 	return t;
 }
 
-/* Returns the orders that systemd makes of a line of fstab with a pass number. A file system that fsck could not
- * repair is not mounted. Other kinds repair themselves when they are mounted. */
+/* Returns the lines that systemd generates for a line of fstab with a pass number. A file system that fsck could not
+ * repair is not mounted. Kinds without a fsck repair themselves when they are mounted. */
 static const char *fsck_orders(struct plan *p, const struct node_volume *v, const char *device)
 {
 	const char *name = unit_escape_path(p->arena, device);
@@ -125,9 +127,9 @@ static void add_file_system(struct plan *p, const struct node_volume *v, const c
 	add_mount(p, &m)->unit.volume = v->name;
 }
 
-/* The marker of a complete copy is asserted, not a condition. A unit that requires a mount whose condition
- * does not hold starts all the same, on the bare directory. That is right only for content that could
- * not be moved, and is still there. */
+/* Adds the bind mount of a folder on the volume. The unit asserts that the copy is complete. A condition would not
+ * be enough: if it fails, a service that requires the mount still starts, on the bare directory. The bare directory
+ * is right only while content that could not be moved is still there. */
 static void add_bind_mount(struct plan *p, const struct node_volume *v, const struct node_bind *b)
 {
 	const char *machine = p->req->facts->instance_id;
@@ -169,7 +171,7 @@ static void add_bind(struct plan *p, const struct node_volume *v, const struct n
 	add_bind_mount(p, v, b);
 }
 
-/* The services that a volume is mounted for never see the bare directory. */
+/* Adds drop-ins, so that the services that use a volume never see the bare directory. */
 static void add_dropins(struct plan *p)
 {
 	const struct strv services = volumes_services(p);
@@ -184,7 +186,7 @@ static void add_dropins(struct plan *p)
 	}
 }
 
-/* etcd's data is for its owner alone; through the bind, the volume's directory gets this mode. */
+/* Makes etcd's data private to its owner. Through the bind mount the directory on the volume gets this mode. */
 static void add_private(struct plan *p, const struct node_volume *v)
 {
 	for (size_t i = 0; i < v->binds.n; i++)

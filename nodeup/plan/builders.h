@@ -1,6 +1,6 @@
 /* builders.h - how an era lists its builders, and those that every era can have
- * A builder reads plan->req and appends tasks (tasklist.h); it never looks at the machine. It asks the
- * model what is wanted. What is wrong goes to plan_error(). Each era has its whole list in its own builders.h.
+ * A builder reads plan->req and appends tasks (tasklist.h); it never looks at the machine. It asks the model what is
+ * wanted. It reports errors by plan_error(). Each era has its whole list in its own builders.h.
  * Owner: tasks live in the plan's arena. Errors: the plan's. Threads: one.
  * Source: kops 1.8.1 nodeup/pkg/model, one file each. */
 #pragma once
@@ -8,9 +8,9 @@
 #include "nodeup/plan/questions.h"
 #include "nodeup/plan/tasklist.h"
 
-/* Appends its tasks. */
+/* Appends the tasks of the builder. */
 typedef void plan_build_fn(struct plan *p);
-/* Packages of the distribution that a builder takes, blank-separated; NULL: none. */
+/* Returns the packages of the distribution that the builder needs, separated by blanks; NULL: none. */
 typedef const char *plan_needs_fn(struct plan *p);
 
 struct builder {
@@ -18,15 +18,15 @@ struct builder {
 	plan_build_fn *build;
 	plan_needs_fn *packages; /* NULL: none */
 	bool master_only;
-	bool explicit_only; /* runs only when plan_req.only names it */
+	bool explicit_only; /* the builder runs only when plan_req.only names it */
 };
 
-/* A row of an array of them, for the lists of the eras. */
+/* Makes one row of an era's list of builders. */
 #define PLAN_BUILDER(row_name, function, ...) \
 	{ .name = (row_name), .build = (function), __VA_ARGS__ },
 
 extern plan_build_fn build_volumes, build_documents, build_assets, build_containeros,
 	build_egress_proxy, build_packages, build_ntp, build_bootstrap, build_file_assets,
 	build_bake;
-/* Programs that install updates by themselves, and those that keep the time, on hosts of the releases that kops 1.8 knew. */
+/* Return the packages that install updates, and those that keep the time, on the releases that kops 1.8 knew. */
 extern plan_needs_fn plan_needs_upgrades, plan_needs_ntp;

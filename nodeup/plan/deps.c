@@ -7,8 +7,8 @@
 
 static const char manager_dir[] = "/etc/systemd/system.conf.d/";
 
-/* Units and builders that a unit waits for beside its own inputs: `after` is a unit, and `origin` a builder whose
- * tasks are done first. */
+/* Says which units wait for more than their own inputs: `after` names a unit, `origin` a builder whose tasks must be
+ * done first. */
 static const struct {
 	const char *unit, *after, *origin;
 } starts[] = {
@@ -20,7 +20,8 @@ static const struct {
 	{ "protokube.service", "docker.service", "protokube" },
 };
 
-/* Files that only one unit reads; the manager and the package manager read those of no unit. */
+/* Lists folders whose files only one unit reads. The row of no unit is of files that only systemd or the package
+ * manager reads. */
 static const struct {
 	const char *folder, *unit; /* NULL: none */
 } readers[] = {
@@ -37,8 +38,8 @@ static bool is_any(const struct task *t, const struct task *need)
 	return true;
 }
 
-/* A mount is in place before there are files below it. The unit of the next boot is enabled whatever
- * else of this run fails. */
+/* Returns whether the unit may wait for files and directories in general. A mount may not, as files below it come
+ * after it. Neither may the unit of the next boot, which must be enabled even if the rest of this run fails. */
 static bool is_started_with(const struct task *t, const struct task *need)
 {
 	(void)need;
@@ -60,7 +61,7 @@ static bool is_rules_of(const struct task *stray, const struct task *file)
 	return str_eq(stray->stray.rules, file->name);
 }
 
-/* It begins anew without what they had told it. */
+/* Returns whether the removed rules are an input of the unit: it must start afresh without them. */
 static bool is_after_strays(const struct task *t, const struct task *stray)
 {
 	return strv_has(&t->unit.inputs, stray->stray.rules);
@@ -85,9 +86,9 @@ static bool is_kubelet(const struct task *t, const struct task *need)
 	return strcmp(t->name, "kubelet.service") == 0;
 }
 
-/* Its own text and inputs, and each file that is not a unit's input: any service may read that, or be started
- * with it. An input of another unit keeps only that unit from starting when it cannot be written; so does what only
- * that one reads. */
+/* Returns whether the unit waits for the file: its own text, its inputs, and each file that is not an input of any
+ * unit, as any service may read that. If an input of another unit cannot be written, only that other unit does not
+ * start. The same holds for a file that only one unit reads. */
 static bool is_read_by(const struct task *t, const struct task *file)
 {
 	if (is_input(t, file) || plan_is_text_of(file, t->name))
@@ -100,28 +101,29 @@ static bool is_inside(const struct task *t, const struct task *dir)
 	return str_is_within(task_path(t), dir->name);
 }
 
-/* A kubelet that runs already starts a pod the moment it sees it: what it mounts comes first. No pod
- * mounts the files of units. */
+/* Returns whether the other file must be there before this manifest. A running kubelet starts a pod as soon as it
+ * sees the manifest, so files that the pod mounts come first. No pod mounts unit files. */
 static bool is_manifest_of_others(const struct task *t, const struct task *need)
 {
 	return is_manifest(t) && !is_manifest(need) && !need->file.of_unit;
 }
 
-/* The pod would be stopped, and not started again before the image is there. */
+/* Returns whether the pod runs this image. If its new manifest came first, kubelet would stop the pod, and could not
+ * start it again until the image is loaded. */
 static bool is_image_of_pod(const struct task *t, const struct task *image)
 {
 	return strstr(t->file.content, image->image.name);
 }
 
-/* Documents that bring pods and kubelet together say that both are of one version.
- * source: kubernetes#10122 */
+/* Returns whether the documents bring this manifest together with kubelet: both are then of one version, so kubelet
+ * comes first. source: kubernetes#10122 */
 static bool is_kubelet_of_pod(const struct task *t, const struct task *install)
 {
 	return str_eq(t->origin, install->origin) &&
 	       strcmp(str_basename(install->name), "kubelet") == 0;
 }
 
-/* No package brings kubelet or what runs with it, or reads a manifest. */
+/* Returns whether the unit is one of Kubernetes: no package of the distribution brings kubelet or what runs with it. */
 static bool is_of_kubernetes(const struct task *unit)
 {
 	for (size_t i = 0; i < ARRAY_LEN(starts); i++)
@@ -189,7 +191,7 @@ static bool is_runtime(const struct task *t, const struct task *unit)
 	       strcmp(unit->name, "containerd.service") == 0;
 }
 
-/* The mirrors that it is to be asked for at. */
+/* Returns whether the file says at which mirrors to ask for the image. */
 static bool is_mirror_of(const struct task *t, const struct task *file)
 {
 	return t->pull.hosts && str_is_within(task_path(file), t->pull.hosts);
@@ -224,7 +226,8 @@ static bool is_of_comfort(const struct task *package)
 	return package->package.builders.n != 0;
 }
 
-/* One after the other, those of comfort last, and those of the repositories first: they are what a bare file needs. */
+/* Returns whether the other call of the package manager comes first. Packages of the repositories come first,
+ * because a package file needs them. The optional ones come last. */
 static bool is_earlier(const struct task *t, const struct task *other)
 {
 	return is_of_comfort(t) == is_of_comfort(other) ? other->index < t->index
@@ -242,7 +245,7 @@ static bool is_installed_from(const struct task *t, const struct task *asset)
 	return t->package.source && is_same_asset(t->package.source, asset->asset.asset);
 }
 
-/* A mount or swap unit of the volume. */
+/* Returns whether the unit mounts the volume, or swaps on it. */
 static bool is_unit_of_volume(const struct task *t, const struct task *volume)
 {
 	return str_eq(t->unit.volume, volume->volume.want->name);
@@ -253,7 +256,8 @@ static bool is_moved_onto(const struct task *t, const struct task *unit)
 	return str_eq(unit->unit.where, t->move.mount_point);
 }
 
-/* Its own directory, and every other that is shown from a volume: a service may use several. */
+/* Returns whether the mount lets the service see its moved directory. A service may use several directories, so
+ * every bind mount of a volume counts. */
 static bool is_shown_by(const struct task *t, const struct task *unit)
 {
 	return str_eq(unit->unit.where, t->move.source) || volumes_is_bind(unit);
@@ -264,7 +268,7 @@ static bool is_same_move(const struct task *t, const struct task *other)
 	return strcmp(t->move.source, other->move.source) == 0;
 }
 
-/* The bind mount shows what was moved; the services that use it start after that. */
+/* Returns whether the bind mount shows what this task moves. The services that use it start after that. */
 static bool waits_for_move(const struct task *t, const struct task *move)
 {
 	return str_eq(t->unit.where, move->move.source) || strv_has(&move->move.units, t->name);
@@ -275,28 +279,30 @@ static bool is_resumed(const struct task *t, const struct task *resume)
 	return strv_has(&resume->move.units, t->name);
 }
 
-/* The kind in a rule for a task that comes after all others. */
+/* Stands in a rule for every kind: the task comes after all others. */
 #define ANY_KIND TASK_KIND_MAX
 
-/* Tells whether a task exists for the sake of the one that needs it: not, also, or only. */
+/* Says whether a task is in the plan for the sake of another task that needs it: never, among other reasons, or for
+ * no other reason. */
 enum dep_sake { OF_ITS_OWN, FOR_ITS_SAKE, FOR_ITS_SAKE_ALONE };
 
 struct dep_rule {
 	enum task_kind kind, other;
 	bool (*which)(const struct task *t, const struct task *other);
-	bool (*only)(const struct task
-			     *t); /* of a rule that few tasks of a large kind have; NULL: all */
+	bool (*only)(
+		const struct task
+			*t); /* narrows the rule to few tasks of a large kind; NULL: all of them */
 	enum dep_sake sake;
 };
 
-/* Each pair of kinds stands here once, so that no edge comes twice. A member has no edge to the
- * archives: which of them has it is known only when the first is unpacked. */
+/* Each pair of kinds has one row, so that no edge is added twice. Installing a member adds no edge to the assets
+ * themselves: only unpacking shows which archive has the member. */
 static const struct dep_rule rules[] = {
 	{ TASK_UNIT, TASK_HOSTS, is_kubelet },
 	{ TASK_DIR, TASK_DIR, is_inside },
 	{ TASK_DIR, TASK_USER, is_owner },
 	{ TASK_FILE, TASK_DIR, is_inside },
-	/* another user of that id must not get it */
+	/* the user comes first: another user must not get the id that the file belongs to */
 	{ TASK_FILE, TASK_USER, is_id_of },
 	{ TASK_FILE, TASK_FILE, is_manifest_of_others, is_manifest },
 	{ TASK_FILE, TASK_IMAGE, is_image_of_pod, is_manifest },
@@ -308,7 +314,7 @@ static const struct dep_rule rules[] = {
 	{ TASK_LINK, TASK_PROGRAM, is_any },
 	{ TASK_INSTALL, TASK_ASSET, is_copy_of, .sake = FOR_ITS_SAKE },
 	{ TASK_INSTALL, TASK_UNPACK, may_be_member_of, .sake = FOR_ITS_SAKE_ALONE },
-	/* a package may start its service when it is installed: with our settings */
+	/* installing a package may start its service, which must then find our settings */
 	{ TASK_PACKAGE, TASK_FILE, is_read_by_package },
 	{ TASK_PACKAGE, TASK_KEYRING, is_any },
 	{ TASK_PACKAGE, TASK_PACKAGE, is_earlier },
@@ -343,17 +349,17 @@ static const struct dep_rule rules[] = {
 	{ TASK_MOVE, TASK_UNIT, is_moved_onto },
 	{ TASK_MOVE, TASK_STOP, is_same_move },
 	{ TASK_UNIT, TASK_MOVE, waits_for_move },
-	/* a service may use several directories: it starts when all of them are where they belong */
+	/* a service may use several directories, so it starts again only when all of them are back in place */
 	{ TASK_RESUME, TASK_STOP, is_any },
 	{ TASK_RESUME, TASK_MOVE, is_any },
 	{ TASK_RESUME, TASK_UNIT, is_shown_by },
 	{ TASK_UNIT, TASK_RESUME, is_resumed },
-	/* the controller gives the pods of this node their addresses out of it */
+	/* kops-controller takes the addresses of this node's pods from that prefix */
 	{ TASK_UNIT, TASK_PREFIX, is_kubelet },
 	{ TASK_LIFECYCLE, ANY_KIND, is_any },
 };
 
-/* The tasks of each kind, in the plan's order. */
+/* Holds the tasks by kind, in the plan's order. */
 struct kinds {
 	struct task **v[TASK_KIND_MAX];
 	size_t n[TASK_KIND_MAX];
@@ -390,8 +396,8 @@ static bool is_used(const struct kinds *k, const struct task *t)
 	return false;
 }
 
-/* kops lists the same assets for every role; what this role cannot use is not fetched. An
- * archive whose unpacking is dropped is unused too, hence the loop until nothing more is dropped. */
+/* Drops the assets that nothing uses: kops lists the same assets for every role. Dropping an unpack task may leave
+ * its archive unused, so the loop runs until nothing more is dropped. */
 void deps_drop_unused(struct plan *p)
 {
 	size_t before;
@@ -439,7 +445,7 @@ static void join_those(struct plan *p, const struct dep_rule *rule, struct task 
 	}
 }
 
-/* Only kinds that a rule joins are looked at together: there may be thousands of files. */
+/* Looks only at pairs of kinds that have a rule, because there may be thousands of files. */
 static void link_task(struct plan *p, const struct kinds *k, struct task *t)
 {
 	for (size_t i = 0; i < ARRAY_LEN(rules); i++) {
@@ -456,7 +462,7 @@ static void link_task(struct plan *p, const struct kinds *k, struct task *t)
 		qsort(t->needs, t->n_needs, sizeof(*t->needs), compare_indices);
 }
 
-/* Depth-first walk that keeps the way it came. */
+/* Walks the graph depth first, and remembers the way to report a cycle. */
 struct walk {
 	struct plan *plan;
 	bool *done, *open;

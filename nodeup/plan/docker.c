@@ -13,7 +13,7 @@ static const char licence[] = "/usr/share/doc/docker/apache.txt";
 static const char prestart[] = "/opt/kubernetes/helpers/docker-prestart";
 static const char healthcheck[] = "/opt/kubernetes/helpers/docker-healthcheck";
 
-/* docker 24 removed the drivers before overlay2 */
+/* docker 24 removed the storage drivers that came before overlay2 */
 enum { DOCKER_OVERLAY2 = 24 };
 
 bool plan_docker_is_at_least(const struct plan *p, long major)
@@ -41,7 +41,7 @@ static bool is_package_for(const struct plan *p, const struct docker_package *pk
 	       str_eq(pkg->version, p->req->node->docker_version);
 }
 
-/* Returns whether docker is ours to install: the release is one that kops 1.8 knew and has no other docker. */
+/* Returns whether nodeup installs docker: the host has no other docker, and kops 1.8 knew its release. */
 static bool is_to_install(const struct plan *p)
 {
 	const struct runtime *r = &p->req->runtime;
@@ -96,8 +96,8 @@ static void fail_runtime(struct plan *p)
 		 "documents installs it here");
 }
 
-/* Replaces a driver that docker of today has no more, though a kernel has it. Source: docker's list of removed
- * features. */
+/* Replaces a storage driver that docker has removed, even if the kernel still has it. Source: docker's list of
+ * removed features. */
 const char *plan_docker_driver(struct plan *p, const char *driver)
 {
 	if (!plan_docker_is_at_least(p, DOCKER_OVERLAY2) ||
@@ -108,8 +108,8 @@ const char *plan_docker_driver(struct plan *p, const char *driver)
 	return "overlay2";
 }
 
-/* A docker that is there keeps its unit. One whose unit does not read $DOCKER_OPTS gets a command that
- * does; and where another drop-in comes behind ours by name, ours goes to the end. */
+/* Adds a drop-in to the unit of a docker that is already installed. If the unit does not read $DOCKER_OPTS, the
+ * drop-in sets a command that does. If another drop-in sorts after ours, ours gets a name that sorts last. */
 static void add_dropin(struct plan *p, const char *limits)
 {
 	const struct runtime *r = &p->req->runtime;
@@ -148,7 +148,7 @@ static void install_docker(struct plan *p, const struct plan_docker *d)
 	plan_unit_file(p, plan_docker_unit, d->unit);
 }
 
-/* Makes the tasks that bring docker. In an image that may get it later there are none. */
+/* Makes the tasks that install docker. A machine image that may get docker later has none of them. */
 static bool provide_docker(struct plan *p, const struct plan_docker *d)
 {
 	const bool is_there = str_eq(p->req->runtime.unit, plan_docker_unit);
@@ -177,8 +177,8 @@ void plan_docker(struct plan *p, const struct plan_docker *d)
 	strv_add(p->arena, &t->unit.inputs, sysconfig);
 }
 
-/* The service once a boot, and the timer for each time after it: a timer alone that counts from the
- * end of its service never begins. No task waits for either. */
+/* Starts the service once a boot; the timer starts it after that. A timer that counts from the end of its service
+ * would never begin by itself. No task waits for either. */
 void plan_docker_healthcheck(struct plan *p, const char *script, const char *service,
 			     const char *timer)
 {

@@ -1,7 +1,8 @@
 /* docker.h - docker as a service of the node
- * The docker that is there stays, with settings of the documents; where there is none, a package of the
- * documents' version is installed on the release that it was built for.
- * Owner: the arena of the plan. Errors: the plan's. Threads: one.
+ * A docker that is already installed stays, and gets the settings of the documents. On a host without docker, the
+ * package of the documents' version is installed, if it was built for this release.
+ * Owner: the arena of the plan.
+ * Errors: the plan's. Threads: one.
  * Source: kops 1.8.1 nodeup/pkg/model/docker.go.
  * Tests: test_build_docker.c. */
 #pragma once
@@ -9,40 +10,41 @@
 #include "nodeup/plan/host_checks.h"
 
 extern const char plan_docker_unit[];
-/* Checks of a host for kubelet and docker of its era, docker_checks.c. */
+/* Lists the checks of a host for kubelet and docker of that time; see docker_checks.c. */
 extern const struct host_check host_checks_of_docker[];
-/* LICENSE of this tree, the Apache license. */
+/* The text of this tree's LICENSE, the Apache license. */
 extern const char plan_apache_start[];
 
-/* Docker as a dialect's era sets it up. */
+/* Says how the era of a dialect sets docker up. */
 struct plan_docker {
 	const char *options; /* text of /etc/sysconfig/docker, which sets $DOCKER_OPTS */
-	const char *unit;    /* its unit file, where docker is installed here */
-	const char
-		*prestart;  /* the script that this runs first; NULL: none, or another's to write */
-	const char *limits; /* lines for the [Service] of a docker that is there */
-	bool is_secret;     /* options */
+	const char *unit;    /* its unit file, used where nodeup installs docker */
+	/* the script that the unit runs first; NULL: none, or another builder writes it */
+	const char *prestart;
+	/* lines for the [Service] section of a docker that is already installed */
+	const char *limits;
+	bool is_secret; /* the options hold a secret */
 };
 
-/* Packages of the distribution that a docker to be installed takes; NULL: none is. */
+/* Returns the packages of the distribution that docker needs; NULL: docker is not installed here. */
 const char *plan_docker_needs(struct plan *p);
-/* The storage driver that a docker of today has instead of one that it has no more; a warning says so. */
+/* Returns the storage driver to use instead of one that docker has removed, and warns of it. */
 const char *plan_docker_driver(struct plan *p, const char *driver);
-/* The runtime's version is known, and is that or a later one. */
+/* Returns whether the runtime's version is known and is at least that major version. */
 bool plan_docker_is_at_least(const struct plan *p, long major);
-/* The service and its settings. */
+/* Sets up the service with its settings. */
 void plan_docker(struct plan *p, const struct plan_docker *d);
-/* Its licence, which kops 1.8 writes with it and kube-up beside any. */
+/* Writes docker's licence: kops 1.8 does so when it installs docker, kube-up always. */
 void plan_docker_licence(struct plan *p);
-/* Writes what restarts a silent docker: a script, its service and its timer. */
+/* Writes a script with its service and timer, which restart docker when it does not answer. */
 void plan_docker_healthcheck(struct plan *p, const char *script, const char *service,
 			     const char *timer);
 
-/* A package of docker, as kops 1.8 or kube-up installs it. */
+/* Describes a package of docker, as kops 1.8 or kube-up installs it. */
 struct docker_package {
-	const char *
-		distributions; /* code names and major versions, blank-separated: "jessie", "rhel7" */
-	const char *version;   /* of docker: "1.13.1" */
+	/* code names and major versions, blank-separated: "jessie", "rhel7" */
+	const char *distributions;
+	const char *version; /* of docker itself: "1.13.1" */
 	const char *name, *url, *sha1;
 	const char *needs; /* packages of the distribution */
 };

@@ -6,7 +6,7 @@
 static const char docker_unit[] = "docker.service";
 static const char containerd_unit[] = "containerd.service";
 
-/* "20.10.24" is 20 * 1000 + 10. */
+/* A version is one number: "20.10.24" is 20 * 1000 + 10. */
 enum { MAJOR = 1000 };
 
 static bool is_before(const struct plan *p, int minor)
@@ -19,7 +19,7 @@ static bool is_used(const struct plan *p, const char *unit)
 	return str_eq(p->req->runtime.unit, unit);
 }
 
-/* 0: another runtime, or its version is not known */
+/* Returns the version as a number; 0: it is another runtime, or the version is not known. */
 static int runtime_version(const struct plan *p, const char *unit)
 {
 	const struct runtime *r = &p->req->runtime;
@@ -39,7 +39,7 @@ static bool needs_cgroup_v1(const struct plan *p)
 	return p->req->runtime.cgroup == 2 && is_before(p, 19);
 }
 
-/* kubelet of these versions takes cgroupfs unless it is told, and kops 1.8 has no key to tell it */
+/* these versions of kubelet use cgroupfs unless a flag says otherwise, and kops 1.8 has no key for the flag */
 static bool has_other_driver(const struct plan *p, const char *unit)
 {
 	return is_used(p, unit) && str_eq(p->req->runtime.cgroup_driver, "systemd");
@@ -62,7 +62,7 @@ static bool has_docker_too_old(const struct plan *p)
 	return v && v < 1 * MAJOR + 11 && !is_before(p, 6);
 }
 
-/* kubelet to 1.5 takes an API of 1.21 */
+/* kubelet up to 1.5 speaks version 1.21 of docker's API */
 static bool has_docker_of_before_1_9(const struct plan *p)
 {
 	const int v = runtime_version(p, docker_unit);
@@ -87,7 +87,7 @@ static bool has_containerd_too_new(const struct plan *p)
 	return runtime_version(p, containerd_unit) >= 2 * MAJOR && is_before(p, 20);
 }
 
-/* "1.6.16-1" is 16 */
+/* Returns the third number: 16 for "1.6.16-1". */
 static long patch_of(const char *version)
 {
 	const char *dot = strchr(version, '.');
@@ -96,10 +96,10 @@ static long patch_of(const char *version)
 	return dot ? strtol(dot + 1, NULL, 10) : 0;
 }
 
-/* Each runtime is to see that the program is missing, and to start its containers without AppArmor.  dockerd
- * asks libcontainer, which left that out in 1.0.0-rc93 (opencontainers/runc#2554): Debian builds 20.10 with
- * such a one, docker itself does not.  23.0 asks containerd's package, which had left it out as well: see
- * below (moby/moby#44970). */
+/* If the kernel has AppArmor but its parser is missing, a runtime must notice that and start its containers without
+ * AppArmor. dockerd asks libcontainer, which left out this test in 1.0.0-rc93 (opencontainers/runc#2554). Debian
+ * builds docker 20.10 with such a libcontainer; docker's own packages do not have it. docker 23.0 asks containerd's
+ * package, which had left the test out as well: see below (moby/moby#44970). */
 static bool has_docker_that_needs_apparmor_parser(const struct plan *p)
 {
 	const struct runtime *r = &p->req->runtime;
@@ -110,7 +110,7 @@ static bool has_docker_that_needs_apparmor_parser(const struct plan *p)
 		(v >= 20 * MAJOR + 10 && v < 23 * MAJOR && strstr(r->version, "+dfsg")));
 }
 
-/* From 1.6.0 until containerd/containerd#8087. */
+/* From 1.6.0 until the fix of containerd/containerd#8087. */
 static bool has_containerd_that_needs_apparmor_parser(const struct plan *p)
 {
 	const struct runtime *r = &p->req->runtime;

@@ -23,7 +23,7 @@ void plan_environment(const struct plan *p, const struct strmap *env, struct str
 	};
 
 	for (size_t i = 0; i < env->n; i++) {
-		/* a URL may carry a password */
+		/* a URL with an '@' may hold a password */
 		const bool secret = strchr(env->v[i].value, '@') ||
 				    str_is_one_of(env->v[i].key, credentials);
 
@@ -81,7 +81,7 @@ bool plan_is_proxied(const struct plan *p, const char *unit)
 {
 	if (!p->req->node->proxy.url)
 		return false;
-	/* docker has a containerd too, which downloads nothing */
+	/* docker runs a containerd too, but that one downloads nothing */
 	if (strcmp(unit, plan_containerd_unit) == 0)
 		return plan_uses_containerd(p);
 	return str_is_one_of(unit, plan_proxied_units);

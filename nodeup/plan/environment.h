@@ -6,19 +6,19 @@
 
 #include "nodeup/plan/plan.h"
 
-/* Variables of kops' own that it hands to other programs. NULL ends it. */
+/* Lists the variables of kops that it hands to other programs; ends with NULL. */
 extern const char *const plan_kops_variables[];
-/* Split an environment of the request: what may be shown in a unit, and what may not (credentials). */
+/* Splits an environment of the request into variables that a unit may show, and credentials that it may not. */
 void plan_environment(const struct plan *p, const struct strmap *env, struct strmap *ret_open,
 		      struct strmap *ret_secret);
-/* The value of an Environment= line: '%' is a specifier there, '$' is nothing special. */
+/* Returns the value of an Environment= line, in which '%' is escaped and '$' is not special. */
 const char *plan_assignments(struct arena *a, const struct strmap *env);
-/* The lines of a file for EnvironmentFile=. */
+/* Returns the lines of a file for EnvironmentFile=. */
 const char *plan_env_lines(struct arena *a, const struct strmap *env);
-/* The cluster's proxy as "NAME=value", for a program that is started; nothing without one. */
+/* Returns the cluster's proxy as "NAME=value", for a program to be started; empty without a proxy. */
 struct strv plan_proxy_words(const struct plan *p);
-/* The units that may be told of the cluster's proxy: they pull images, ask the cloud, fetch. NULL ends it. */
+/* Lists the units that need the cluster's proxy, as they pull images, ask the cloud or fetch; ends with NULL. */
 extern const char *const plan_proxied_units[];
-/* Returns whether the unit is told of the proxy. If the proxy has a login, the file below tells it. */
+/* Returns whether the unit gets the proxy. If the proxy has a login, the unit reads it from the file below. */
 bool plan_is_proxied(const struct plan *p, const char *unit);
 extern const char plan_proxy_env_file[];

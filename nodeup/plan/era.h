@@ -8,36 +8,38 @@
 #include "nodeup/plan/builders.h"
 #include "nodeup/plan/host_checks.h"
 
-/* The n-th release or distribution that a node is made on, as facts; false: there are no more. */
+/* Gives the n-th release or distribution that such a node can run on, as facts. Returns false when there are no
+ * more. */
 typedef bool plan_nth_host_fn(size_t n, struct facts *ret);
 
 struct plan_era {
-	const struct dialect *dialect; /* of the documents */
-	bool is_adopted;               /* of nodes that another program made, see struct node */
+	const struct dialect *dialect; /* that it serves */
+	bool is_adopted;               /* for nodes that another program set up; see struct node */
 	const struct builder *builders;
 	size_t n_builders;
-	const struct host_check *checks; /* beside those of all eras; NULL: no host is judged */
+	/* in addition to the checks of all eras; NULL: hosts are not checked */
+	const struct host_check *checks;
 	plan_nth_host_fn *nth_host;
-	const char *made_on; /* of one family of distributions alone: says so; NULL: of any */
+	const char *made_on; /* names the one family of distributions that it works on; NULL: any */
 	enum package_family family;
 	const char *arch; /* of one architecture alone; NULL: of any */
-	/* whether containerd runs the pods, by itself; NULL: it never does */
+	/* says whether containerd runs the pods without docker; NULL: it never does */
 	bool (*uses_containerd)(const struct plan *p);
-	bool installs_docker;   /* where a host has none */
+	bool installs_docker;   /* on a host that has none */
 	bool may_lack_packages; /* where a host has no manager of them, a warning is enough */
 };
 
-/* The era of a node. Before any document is read it is one whose only builder is that of our own unit. */
+/* Returns the era of a node. If no document was read, it is an era whose only builder writes our own unit. */
 const struct plan_era *plan_era(const struct node *n);
-/* Returns what is known of the flags of a program, by the documents of any era; NULL: nothing. */
+/* Returns the flags that any era knows of a program; NULL: none. */
 const struct schema *plan_program(const char *name);
-/* The n-th host that such nodes are made on. Together they stand for every machine that is supported. */
+/* Gives the n-th host that such a node can run on. Together these hosts stand for every machine that is supported. */
 bool plan_nth_host(const struct node *node, size_t n, struct facts *ret);
 /* Some documents are for one family of distributions: they say what stands in files, and name packages. Some have programs for one
  * architecture alone. */
 int plan_check_machine(const struct plan *p, struct err *e) must_check;
 
-/* The eras, each in its room. */
+/* Lists the eras; each has its own room. */
 #define PLAN_ERAS(X) X(plan_kops18) X(plan_kubeup) X(plan_kops) X(plan_kops_adopted)
 #define DECLARE_ERA(era) extern const struct plan_era era;
 PLAN_ERAS(DECLARE_ERA)

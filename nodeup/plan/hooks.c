@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* A hook may start before kubelet, but it must not be kubelet. */
+/* Refuses a hook that is called kubelet. A hook may start before kubelet, but not take its place. */
 static void check_name(struct plan *p, const struct node_hook *h, const char *name)
 {
 	const struct task *t = plan_unit_of(p, name);
@@ -14,7 +14,7 @@ static void check_name(struct plan *p, const struct node_hook *h, const char *na
 			    h->name, t->origin);
 }
 
-/* docker and ctr give up at a line of 64 KiB */
+/* docker and ctr refuse a line longer than 64 KiB */
 enum { ENV_LINE_MAX = 60000 };
 
 static bool is_line(const struct strmap_item *item)
@@ -78,7 +78,7 @@ static void turn_on(struct plan *p, const struct node_hook *h, const struct plan
 		strv_add(p->arena, &t->unit.requires, unit->runtime);
 	if (unit->input)
 		strv_add(p->arena, &t->unit.inputs, unit->input);
-	/* Before= is an order and no condition */
+	/* Before= only orders units: kubelet starts even if the hook fails */
 	t->advisory = true;
 }
 

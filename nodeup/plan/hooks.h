@@ -1,32 +1,37 @@
-/* hooks.h - units of the user's own, whatever runs their containers
- * Owner: the arena of the plan. Errors: the plan's. Threads: one.
+/* hooks.h - units that the user adds, whatever runtime runs their containers
+ * Owner: the arena of the plan.
+ * Errors: the plan's. Threads: one.
  * Source: kops nodeup/pkg/model/hooks.go.
  * Tests: test_build_extras.c. */
 #pragma once
 
 #include "nodeup/plan/tasklist.h"
 
-/* The unit that a hook becomes. */
+/* Describes the unit that a hook becomes. */
 struct plan_hook {
 	const char *name;    /* "kops-hook-0.service" */
 	const char *text;    /* never shown: it may hold a password */
-	const char *runtime; /* the unit that runs its container */
-	const char *input;   /* a file that it starts with; NULL: none */
+	const char *runtime; /* the unit of the runtime that runs its container */
+	const char *input;   /* a file that it reads when it starts; NULL: none */
 };
 
-/* The environment of a hook's container. A variable may be a password, and every user can read units and command lines. */
+/* Holds the environment of a hook's container. A variable may be a password, and every user can read units and
+ * command lines. */
 struct plan_hook_env {
-	const char *file;  /* in which it has what fits there; NULL: nothing does */
-	struct strv words; /* "KEY=VALUE" of the rest */
+	/* holds every variable that the file's format allows; NULL: there is none */
+	const char *file;
+	struct strv words; /* "KEY=VALUE" of the other variables */
 };
 
-/* A variable's value as a file has it that its runtime reads line by line; NULL: it would be read as something else. */
+/* Returns the value in the form of a file that the runtime reads line by line. NULL: the runtime would read
+ * something else. */
 typedef const char *plan_hook_value(struct plan *p, const struct strmap_item *item);
 
-/* Append the file, and say what is left. A hook that is disabled has no file. */
+/* Appends the file, and returns the variables that do not fit in it. A disabled hook has no file. */
 struct plan_hook_env plan_hook_environment(struct plan *p, const struct node_hook *h,
 					   plan_hook_value *value);
-/* Returns the beginning of such a unit's text, with the units that it starts after and before. */
+/* Returns the first lines of such a unit, with the units that it starts after and before. */
 char *plan_hook_head(const struct plan *p, const struct node_hook *h);
-/* Append the unit, or what stops and disables it. Its failure fails the run, and keeps no other from starting. */
+/* Appends the unit, or for a disabled hook the task that stops and disables it. If the unit fails, the run fails,
+ * but other units still start. */
 void plan_add_hook(struct plan *p, const struct node_hook *h, const struct plan_hook *unit);

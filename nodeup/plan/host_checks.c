@@ -9,7 +9,8 @@ static bool says_so(const char *text)
 	return text && node_takes_swap(text, strlen(text));
 }
 
-/* Hooks run before kubelet does, and so may what a file of the documents is there for: a script, or a drop-in of kubelet's. */
+/* Returns whether the documents themselves may deal with swap. A hook runs before kubelet and may turn swap off. So
+ * may a script or a drop-in for kubelet that the documents bring. */
 static bool documents_take_swap(const struct node *n)
 {
 	for (size_t i = 0; i < n->files.n; i++)
@@ -48,7 +49,7 @@ static const char *boot_swaps(const struct plan *p)
 }
 
 /* clang-format off */
-/* Checks of nodes of any era. */
+/* Lists the checks of every era. */
 static const struct host_check checks_of_all[] = {
 	{ NULL, "there is swap space, with which kubelet does not start", "none: swapoff -a; or failSwapOn: false",
 	  .got = swaps },

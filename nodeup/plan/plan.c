@@ -12,13 +12,13 @@ static bool has_file(const struct plan_req *req, const char *path)
 	return !req->has_file || req->has_file(req->has_file_arg, path);
 }
 
-/* Adds a task for each file that an earlier run wrote and no task puts there now. A unit that is still named is not
- * stopped. */
+/* Adds a task for each file that an earlier run wrote and this plan does not. A unit that the plan still names is
+ * not stopped. */
 static void add_leftovers(struct plan *p)
 {
 	p->builder = "leftovers";
 	p->asked = NULL;
-	/* what they were written for is not known here any more */
+	/* an adopted node has no documents that tell what the files were written for */
 	if (p->req->node->is_adopted)
 		return;
 	for (size_t i = 0; i < p->req->written.n; i++) {
@@ -29,7 +29,7 @@ static void add_leftovers(struct plan *p)
 			continue;
 		t = plan_no_file(p, path, "");
 		t->ops = &task_leftover_ops;
-		/* it keeps nothing else from being done */
+		/* if the removal fails, everything else is still done */
 		t->advisory = true;
 		if (str_has_prefix(path, plan_unit_dir) &&
 		    !strchr(path + strlen(plan_unit_dir), '/') && !plan_unit_of(p, name))
@@ -37,7 +37,8 @@ static void add_leftovers(struct plan *p)
 	}
 }
 
-/* Adds drop-ins that were asked for after their service, such as users' files. No mount is made anew for one. */
+/* Gives a service the drop-ins that were planned after it, such as files of users. A mount is not restarted for a
+ * drop-in. */
 static void add_late_dropins(struct plan *p)
 {
 	for (size_t i = 0; i < p->n; i++) {
@@ -59,7 +60,7 @@ static void add_reload(struct plan *p)
 		if (p->tasks[i]->kind == TASK_FILE &&
 		    str_has_prefix(p->tasks[i]->name, plan_unit_dir)) {
 			p->builder = p->tasks[i]->origin;
-			/* a file that cannot be written keeps only its own units from starting */
+			/* if a unit file cannot be written, only its own units do not start */
 			plan_new_task(p, TASK_RELOAD, "systemd")->always = true;
 			return;
 		}
@@ -72,7 +73,7 @@ static bool is_wanted(const struct builder *b, const struct plan_req *req)
 	return !b->explicit_only && (!b->master_only || req->node->is_master);
 }
 
-/* One call of the package manager serves all builders. */
+/* Joins the packages of all builders in one call of the package manager. */
 static void collect_packages(struct plan *p)
 {
 	for (size_t i = 0; plan_distro(p)->family && i < p->era->n_builders; i++) {
@@ -104,7 +105,8 @@ static void run_builders(struct plan *p)
 		plan_refuse(p, "there is no builder '%s'", p->req->only);
 }
 
-/* The dialects say where a path stands that cannot be; this sees to those that they do not know as one. */
+/* Refuses paths that cannot be written. The dialects check keys that they know as paths, and name their place; this
+ * check finds all others. */
 static void check_paths(struct plan *p)
 {
 	for (size_t i = 0; i < p->n; i++) {
@@ -119,7 +121,7 @@ static void check_paths(struct plan *p)
 	}
 }
 
-/* An image has no host yet, and a request for one builder is not for a node. */
+/* Checks the host, but not for a machine image, which has no host yet, nor for a single builder. */
 static void check_host(struct plan *p)
 {
 	const struct settings *s = p->req->settings;
@@ -131,7 +133,7 @@ static void check_host(struct plan *p)
 		(void)!plan_check_host(p, p->era->checks, s && s->ignore_host_checks, &e);
 }
 
-/* Fails with the first error of all, and notes the others. */
+/* Fails with the first error, and adds the other errors as notes. */
 static int verdict(const struct plan *p, struct err *e)
 {
 	struct errs own = { .arena = p->arena };
@@ -172,7 +174,7 @@ int plan_build(struct arena *a, const struct plan_req *req, struct plan *ret, st
 	plan_warn_pod_files(&p);
 	if (!p.keep_unused)
 		deps_drop_unused(&p);
-	/* tasks that were taken out moved those behind them */
+	/* dropping tasks has moved the tasks behind them */
 	plan_index_again(&p);
 	add_leftovers(&p);
 	add_late_dropins(&p);

@@ -12,14 +12,14 @@
 #include "nodeup/tasks/task.h"
 #include "units/unit.h"
 
-/* The boot unit's way to start nodeup. */
+/* Says how the boot unit starts nodeup. */
 struct plan_boot {
-	const char *const *flags; /* behind the program; NULL: the unit file is left as it is */
+	const char *const *flags; /* that follow the program; NULL: the unit file stays as it is */
 	const char *record;       /* the text of the record of flags and environment */
-	bool damaged;             /* the record that is there is set aside */
-	const char *version;      /* of the program that runs */
-	bool install;             /* the program that runs and its flags take the place of others */
-	bool packaged;            /* people have the program of a package on their PATH */
+	bool damaged;             /* the existing record is set aside */
+	const char *version;      /* of the running program */
+	bool install;             /* the running program and its flags replace the installed ones */
+	bool packaged;            /* the program comes from a package, which is on the PATH */
 };
 
 struct plan_req {
@@ -27,28 +27,29 @@ struct plan_req {
 	const struct facts *facts;
 	const struct settings *settings; /* NULL: none */
 	struct runtime runtime;
-	bool imds_lacks_version1; /* the instance's metadata service wants tokens, and kubelet has none */
+	bool imds_lacks_version1; /* the metadata service demands tokens, which this kubelet cannot get */
 	bool image_mode;
-	bool verify; /* look at all that the cache has of the documents, used by this node or not */
-	struct strv written; /* by an earlier run: paths, where a file may be no more */
-	/* tells whether such a path is there, if no task is for it; NULL: it is */
+	bool verify; /* check all assets of the documents that the cache has, even those that this node does not use */
+	struct strv written; /* paths that an earlier run wrote; the files may be gone */
+	/* tells whether the file still exists; asked only of paths without a task. NULL: all exist */
 	bool (*has_file)(void *arg, const char *path);
 	void *has_file_arg;
 	const struct plan *before; /* of a diff: its files are there; or NULL */
-	bool no_keys; /* of the documents alone: key pairs and secrets that they need are empty */
+	bool no_keys; /* only the documents are checked: their key pairs and secrets are empty */
 	const char *only;             /* one builder by name; NULL: all of the node's role */
-	const struct node_lost *lost; /* documents to put back */
+	const struct node_lost *lost; /* documents to be restored */
 	size_t n_lost;
 	const struct plan_boot *boot; /* NULL: nothing starts nodeup at boot here */
 	struct strmap
-		volume_uuids; /* of volumes whose file system has another than the derived one */
-	struct errs *errors;  /* keeps all; NULL: notes of the first have the others */
-	bool is_partial; /* values of the documents were wrong: what is missing may be one of them */
-	struct strmap environment;       /* AWS_REGION and friends for that unit and protokube */
-	struct strmap proxy_environment; /* the way to the outside that we have, for that unit */
+		volume_uuids; /* of volumes whose file system does not have the derived UUID */
+	struct errs *errors; /* keeps every error; NULL: the first error gets the others as notes */
+	bool is_partial; /* some values of the documents were wrong, so a value that seems to be missing may be one
+			  * of them */
+	struct strmap environment; /* AWS_REGION and the like, for the boot unit and protokube */
+	struct strmap proxy_environment; /* this run's own proxy, for the boot unit */
 };
 
-/* A file of this host that a flag of a static pod names. */
+/* Describes a host file that a static pod's flag names. */
 struct plan_pod_file {
 	const char *pod, *flag, *path;
 };
@@ -56,37 +57,37 @@ struct plan_pod_file {
 struct plan {
 	struct arena *arena;
 	const struct plan_req *req;
-	const struct plan_era *era; /* of the node */
+	const struct plan_era *era; /* of the planned node */
 	struct task **tasks;
 	size_t n;
-	struct plan_index *index; /* tasklist.c's, of what the tasks are found by */
-	struct asset **assets;    /* parsed Assets list, document order */
+	struct plan_index *index; /* finds tasks by path and by name; see tasklist.c */
+	struct asset **assets;    /* parsed Assets list, in the order of the document */
 	size_t n_assets;
-	struct map known_by;         /* every asset that was parsed, by its digest: one of each */
-	struct map asset_by;         /* kind and digest, kind and name: the task */
-	struct signature_keys *keys; /* by which signatures are checked */
-	bool no_mirrors;             /* one of the machine's is wrong, and that was told */
-	bool list_is_signed;         /* the Assets list, as a whole, and rightly */
-	const char *builder;         /* the one that runs now: origin of new tasks */
-	const char *asked;  /* the place in the documents it is at, or NULL: of new tasks */
-	struct err **wrong; /* all errors; see plan_error() */
-	size_t n_wrong, n_wrong_before; /* and those before the builder that runs now */
-	bool is_partial;                /* the request's, or an asset is wrong */
-	bool lists_none;                /* the documents list no assets, and that is told */
+	struct map known_by; /* one asset for each digest */
+	struct map asset_by; /* finds a task by its kind and the digest or name of its asset */
+	struct signature_keys *keys; /* the keys that signatures are checked with */
+	bool no_mirrors;     /* a mirror of the machine's own is wrong, and the error is reported */
+	bool list_is_signed; /* the list as a whole has a valid signature */
+	const char *builder; /* the running builder: the origin of new tasks */
+	const char *asked;   /* the place in the documents for new tasks, or NULL */
+	struct err **wrong;  /* every error; see plan_error() */
+	size_t n_wrong, n_wrong_before; /* n_wrong_before: the count before the running builder */
+	bool is_partial;                /* the request's flag, or an asset is wrong */
+	bool lists_none; /* the documents list no assets, and the error is reported */
 	struct plan_pod_file *pod_files;
 	size_t n_pod_files;
-	struct strv packages; /* that the builders need, each text blank-separated */
+	struct strv packages; /* packages that the builders need, each text separated by blanks */
 	struct strv warnings;
-	const char *sha1; /* a warning that an asset is named by it, or NULL */
-	bool keep_unused; /* assets are wanted for their own sake */
+	const char *sha1; /* a warning that an asset has only a sha1, or NULL */
+	bool keep_unused; /* assets stay even if nothing uses them */
 };
 
-/* Returns whether this host can run what would be planned. Changes nothing; ask it before anything is changed.
- * plan_build() tells why not, with all else that is wrong. */
+/* Returns whether this host can run the planned node. Changes nothing, so it can be called before anything else;
+ * plan_build() gives the reasons. */
 bool plan_may_run(struct arena *a, const struct plan_req *req);
-/* Build it all. */
+/* Builds the whole plan. */
 int plan_build(struct arena *a, const struct plan_req *req, struct plan *ret,
 	       struct err *e) must_check;
 
-/* The path of the record of the boot unit's flags and environment. */
+/* The path of the file that remembers the boot unit's flags and environment. */
 extern const char plan_boot_record[];

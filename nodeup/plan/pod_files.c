@@ -5,14 +5,14 @@
 #include "nodeup/plan/era.h"
 #include "nodeup/plan/tasklist.h"
 
-/* A pod whose flags are gone through. */
+/* Goes through the flags of one pod. */
 struct reader {
 	struct plan *p;
 	struct pod *pod;
-	bool is_fixed; /* it is another's: nothing is mounted in it */
+	bool is_fixed; /* the manifest is not ours: no mount is added */
 };
 
-/* "" of a file at the top, "." of one without a folder. */
+/* Returns the folder of a path: "" if the file is in the root, "." if the path has no folder. */
 static const char *folder_of(struct plan *p, const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -29,7 +29,7 @@ void plan_mount_folder_of(struct plan *p, struct pod *pod, const char *volume, c
 		pod_host_path(p->arena, pod, volume, folder, NULL, read_only);
 }
 
-/* The innermost one that the container sees the path by, or NULL. */
+/* Returns the innermost mount through which the container sees the path, or NULL. */
 static const struct pod_mount *mount_over(const struct pod *pod, const char *path)
 {
 	const struct pod_container *c = &pod->container;
@@ -42,7 +42,8 @@ static const struct pod_mount *mount_over(const struct pod *pod, const char *pat
 	return best;
 }
 
-/* Returns whether the folder is the container's own or mounted in it, and nothing else can be in it. */
+/* Returns whether the folder can be mounted as a whole: it is no folder of the image's own system, and no other
+ * mount lies in it. */
 static bool is_alone_in(const struct pod *pod, const char *folder)
 {
 	const struct pod_container *c = &pod->container;
@@ -55,7 +56,8 @@ static bool is_alone_in(const struct pod *pod, const char *folder)
 	return true;
 }
 
-/* The folder, in which the file may be replaced, or else the file. The runtime makes no directory of one that is not there. */
+/* Mounts the folder of the file, so that the file may be replaced; if that is not possible, mounts the file alone.
+ * If the file does not exist, the mount's type keeps the runtime from making a directory in its place. */
 static void mount_file(const struct reader *r, const char *flag, const char *path)
 {
 	const char *folder = folder_of(r->p, path), *name = flag;
@@ -107,7 +109,7 @@ void plan_pod_files(struct plan *p, struct pod *pod, const struct schema *s, con
 	field_files(s, spec, note_file, &r);
 }
 
-/* Returns the words of its command. In a shell's line no word that names a file is quoted. */
+/* Returns the words of its command. A shell's line is split at blanks: no word that names a file is quoted there. */
 static struct strv words_of(struct arena *a, const struct tree *container)
 {
 	static const char *const lists[] = { "command", "args" };
@@ -127,7 +129,7 @@ static struct strv words_of(struct arena *a, const struct tree *container)
 	return words;
 }
 
-/* NULL: none that is known. */
+/* Returns the schema of the program; NULL: the program is not known. */
 static const struct schema *program_of(const struct strv *words)
 {
 	const struct schema *s = NULL;
@@ -137,7 +139,7 @@ static const struct schema *program_of(const struct strv *words)
 	return s;
 }
 
-/* Returns a pod with the mounts of one container of a manifest. */
+/* Returns a pod that has only the mounts of one container of a manifest. */
 static struct pod *view_of(struct arena *a, const struct tree *manifest,
 			   const struct tree *container)
 {
@@ -194,7 +196,7 @@ void plan_check_manifest(struct plan *p, const char *from, const char *text)
 	struct tree *t;
 	struct err e;
 
-	/* kubelet tells of a file that is no pod at all */
+	/* kubelet itself reports a file that is not a pod */
 	if (yaml_parse(p->arena, from, text, strlen(text), &t, &e) < 0)
 		return;
 	if (manifest_check(p->arena, t, &e) < 0) {

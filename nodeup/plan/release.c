@@ -103,7 +103,8 @@ static bool is_today(const struct release *r)
 	return r->today.packages;
 }
 
-/* Takes from n those that come before; false: it is none of these. */
+/* Gives the row of the n-th release that is known. Returns false if there are fewer; *n is then less by their
+ * number. */
 static bool nth(size_t *n, bool (*is_known)(const struct release *r), struct facts *ret)
 {
 	for (const struct release *r = releases; r->distribution; r++) {
@@ -121,7 +122,7 @@ bool release_nth_old(size_t n, struct facts *ret)
 {
 	if (nth(&n, is_old, ret))
 		return true;
-	/* without the row for every other */
+	/* the last row is of every other distribution */
 	if (n >= n_distros - 1)
 		return false;
 	ret->distribution = distros[n].name;

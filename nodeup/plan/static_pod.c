@@ -44,13 +44,13 @@ void plan_proxy_env(const struct plan *p, const struct node_proxy *proxy, struct
 
 	if (!proxy->url)
 		return;
-	/* a login at the proxy is not for every user of this machine */
+	/* only root may read a manifest that holds the proxy's login */
 	pod->is_private = pod->is_private || proxy->is_secret;
 	for (size_t i = 0; i < ARRAY_LEN(env); i++)
 		arena_push(p->arena, c->env, c->n_env, env[i]);
 }
 
-/* Folders in which distributions keep CA certificates. */
+/* Lists the folders in which distributions keep CA certificates. */
 static const char *const ssl_paths[] = {
 	"/etc/ssl",     "/etc/pki/tls",       "/etc/pki/ca-trust", "/usr/share/ssl", "/usr/ssl",
 	"/usr/lib/ssl", "/usr/local/openssl", "/var/ssl",          "/etc/openssl",
@@ -78,7 +78,7 @@ void plan_static_pod(struct plan *p, const struct pod *pod)
 	struct err e;
 	char *text;
 
-	/* the runtime would make a directory of a file that is mounted and not there */
+	/* the log file must exist: if it were missing, the runtime would make a directory in its place */
 	plan_file(p, arena_printf(p->arena, "/var/log/%s.log", pod->name), 0400, "")
 		->file.if_absent = true;
 	if (p->is_partial && str_is_empty(pod->container.image))

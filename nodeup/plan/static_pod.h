@@ -10,24 +10,25 @@
 #include "manifests/manifest.h"
 #include "nodeup/plan/plan.h"
 
-/* A pod of kube-system on the host's network that must not be evicted; its log file is mounted. */
+/* Returns a pod of kube-system on the host's network that must not be evicted, with its log file mounted. */
 struct pod *plan_pod(struct plan *p, const char *name, const char *image);
-/* Returns kubelet's probe of a program on this host. path NULL: it only connects. */
+/* Returns a probe of a program on this host. With path NULL kubelet only connects. */
 struct pod_probe plan_probe(const char *path, const char *scheme, int64_t port);
-/* Tell the pod of the cluster's proxy, if there is one (a url). */
+/* Gives the pod the cluster's proxy (a URL), if there is one. */
 void plan_proxy_env(const struct plan *p, const struct node_proxy *proxy, struct pod *pod);
-/* Show the pod the CA certificates of this host. */
+/* Mounts the host's CA certificates in the pod. */
 void plan_mount_ssl(const struct plan *p, struct pod *pod);
-/* Write the pod's manifest, and its log file first. */
+/* Writes the pod's log file, and then its manifest. */
 void plan_static_pod(struct plan *p, const struct pod *pod);
 
-/* Mount the folder of a file: of a log that the program renames, or of what may be replaced. Nothing of one without a folder, as
- * "-" and "/a.log" are, and of NULL. */
+/* Mounts the folder of a file, so that a program can rename its log, or a file can be replaced. Mounts nothing for a
+ * path without a folder, such as "-" and "/a.log", or for NULL. */
 void plan_mount_folder_of(struct plan *p, struct pod *pod, const char *volume, const char *file,
 			  bool read_only);
-/* Mount what flags of this spec name, and no mount of the pod brings yet; it has all others. */
+/* Mounts the files that flags of this spec name. The pod must have all its other mounts already. */
 void plan_pod_files(struct plan *p, struct pod *pod, const struct schema *s, const void *spec);
-/* The same of a manifest that is another's: what it lacks is told, and what kubelet would refuse fails the plan. */
+/* Checks the files for a manifest that is not ours: warns of missing mounts. Fails the plan if kubelet would refuse
+ * the manifest. */
 void plan_check_manifest(struct plan *p, const char *from, const char *text);
-/* All builders are through: warn of files that no task writes and that are not there. */
+/* Warns of files that no task writes and that do not exist. All builders must have run. */
 void plan_warn_pod_files(struct plan *p);

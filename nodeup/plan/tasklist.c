@@ -8,14 +8,14 @@
 
 const char plan_unit_dir[] = "/etc/systemd/system/";
 
-/* By path, and units by name: of those that the builders have made so far the first `n`. A builder fills
- * a task in after it has made it, so a task is taken up when the next one is looked for. */
+/* Finds tasks by path and units by name, among the first `n` tasks. A builder fills a task in only after it has made
+ * it, so new tasks are added when the next one is looked up. */
 struct plan_index {
 	struct map paths, units;
 	size_t n;
 };
 
-/* The most errors that are kept; further ones are not even counted. */
+/* Keeps at most this many errors; further ones are not even counted. */
 enum { WRONG_MAX = 1000 };
 
 struct err *plan_error(struct plan *p)
@@ -76,10 +76,10 @@ struct task *plan_new_task(struct plan *p, enum task_kind kind, const char *name
 	return t;
 }
 
-/* Two builders that want different things at one place: a mistake that must not become a race. */
+/* Refuses two builders that want different things at one place, instead of letting the later one win. */
 struct task *plan_conflict(struct plan *p, const struct task *t)
 {
-	/* behind another error it most often follows from that */
+	/* if the builder has failed already, this error most often only follows from that one */
 	if (p->n_wrong == p->n_wrong_before)
 		plan_refuse(p, "%s: asked for differently by %s and by %s", t->name, t->origin,
 			    p->builder);
@@ -91,7 +91,7 @@ struct task *plan_at(const struct plan *p, const char *path)
 	return map_get(&fill_index(p)->paths, path);
 }
 
-/* One directory has one name. */
+/* Removes a slash at the end, so that a directory has one name. */
 static const char *without_slash(const struct plan *p, const char *path)
 {
 	const size_t n = strlen(path);
@@ -240,8 +240,8 @@ struct task *plan_service(struct plan *p, const char *name, const char *text, bo
 	return plan_unit(p, name, enable);
 }
 
-/* No documents that are read here have a policy for memory.
- * source: Kubernetes pkg/kubelet/cm/cpumanager, memorymanager: since 1.8 and 1.21 */
+/* kubelet's memory policy is always the default here, since no document has a key for it. source: Kubernetes
+ * pkg/kubelet/cm/cpumanager, memorymanager: since 1.8 and 1.21 */
 void plan_checkpoints(struct plan *p, struct task *kubelet, const char *root, const char *cpus)
 {
 	static const struct {

@@ -8,65 +8,65 @@
 
 #include "nodeup/plan/plan.h"
 
-/* The folder of our unit files, with its slash. */
+/* The folder of our unit files, with a slash at its end. */
 extern const char plan_unit_dir[];
-/* Returns the error to fill, which fails the plan. The builder may go on: its later tasks are not used. */
+/* Returns an error to be filled in, which fails the plan. The builder may go on: its later tasks are not used. */
 struct err *plan_error(struct plan *p);
-/* Say so of the documents, as err_config() does. */
+/* Fails the plan with an error of the documents, as err_config() makes it. */
 #define plan_refuse(p, ...) ((void)err_config(plan_error(p), __VA_ARGS__))
-/* The same of what is missing: nothing is said of it where it may be what could not be read. */
+/* Fails the plan because something is missing, but not if it may be among the values that could not be read. */
 #define plan_lacks(p, ...) ((p)->is_partial ? (void)0 : plan_refuse(p, __VA_ARGS__))
-/* Tell of something that is no reason to fail. */
+/* Warns of something without failing the plan. */
 #define plan_warn(p, ...) strv_addf((p)->arena, &(p)->warnings, __VA_ARGS__)
-/* The same as plan_error() for an error that is there already. */
+/* Fails the plan with an error that exists already. */
 void plan_fail(struct plan *p, const struct err *e);
-/* Two builders want different things at one place: the plan fails, and the task returned is not in it. */
+/* Fails the plan because two builders want different things at one place. The returned task is not in the plan. */
 struct task *plan_conflict(struct plan *p, const struct task *t);
-/* Append a task without looking for an equal one. */
+/* Appends a task without looking for an equal one. */
 struct task *plan_new_task(struct plan *p, enum task_kind kind, const char *name);
-/* Tasks were taken out: find the others anew. */
+/* Builds the index of tasks again, after tasks were taken out. */
 void plan_index_again(struct plan *p);
-/* The task that puts something at a path, or NULL; so far. */
+/* Returns the task made so far that puts something at a path, or NULL. */
 struct task *plan_at(const struct plan *p, const char *path);
-/* The unit of that name, or NULL; so far. */
+/* Returns the task made so far of the unit of that name, or NULL. */
 struct task *plan_unit_of(const struct plan *p, const char *name);
 
-/* Each returns the task, an equal one that is there already included. When the same path was asked for
- * with other content the plan fails. */
+/* Each appends its task and returns it, or returns an equal one that is already there. If the path was asked for
+ * with other content, the plan fails. */
 struct task *plan_dir(struct plan *p, const char *path, mode_t mode);
 struct task *plan_file(struct plan *p, const char *path, mode_t mode, const char *content);
-/* A file that is not wanted: one that begins with marker is removed, any other is left. */
+/* Removes a file that begins with marker; leaves any other file. */
 struct task *plan_no_file(struct plan *p, const char *path, const char *marker);
-/* As plan_file, content never shown. */
+/* Does the same as plan_file, for content that is never shown. */
 struct task *plan_secret(struct plan *p, const char *path, mode_t mode, const char *content);
-/* As either of them, for content that may not be text. */
+/* Does the same as one of them, for content that may not be text. */
 struct task *plan_bytes(struct plan *p, const char *path, mode_t mode, const void *content,
 			size_t len, bool secret);
-/* The text of a document for that path; one of more than max bytes fails the plan. */
+/* Returns the text of a document for that path. A text of more than max bytes fails the plan. */
 const char *plan_yaml(struct plan *p, const char *path, const struct tree *t, size_t max);
-/* A unit file of ours in /etc/systemd/system, or a drop-in: "x.service.d/10-y.conf". */
+/* Writes a unit file in /etc/systemd/system, or a drop-in: "x.service.d/10-y.conf". */
 struct task *plan_unit_file(struct plan *p, const char *name, const char *text);
-/* Writes variables for a container as docker reads them: KEY=value to the end of the line, without quotes. Without
- * any, the file that `whose` had goes. */
+/* Writes a container's variables in the form that docker reads: KEY=value to the end of the line, without quotes. If
+ * there are none, removes the file that `whose` had. */
 void plan_env_file(struct plan *p, const char *path, const char *whose, const struct strmap *env);
-/* As plan_unit_file, text never shown. */
+/* Does the same as plan_unit_file, for text that is never shown. */
 struct task *plan_secret_unit(struct plan *p, const char *name, const char *text);
-/* A unit file of ours as plan_unit_file, and the unit as plan_unit. */
+/* Writes a unit file as plan_unit_file does, and starts the unit as plan_unit does. */
 struct task *plan_service(struct plan *p, const char *name, const char *text, bool enable);
-/* A unit to be started (and enabled); inputs start with its unit file and drop-ins of this plan.
- * The caller adds others with strv_add to task->unit.inputs. */
+/* Starts (and enables) a unit. Its inputs are the unit file and drop-ins in this plan; the caller adds others to
+ * task->unit.inputs with strv_add. */
 struct task *plan_unit(struct plan *p, const char *name, bool enable);
-/* Have kubelet, the task, start without what it remembers of other policies. root: its directory; cpus: its policy for CPUs;
- * either empty: its own default. */
+/* Makes the task remove kubelet's records of other policies before it starts kubelet. root: kubelet's directory;
+ * cpus: its CPU policy; "": kubelet's own default. */
 void plan_checkpoints(struct plan *p, struct task *kubelet, const char *root, const char *cpus);
-/* A unit that is not to run: stopped, and disabled. No unit of that name may be asked for. */
+/* Stops and disables a unit. No builder may ask for the unit as well. */
 struct task *plan_unit_off(struct plan *p, const char *name);
 /* Has nothing start a unit of that name any more. */
 void plan_unit_mask(struct plan *p, const char *name);
-/* Returns whether a task writes the unit's own file or one of its drop-ins. */
+/* Returns whether the task writes the unit's own file or one of its drop-ins. */
 bool plan_is_text_of(const struct task *t, const char *unit);
 
 /* Fill needs, users and serves of every task. A cycle is an error, by the names on it. */
 int deps_link(struct plan *p, struct err *e) must_check;
-/* Take assets and archives out that nothing is made of. */
+/* Takes out assets and archives from which nothing is installed. */
 void deps_drop_unused(struct plan *p);

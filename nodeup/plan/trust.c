@@ -3,7 +3,7 @@
 #include <string.h>
 #include "nodeup/base/paths.h"
 
-/* The keys that count, parsed once. */
+/* Parses the keys that signatures are checked with, once. */
 static int read_keys(struct plan *p, struct signature_keys **ret, struct err *e)
 {
 	const struct settings *s = p->req->settings;
@@ -38,7 +38,7 @@ static int read_signature(struct plan *p, const char *text, const char *where,
 	return 0;
 }
 
-/* Returns the signed text: every entry on a line of its own, as it stands. */
+/* Returns the signed text: each entry as it stands, on a line of its own. */
 static const char *list_of(struct plan *p)
 {
 	const struct node_texts *texts = &p->req->node->assets;

@@ -5,7 +5,7 @@
 static const char k8s_sysctls[] = "/etc/sysctl.d/99-k8s-general.conf";
 static const char firewall_service[] = "kubernetes-iptables-setup.service";
 
-/* Rules that the script leaves behind, as iptables -S says them. */
+/* Lists the rules that the script leaves behind, in the form of iptables -S. */
 static const char *const rules[] = {
 	"INPUT -p tcp -j ACCEPT",   "INPUT -p udp -j ACCEPT",   "INPUT -p icmp -j ACCEPT",
 	"FORWARD -p tcp -j ACCEPT", "FORWARD -p udp -j ACCEPT", "FORWARD -p icmp -j ACCEPT",
@@ -21,7 +21,7 @@ static const char no_upgrades_text[] = "APT::Periodic::Enable \"0\";\n";
 static const char logrotate_service[] = "logrotate.service";
 static const char logrotate_timer[] = "logrotate.timer";
 
-/* Its settings; keys: of those that must not fail. */
+/* Parses settings of the kernel. keys gets the settings whose failure counts. */
 static struct strmap parse_values(struct arena *a, const char *lines, struct strv *keys)
 {
 	struct strv v = strv_split(a, lines, '\n');
@@ -33,7 +33,7 @@ static struct strmap parse_values(struct arena *a, const char *lines, struct str
 		if (!eq || strchr("#;", *line))
 			continue;
 		key = str_trim(a, arena_strn(a, line, (size_t)(eq - line)));
-		/* sysctl.d(5): one that cannot be set is passed over, which is so for all here */
+		/* a '-' before the key means that a failure is ignored, see sysctl.d(5) */
 		if (*key == '-')
 			key++;
 		else
@@ -104,7 +104,8 @@ void plan_rotated_log(struct plan *p, const char *name, const char *date, const 
 	plan_file(p, arena_printf(p->arena, "/etc/logrotate.d/%s", name), 0644, text);
 }
 
-/* Hourly, and not as the vendor's daily timer: the size limit has to bite before a disk is full. */
+/* Rotates every hour instead of once a day as the vendor's timer does: the size limit must apply before a disk is
+ * full. */
 void plan_rotate_hourly(struct plan *p, const char *service)
 {
 	static const char timer[] = "[Unit]\n"

@@ -9,7 +9,7 @@
 
 static const char mdadm[] = "mdadm";
 
-/* More than one disk, as far as the documents tell. */
+/* Returns whether the volume may lie on more than one disk, as far as the documents say. */
 static bool is_over_several(const struct plan *p, const struct node_volume *v)
 {
 	const struct opt_int *store = &p->req->facts->instance_store;
@@ -49,10 +49,10 @@ struct strv volume_tools(struct plan *p, const struct node_volume *v)
 	const struct distro *d = plan_distro(p);
 	struct strv programs = { 0 };
 
-	/* a host without a package manager brings them, or mkfs says what is missing */
+	/* without a package manager the host must have the tools, or mkfs reports what is missing */
 	if (!kind || d->family == PACKAGE_NONE)
 		return programs;
-	/* every Linux that boots has e2fsprogs and util-linux */
+	/* every Linux host has e2fsprogs and util-linux */
 	if (strcmp(kind->fs, "xfs") == 0 || strcmp(kind->fs, "btrfs") == 0)
 		add_package(p, package_of(plan_release(p), kind), kind->tool, &programs);
 	if (kind->on_raid && is_over_several(p, v))
@@ -66,7 +66,8 @@ bool volume_tools_is_for(const struct task *volume, const struct task *package)
 	       strv_has(&volume->volume.programs, package->package.program);
 }
 
-/* Files may be meant for a volume that waits for the package; how packages are had is not. */
+/* Returns whether the file comes before the package. Files may lie on a volume that needs the package first, so such
+ * a package waits only for settings of apt. */
 bool volume_tools_is_before(const struct task *package, const struct task *file)
 {
 	return !package->package.program || str_has_prefix(file->name, "/etc/apt/");

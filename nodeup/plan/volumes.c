@@ -5,7 +5,7 @@
 
 static const char kubelet[] = "kubelet.service";
 
-/* Whom the disks belong to: a volume of EBS to itself, all else to this machine. */
+/* Returns the owner of the disks: a volume of EBS belongs to itself, all others to this machine. */
 static const char *disk_owner(const struct plan *p, const struct node_volume *v)
 {
 	if (v->disks == NODE_DISKS_VOLUME_ID)
@@ -23,7 +23,7 @@ const char *volumes_uuid(const struct plan *p, const struct node_volume *v)
 	return of ? volume_uuid(p->arena, of, v->name) : NULL;
 }
 
-/* By a unit of ours, which has its UUID. */
+/* Returns whether a unit of ours mounts the volume by its UUID. */
 static bool is_mounted(const struct plan *p, const struct node_volume *v)
 {
 	return v->path && volumes_uuid(p, v);

@@ -6,13 +6,13 @@
 
 #include "nodeup/plan/plan.h"
 
-/* The UUID its file system has or will have; NULL: it is unknown which machine this is. */
+/* Returns the UUID that its file system has or will have; NULL: it is unknown which machine this is. */
 const char *volumes_uuid(const struct plan *p, const struct node_volume *v);
-/* Services that may start only when something is mounted. */
+/* Returns the services that may start only when something is mounted. */
 struct strv volumes_services(const struct plan *p);
 /* Returns the mount points that the service waits for. kubelet waits for all, as its pods may use any volume. */
 struct strv volumes_of_service(const struct plan *p, const char *service);
-/* The name of the marker for a bind's target, as it stands in a unit's text. */
+/* Returns the name of the marker for a bind's target in the form that a unit's text needs. */
 const char *volumes_specifier_free(struct arena *a, const char *target);
 /* Makes package tasks for the programs that make a volume's file system, where this distribution can install them. Returns the
  * programs. A package is asked for only while its program is not there and the volume is not made. */

@@ -9,11 +9,11 @@
 static const char config[] = "/etc/containerd/config.toml";
 static const char options[] = "/etc/sysconfig/containerd";
 
-/* Archives that have none of containerd's programs. */
+/* Lists archives that hold none of containerd's programs. */
 static const char *const others[] = { "cni-plugins-", "crictl-", "nerdctl-" };
 
-/* Files of containerd's archive below bin/ that begin with `containerd` or `ctr`. Those that are always there are
- * needed to start containerd. */
+/* Lists the programs below bin/ of containerd's archive. containerd cannot start without those that every archive
+ * has. */
 static const struct {
 	const char *name;
 	bool is_always;
@@ -26,14 +26,14 @@ static const struct {
 	{ "containerd-shim-runc-v1", false },
 };
 
-/* All members of the archive of github.com/containernetworking/plugins, from 0.8 to 1.8. */
+/* Lists every member of the archive of github.com/containernetworking/plugins, from 0.8 to 1.8. */
 static const char *const plugins[] = {
 	"bandwidth",  "bridge", "dhcp",     "dummy",   "firewall", "flannel", "host-device",
 	"host-local", "ipvlan", "loopback", "macvlan", "portmap",  "ptp",     "sbr",
 	"static",     "tap",    "tuning",   "vlan",    "vrf",      "LICENSE", "README.md",
 };
 
-/* Tools that are there if the documents have them. */
+/* Lists tools that are installed if the documents have them. */
 static const struct {
 	const char *archive, *program;
 } tools[] = {
@@ -41,7 +41,7 @@ static const struct {
 	{ "nerdctl-", "nerdctl" },
 };
 
-/* Returns the name of containerd's archive: the first that is none of those above. */
+/* Returns the name of containerd's archive: the first archive that is not one of the others. */
 static const char *containerd_archive(const struct plan *p)
 {
 	for (size_t i = 0; i < p->n_assets; i++) {
@@ -137,8 +137,8 @@ static bool has_asset(const struct plan *p, const char *name)
 	return false;
 }
 
-/* Releases before 1.6 may be an archive that has runc too, and crictl.
- * source: kops 1.36 nodeup/pkg/model/containerd.go installContainerd */
+/* Installs runc. Releases before 1.6 may be one archive with runc and crictl in it. source: kops 1.36
+ * nodeup/pkg/model/containerd.go installContainerd */
 static void install_runc(struct plan *p, const char *archive)
 {
 	static const char path[] = "/usr/sbin/runc";
@@ -247,7 +247,7 @@ static void add_masquerade(struct plan *p)
 	strv_add(p->arena, &unit->unit.inputs, script);
 }
 
-/* containerd makes the network's configuration of it, when kubelet tells the addresses of the node's pods. */
+/* Writes a template: containerd makes the network's configuration of it when kubelet says which addresses pods get. */
 static void add_kubenet(struct plan *p)
 {
 	const char *ipv6 = kops_is_ipv6_only(p) ? ",{\"dst\":\"::/0\"}" : "";
@@ -276,7 +276,7 @@ static void add_kubenet(struct plan *p)
 	add_masquerade(p);
 }
 
-/* kops copies every asset there, and every member of every archive. */
+/* Installs the plugins. kops copies every asset to that folder, and every member of every archive. */
 static void add_plugins(struct plan *p)
 {
 	for (size_t i = 0; i < ARRAY_LEN(plugins); i++)
@@ -302,12 +302,13 @@ static void add_tools(struct plan *p)
 					       0755);
 }
 
-/* A live node goes on with what it has until something else changes in the file: this is no reason to restart its runtime. */
+/* Writes config.toml. An earlier text differs only in that it does not import the files of others. A running
+ * containerd may keep that text until something else changes: the import alone is no reason for a restart. */
 static void add_config(struct plan *p)
 {
 	const char *before, *text = kops_containerd_config(p, &before);
 
-	/* a mirror's URL may hold a password */
+	/* the URL of a mirror may hold a password */
 	const struct kops_config *c = kops_of(p)->config;
 	const bool is_secret = c->containerd.registry_mirrors && !kops_does(c, KOPS_MIRROR_FOLDERS);
 	struct task_file *f = &(is_secret ? plan_secret : plan_file)(p, config, 0644, text)->file;
@@ -333,7 +334,7 @@ void build_kops_containerd(struct plan *p)
 	add_tools(p);
 	if (c->install_cni_assets || kops_has(p, KOPS_CNI_ALWAYS))
 		add_plugins(p);
-	/* kubelet starts after what this builder loads: see deps.c */
+	/* kubelet starts after these images are loaded: see deps.c */
 	for (size_t i = 0; i < p->req->node->images.n; i++)
 		plan_image(p, &p->req->node->images.v[i]);
 }

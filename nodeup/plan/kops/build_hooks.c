@@ -6,7 +6,7 @@
 #include "nodeup/tasks/image_ctr.h"
 #include "units/unit.h"
 
-/* The endings of units. source: systemd.unit(5), kops 1.37 pkg/systemd/unit.go */
+/* Lists the endings of unit names. source: systemd.unit(5), kops 1.37 pkg/systemd/unit.go */
 static const char *const endings[] = {
 	".automount", ".device", ".mount", ".path",   ".scope", ".service",
 	".slice",     ".socket", ".swap",  ".target", ".timer",
@@ -29,7 +29,8 @@ static const char *command_line(struct plan *p, const struct strv *words)
 	return strv_join(p->arena, &out, " ");
 }
 
-/* Returns the first sign that systemd replaces; NULL: none. Source: systemd.unit(5), systemd.service(5). */
+/* Returns the first place in a word that systemd would replace; NULL: there is none. Source: systemd.unit(5),
+ * systemd.service(5). */
 static const char *find_special(const char *word)
 {
 	static const char specifiers[] = "aAbBCdDEfgGhHiIjJlLmMnNopPqsStTuUvVwWyY";
@@ -39,13 +40,13 @@ static const char *find_special(const char *word)
 		if ((at == word && is_variable) || (at[0] == '$' && at[1] == '{') ||
 		    (at[0] == '%' && at[1] && strchr(specifiers, at[1])))
 			return at;
-		/* these two are one */
+		/* a doubled sign stands for the sign itself */
 		at += (*at == '%' || *at == '$') && at[1] == *at;
 	}
 	return NULL;
 }
 
-/* Returns a value as systemd reads it in a unit: two signs become one. */
+/* Returns a value as systemd reads it in a unit, where a doubled sign stands for one. */
 static const char *without_doubles(struct plan *p, const char *value)
 {
 	char *out = arena_str(p->arena, value), *to = out;
@@ -58,7 +59,8 @@ static const char *without_doubles(struct plan *p, const char *value)
 	return out;
 }
 
-/* ctr takes a line as it is; what systemd would change stays on the command line. */
+/* Returns the value for ctr's file of variables, which takes a line as it is. NULL: systemd would change the value,
+ * so it stays on the command line. */
 static const char *value_in_file(struct plan *p, const struct strmap_item *item)
 {
 	return strchr(item->key, '=') ||
@@ -103,8 +105,8 @@ static const char *run_command(struct plan *p, const struct node_hook *h, const 
 	return command_line(p, &words);
 }
 
-/* Warns of a sign that systemd replaces. Shows `shown` bytes of a word; of a value, which may be a password, the
- * sign alone. */
+/* Warns of a sign that systemd replaces. Shows the first `shown` bytes of a word. Of a value, which may be a
+ * password, it shows only the sign. */
 static void warn_of_special(struct plan *p, const struct node_hook *h, const char *place,
 			    const char *word, int shown)
 {
@@ -117,7 +119,7 @@ static void warn_of_special(struct plan *p, const struct node_hook *h, const cha
 			  tree_where(p->arena, &h->pos), h->name, place, shown, at, *at, shown, at);
 }
 
-/* The words are as of kops, whose users may know, and double the signs. */
+/* Warns, but changes nothing: kops writes the words as they are, and its users may know that and double the signs. */
 static void check_words(struct plan *p, const struct node_hook *h)
 {
 	warn_of_special(p, h, "image", h->image, 2);

@@ -26,7 +26,7 @@ static const struct kops_pod form = {
 	.n_mounts = ARRAY_LEN(mounts),
 };
 
-/* Settings for files that this node keeps at paths of its own. */
+/* Sets the files that this node keeps at its own paths. */
 static const struct kops_rule rules[] = {
 	SET(client_ca_file, RULE_IF_EMPTY, "/srv/kubernetes/ca.crt"),
 	SET(etcd_ca_file, RULE_ALWAYS, SRV "/etcd-ca.crt"),
@@ -41,7 +41,7 @@ static const struct kops_rule rules[] = {
 	SET(tls_cert_file, RULE_ALWAYS, SRV "/server.crt"),
 	SET(tls_private_key_file, RULE_ALWAYS, SRV "/server.key"),
 };
-/* The same with a secret encryptionconfig, and with aws-iam-authenticator. */
+/* Does the same for the secret encryptionconfig, and for aws-iam-authenticator. */
 static const struct kops_rule encryption_rules[] = {
 	SET(encryption_provider_config, RULE_ALWAYS, SRV "/encryptionconfig.yaml"),
 };
@@ -49,7 +49,8 @@ static const struct kops_rule authenticator_rules[] = {
 	SET(authentication_token_webhook_config_file, RULE_ALWAYS, authn_config),
 };
 
-/* Names of etcd for an API server that has none beside it: for all keys (NULL), and for those with servers of their own. */
+/* Names the etcd servers for an API server on a node without etcd: the servers of all keys (overrides NULL), and
+ * those of keys with servers of their own. */
 static const struct {
 	const char *overrides, *name;
 	enum kops_change when;
@@ -59,7 +60,7 @@ static const struct {
 	{ "coordination.k8s.io/leases", "leases.etcd", KOPS_ETCD_LEASES },
 };
 
-/* The same list with every `what` as `with`, in the texts that begin with `prefix`. */
+/* Returns the list with `what` replaced by `with` in each text that begins with `prefix`. */
 static struct strv replaced(struct arena *a, const struct strv *list, const char *prefix,
 			    const char *what, const char *with)
 {
@@ -112,7 +113,7 @@ static struct kops_kube_apiserver settings_of(struct plan *p)
 	s.service_account_key_file = key_files;
 	if (!p->req->node->is_master)
 		reach_etcd(p, &s);
-	/* the API server takes one of the two */
+	/* the API server accepts only one of these flags */
 	if (s.admission_control.n) {
 		s.enable_admission_plugins = s.admission_control;
 		s.admission_control = (struct strv){ 0 };
@@ -149,12 +150,13 @@ static void add_env(struct plan *p, struct pod *pod, const struct tree *env)
 				    tree_where(p->arena, &item->pos), i);
 		arena_push(p->arena, c->env, c->n_env, (struct pod_env){ .whole = item });
 	}
-	/* a user may put a password there */
+	/* a variable that the user adds may be a password */
 	pod->is_private = c->n_env > 0;
 	kops_proxy_env(p, pod);
 }
 
-/* The sidecar asks over TLS with a certificate of its own, and answers kubelet in the clear. */
+/* Adds kubelet's probes. A sidecar answers them without TLS: it asks the API server over TLS with its own
+ * certificate. */
 static void add_probes(struct plan *p, struct pod_container *c, const struct kops_kube_apiserver *s,
 		       const struct tree *sidecar)
 {
@@ -195,7 +197,7 @@ static void add_ports(struct plan *p, struct pod_container *c, const struct kops
 			   (struct pod_port){ "local", s->insecure_port.v });
 }
 
-/* NULL: the documents name none. */
+/* Returns the manifest of the sidecar; NULL: the documents name none. */
 static const struct tree *sidecar_of(struct plan *p)
 {
 	const char *at = kops_healthcheck(kops_of(p)->config);
@@ -206,7 +208,7 @@ static const struct tree *sidecar_of(struct plan *p)
 
 	if (!text)
 		return NULL;
-	/* documents alone do not say what runs in it */
+	/* a check of documents alone does not read the state store */
 	if (!*text)
 		return tree_map(p->arena);
 	if (manifest_read(p->arena, from, text, &t, &e) < 0) {

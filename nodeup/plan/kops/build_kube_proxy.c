@@ -25,7 +25,7 @@ static const struct kops_pod form = {
 	.n_mounts = ARRAY_LEN(mounts),
 };
 
-/* On a control plane it must come up before there are names. */
+/* Returns the API server's URL. On a control plane kube-proxy must start before names can be resolved. */
 static const char *master(struct plan *p)
 {
 	return p->req->node->is_master
@@ -68,7 +68,7 @@ void build_kops_kube_proxy(struct plan *p)
 {
 	const struct kops_config *c = kops_of(p)->config;
 
-	/* it does the work of kube-proxy as well, from a daemon set that brings all but this */
+	/* kube-router replaces kube-proxy; its daemon set brings everything but this kubeconfig */
 	if (c->networking.kuberouter)
 		kops_kubeconfig(p, "/var/lib/kube-router/kubeconfig", "kube-router");
 	if (!c->has_kube_proxy)

@@ -14,8 +14,8 @@ static const char sysconfig[] = "/etc/sysconfig/kubelet";
 static const char kubeconfig[] = "/var/lib/kubelet/kubeconfig";
 static const char provider_config[] = "/var/lib/kubelet/credential-provider.conf";
 
-/* kubelet asks the credential provider for images of these registries.
- * source: kops 1.37 nodeup/pkg/model/kubelet.go addECRCredentialProvider */
+/* Lists the registries for whose images kubelet asks the credential provider. source: kops 1.37
+ * nodeup/pkg/model/kubelet.go addECRCredentialProvider */
 static const char *const registries[] = {
 	"*.dkr.ecr.*.amazonaws.com",
 	"*.dkr.ecr.*.amazonaws.com.cn",
@@ -26,7 +26,7 @@ static const char *const registries[] = {
 #define REQUEST_TIMEOUT_NS (15 * 60 * DUR_SEC)
 #define RESTART_PERIOD_NS (60 * DUR_SEC)
 
-/* As kops has it: wherever systemd-resolved is. */
+/* Returns the file with name servers, as kops chooses it on hosts with systemd-resolved. */
 static const char *resolv_conf(const struct plan *p)
 {
 	const struct opt_bool resolved = p->req->facts->resolved;
@@ -35,7 +35,7 @@ static const char *resolv_conf(const struct plan *p)
 									  : NULL;
 }
 
-/* Keys that this kops does not know, or has another way for, say nothing. */
+/* Clears keys that this kops does not know, or writes in another way. */
 static void drop_unknown(const struct kops_config *c, struct kops_kubelet *s)
 {
 	if (!kops_does(c, KOPS_PARALLEL_PULLS))
@@ -48,7 +48,7 @@ static void drop_unknown(const struct kops_config *c, struct kops_kubelet *s)
 		s->image_minimum_gc_age.set = s->image_maximum_gc_age.set = false;
 }
 
-/* Those of the document, and what this node makes of them. */
+/* Returns the document's settings, with what follows for this node. */
 static struct kops_kubelet settings_of(struct plan *p)
 {
 	const struct kops_config *c = kops_of(p)->config;
@@ -63,10 +63,10 @@ static struct kops_kubelet settings_of(struct plan *p)
 		s.volume_plugin_directory = plan_distro(p)->volume_plugins_dir;
 	if (!s.resolv_conf)
 		s.resolv_conf = resolv_conf(p);
-	/* a kubelet may not say of itself what it is for: kops-controller sets the labels */
+	/* a kubelet may not set its own role labels: kops-controller sets them */
 	s.node_labels = (struct strmap){ 0 };
 	drop_unknown(c, &s);
-	/* pods of a control plane wait less for each other when all of them start */
+	/* pods of a control plane restart sooner, as they wait for each other at the start */
 	if (p->req->node->is_master && kops_does(c, KOPS_SHORT_RESTART_PERIOD))
 		s.crash_loop_back_off_max_container_restart_period =
 			(struct opt_dur){ true, RESTART_PERIOD_NS };
@@ -77,7 +77,7 @@ static struct kops_kubelet settings_of(struct plan *p)
 	return s;
 }
 
-/* Ages that are texts to kops, which stay as they are written: 168h is not 168h0m0s. */
+/* Adds ages that kops keeps as text, so that they stay as written: 168h does not become 168h0m0s. */
 static void add_image_ages(struct plan *p, struct strv *flags)
 {
 	static const struct {
@@ -97,8 +97,8 @@ static void add_image_ages(struct plan *p, struct strv *flags)
 	strv_sort(flags);
 }
 
-/* Adds the flags that kops 1.36 and later have in kubelet.conf. The timeout is there even if the document has one: the last counts.
- * source: kops 1.35 nodeup/pkg/model/kubelet.go buildSystemdEnvironmentFile */
+/* Adds the flags whose settings kops 1.36 and later put in kubelet.conf. Adds the timeout even if the document sets
+ * it, as the last flag counts. source: kops 1.35 nodeup/pkg/model/kubelet.go buildSystemdEnvironmentFile */
 static void add_own_flags(struct plan *p, struct strv *flags)
 {
 	strv_add(p->arena, flags, "--runtime-request-timeout=15m");
@@ -129,7 +129,7 @@ static const char *flags_text(struct plan *p, const struct kops_kubelet *setting
 		strv_addf(a, &flags, "--image-credential-provider-bin-dir=%s",
 			  plan_distro(p)->kubelet_dir);
 	}
-	/* HOME makes kubelet read /root/.docker/config.json */
+	/* kubelet finds /root/.docker/config.json by HOME */
 	return arena_printf(a, "DAEMON_ARGS=\"%s\"\nHOME=\"/root\"\n", strv_join(a, &flags, " "));
 }
 
@@ -207,7 +207,7 @@ static void add_provider(struct plan *p)
 							   : provider_text_of_old(p));
 }
 
-/* kubelet and the runtime make them when they start; their files say that they stop late. */
+/* Writes the slices. kubelet and the runtime would create them at their start; the unit files make them stop late. */
 static void add_slices(struct plan *p, const struct kops_kubelet *settings)
 {
 	const char *const cgroups[] = { settings->kubelet_cgroups, settings->runtime_cgroups,

@@ -21,7 +21,8 @@ const char *kops_manifest_text(struct plan *p, const char *from)
 	return "";
 }
 
-/* etcd-manager finds, formats and mounts the volumes of etcd by itself. "main-master-a.yaml" is etcd-main-master-a. */
+/* Adds the pod of an etcd cluster: "main-master-a.yaml" is etcd-main-master-a. etcd-manager itself finds, formats
+ * and mounts the volumes. */
 static void add_etcd(struct plan *p, const char *from)
 {
 	const char *name = str_basename(from), *dot = strrchr(name, '.');
@@ -31,7 +32,7 @@ static void add_etcd(struct plan *p, const char *from)
 		  0440, kops_manifest_text(p, from));
 }
 
-/* The same bytes, unless SELinux would keep the pod from its kubeconfig. */
+/* Returns the manifest unchanged, unless SELinux would hide the kubeconfig from the pod. */
 static const char *channels_text(struct plan *p, const char *from)
 {
 	const char *text = kops_manifest_text(p, from);

@@ -7,8 +7,8 @@
 
 static const char networkd_unit[] = "systemd-networkd.service";
 
-/* The vendor's, which give the host the addresses of pods. Rules of ours take the place of the vendor's rules for udev that
- * start them. */
+/* The vendor's rules for udev start units that give the host the addresses of pods. Rules of ours at the same path
+ * replace them. */
 static const char policy_rules[] = "/etc/udev/rules.d/99-vpc-policy-routes.rules";
 static const char *const policy_units[] = { "policy-routes@*.service",
 					    "refresh-policy-routes@*.service",
@@ -36,7 +36,7 @@ static const char others[] = "\n"
 			     "[Link]\n"
 			     "Unmanaged=yes\n";
 
-/* Guards that are a file. */
+/* Lists the guards that are a file. */
 static const struct {
 	enum release_guard guard;
 	bool is_read_by_networkd;
@@ -73,7 +73,7 @@ static const struct {
 	  "RUN+=\"/etc/network/cloud-ifupdown-helper\"\n" },
 };
 
-/* NULL: not exactly one physical interface has the MAC of the instance's first. */
+/* Returns the physical interface that has the MAC of the instance's first; NULL: there is not exactly one. */
 static const char *first_interface(const struct facts *f)
 {
 	const char *name = NULL;
@@ -88,13 +88,14 @@ static const char *first_interface(const struct facts *f)
 	return name;
 }
 
-/* A file that hit the first interface as well would leave the host without a network: then there is none. */
+/* Makes networkd leave all other interfaces alone. If the first interface is not known for certain, writes no file:
+ * if the match included the first, the host would be left without a network. */
 static void add_others(struct plan *p, struct strv *inputs)
 {
 	static const char path[] = "/etc/systemd/network/75-eni-secondary.network";
 	const char *first = first_interface(p->req->facts);
 
-	/* documents that are looked at alone are of no instance */
+	/* a check of documents alone is for no instance */
 	if (!first && !p->req->no_keys)
 		plan_warn(p,
 			  "%s is not written: which interface is the instance's first "
@@ -154,7 +155,7 @@ static void add_guards(struct plan *p, unsigned int guards)
 		plan_new_task(p, TASK_LINK, "/usr/share/iproute2")->link.target = "/etc/iproute2";
 	if (inputs.n == 0)
 		return;
-	/* one restart for all of them, after the packages and before there are pods */
+	/* networkd restarts once for all of them, after packages are installed and before pods run */
 	unit = plan_unit(p, networkd_unit, false);
 	strv_add_all(p->arena, &unit->unit.inputs, &inputs);
 	strv_add(p->arena, &unit->unit.before, plan_containerd_unit);
@@ -188,14 +189,14 @@ static void add_cilium(struct plan *p)
 {
 	const struct opt_bool *bpffs = &p->req->facts->bpffs_mounted;
 
-	/* systemd mounts it by itself, from 238 on, and refuses a unit for it then */
+	/* systemd 238 and later mount it themselves, and refuse a unit for it */
 	if (bpffs->set && !bpffs->v)
 		add_mount(p, "sys-fs-bpf.mount", "BPF", "bpffs", "/sys/fs/bpf", "bpf");
 	add_mount(p, "run-cilium-cgroupv2.mount", "Cgroup2", "cgroup2", "/run/cilium/cgroupv2",
 		  "cgroup2");
 }
 
-/* Cilium's own etcd, which its pods reach by these. */
+/* Adds the certificates by which Cilium's pods reach its own etcd. */
 static void add_cilium_etcd(struct plan *p)
 {
 	const struct node_keypair *client = plan_keypair(p, "etcd-client-cilium", true);
@@ -219,9 +220,8 @@ static void add_prefix(struct plan *p)
 					      .region = p->req->facts->region };
 }
 
-/* Returns the guards that the network needs on the host. A release's own row leaves out those that it does not
- * need. Others (calico, flannel, kindnet, kubenet, an external cni) need none. Source: kops 1.37
- * nodeup/pkg/model/networking. */
+/* Returns the guards that the network asks of the host; the release's row leaves out those that it does not need.
+ * Calico, flannel, kindnet, kubenet and an external CNI ask for none. Source: kops 1.37 nodeup/pkg/model/networking. */
 static unsigned int guards_of(const struct kops_config *c)
 {
 	const struct kops_networking *n = &c->networking;

@@ -12,12 +12,12 @@ enum { TEXT_MAX = 256 << 10 };
 #define CONTROLLER "/etc/kubernetes/kops-controller"
 #define HEALTHCHECK "/etc/kubernetes/kube-apiserver-healthcheck/secrets"
 
-/* Programs in containers that are not root on the host. Their files have their ids, and root's group.
- * source: kops 1.37 pkg/wellknownusers, useradd(8) */
+/* Lists users for programs that do not run as root in their containers. Their files get their ids, and the group
+ * root. source: kops 1.37 pkg/wellknownusers, useradd(8) */
 static const struct {
 	struct task_user user;
 	unsigned int conditions;
-	bool own_group; /* of its files */
+	bool own_group; /* its files get its group as well */
 } users[] = {
 	{ { "kops-controller", "/home/kops-controller", "/sbin/nologin", 10011 },
 	  KOPS_CONTROL_PLANE },
@@ -36,7 +36,7 @@ static bool has(struct plan *p, unsigned int conditions)
 	return (kops_conditions(kops_of(p)) & conditions) == conditions;
 }
 
-/* NULL: it stays root's. */
+/* Gives the file to the user; NULL: root keeps it. */
 static struct task *give(struct task *file, const char *user)
 {
 	for (size_t i = 0; user && i < ARRAY_LEN(users); i++)
@@ -54,7 +54,7 @@ static void add_users(struct plan *p)
 			plan_new_task(p, TASK_USER, users[i].user.name)->user = users[i].user;
 }
 
-/* The API server shows its CA too: some that ask it know none. */
+/* Returns the certificate's text. The API server sends its CA as well, because some clients do not have it. */
 static const char *text_of_cert(struct plan *p, const struct kops_certificate *c,
 				const struct node_keypair *pair)
 {
@@ -67,7 +67,7 @@ static const char *text_of_cert(struct plan *p, const struct kops_certificate *c
 static void add_pair(struct plan *p, const struct kops_certificate *c)
 {
 	const struct node_keypair *pair = plan_keypair(p, c->name, true);
-	/* the authenticator's are its own, both of them */
+	/* the authenticator owns both its certificate and its key */
 	const bool is_private = str_has_suffix(c->cert_at, ".pem");
 
 	give(plan_issued(plan_file(p, c->cert_at, is_private ? 0600 : 0644,
@@ -77,7 +77,7 @@ static void add_pair(struct plan *p, const struct kops_certificate *c)
 	give(plan_issued(plan_secret(p, c->key_at, 0600, pair->key), pair), c->user);
 }
 
-/* Those of a worker too have builders of their own. */
+/* Adds the certificates of a node with an API server. Those that a worker has as well are added by other builders. */
 static void add_issued(struct plan *p)
 {
 	const struct kops_certificate *c;
@@ -95,7 +95,7 @@ static void add_issued(struct plan *p)
 
 enum half { CERT = 1 << 0, KEY = 1 << 1, POOL = 1 << 2 };
 
-/* Keysets as files: the certificate or the key that KeypairIDs pins, or all certificates of the CA. */
+/* Lists keysets that become files: the certificate or key that KeypairIDs pins, or all certificates of the CA. */
 static const struct keyset_file {
 	const char *name, *path; /* without its ending */
 	enum half half;
@@ -145,8 +145,8 @@ static void add_keyset_file(struct plan *p, const struct keyset_file *f)
 	give(file, f->user);
 }
 
-/* etcd-manager signs its members' certificates with these.
- * source: kops 1.37 nodeup/pkg/model/etcd_manager_tls.go */
+/* Adds the CAs by which etcd-manager signs its members' certificates. source: kops 1.37
+ * nodeup/pkg/model/etcd_manager_tls.go */
 static void add_etcd(struct plan *p, const char *cluster)
 {
 	struct arena *a = p->arena;
@@ -167,7 +167,7 @@ static void add_etcd(struct plan *p, const char *cluster)
 	}
 }
 
-/* Tells kops-controller the ids of the keys that sign nodes' certificates. */
+/* Tells kops-controller which keys sign the certificates of nodes. */
 static void add_keypair_ids(struct plan *p)
 {
 	static const char path[] = CONTROLLER "/keypair-ids.yaml";
@@ -183,7 +183,8 @@ static void add_keypair_ids(struct plan *p)
 	give(plan_file(p, path, 0600, plan_yaml(p, path, t, TEXT_MAX)), "kops-controller");
 }
 
-/* No flag of the API server names it. source: kops 1.37 nodeup/pkg/model/kube_apiserver.go writeStaticCredentials */
+/* Returns the API server's file of tokens, which no flag names. source: kops 1.37 nodeup/pkg/model/kube_apiserver.go
+ * writeStaticCredentials */
 static const char *known_tokens(struct plan *p)
 {
 	struct strv lines = { 0 };
@@ -213,7 +214,8 @@ static void add_secrets(struct plan *p)
 	plan_secret(p, APISERVER "/encryptionconfig.yaml", 0600, encryption ? encryption : "");
 }
 
-/* Writes the API server's way to ask aws-iam-authenticator who a user is. It lacks kind and version, as in kops. */
+/* Writes how the API server asks aws-iam-authenticator who a user is. As with kops, the file has no kind and
+ * version. */
 static void add_authentication(struct plan *p)
 {
 	static const char path[] = "/etc/kubernetes/authn.config";

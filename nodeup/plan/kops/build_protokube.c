@@ -29,7 +29,7 @@ static const char *command(struct plan *p)
 	strv_add(p->arena, &flags, "--master=true");
 	strv_addf(p->arena, &flags, "--node-name=%s", n->name);
 	strv_add(p->arena, &flags, "--v=4");
-	/* a name, or the id of any zone */
+	/* the zone is a name, or an id in any domain */
 	if (!str_is_empty(zone))
 		strv_addf(p->arena, &flags, "--zone=%s%s", strchr(zone, '.') ? "" : "*/", zone);
 	strv_add(p->arena, &words, BIN "protokube");
@@ -38,7 +38,7 @@ static const char *command(struct plan *p)
 	return strv_join(p->arena, &words, " ");
 }
 
-/* Writes a value without quotes, as kops does, where it means the same. */
+/* Returns a line of the environment, without quotes as kops writes it wherever the meaning stays the same. */
 static const char *env_line(struct arena *a, const char *name, const char *value)
 {
 	return strpbrk(value, " \t\n\"'\\#;") ? unit_env_line(a, name, value)
@@ -72,8 +72,8 @@ static const char *environment(struct plan *p)
 	return strv_join(p->arena, &lines, "");
 }
 
-/* protokube applies addons by the program channels, and labels its node. Its kubeconfig is the pki
- * builder's. source: kops 1.35 nodeup/pkg/model/protokube.go */
+/* Runs protokube, which labels its node and applies addons with the program channels. The pki builder writes its
+ * kubeconfig. source: kops 1.35 nodeup/pkg/model/protokube.go */
 static void add_service(struct plan *p)
 {
 	struct task *t;
@@ -113,8 +113,8 @@ static bool is_there(const struct plan *p, const char *path)
 	return req->has_file && req->has_file(req->has_file_arg, path);
 }
 
-/* Removes what nodeup of kops 1.35 or older has left here, ours or its own. The pod kops-channels applies the addons now;
- * documents that have none leave it where it is. */
+/* Removes protokube, which kops 1.35 and older install: a pod, kops-channels, applies the addons now. Without that
+ * pod in the documents, protokube stays. */
 static void remove_service(struct plan *p)
 {
 	static const char *const left[] = {

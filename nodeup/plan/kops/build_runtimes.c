@@ -10,12 +10,12 @@ static bool has_nvidia(const struct plan *p)
 	return kops_has_nvidia(p) && kops_release(p)->has_nvidia;
 }
 
-/* Repositories of packages that no distribution has. With kops apt trusts each of these keys for every package;
- * here it trusts a key for its own source alone. Source: kops 1.37 nodeup/pkg/model/nvidia.go, gvisor.go. */
+/* Lists repositories that no distribution has. With kops apt trusts each key for every package; here apt trusts a
+ * key only for its own repository. Source: kops 1.37 nodeup/pkg/model/nvidia.go, gvisor.go. */
 static const struct repository {
 	bool (*is_wanted)(const struct plan *p);
 	const char *name, *key;
-	const char *options, *source; /* of its line */
+	const char *options, *source; /* of its line in the list of sources */
 	const char *package;
 } repositories[] = {
 	{ has_nvidia, "nvidia-container-toolkit",
@@ -35,14 +35,14 @@ static void add_repository(struct plan *p, const struct repository *r)
 {
 	const char *key = arena_printf(p->arena, "/etc/apt/keyrings/%s.asc", r->name);
 
-	/* a key that the documents bring is one that their hash is for */
+	/* a key that the documents bring is already covered by their hash */
 	if (!kops_brings_file(p, key))
 		plan_new_task(p, TASK_KEYRING, key)->keyring.url = r->key;
 	plan_file(p, arena_printf(p->arena, "/etc/apt/sources.list.d/%s.list", r->name), 0644,
 		  arena_printf(p->arena, "deb [%ssigned-by=%s] %s\n", r->options, key, r->source));
 }
 
-/* A node without GPUs is another one than is asked for, if EC2 was not to be asked. */
+/* Fails if EC2 was not asked for the instance's GPUs, because the plan would be for another node. */
 static void check_gpus(struct plan *p)
 {
 	if (kops_wants_gpus(kops_of(p)->config) && !p->req->facts->gpus.set && !p->req->no_keys &&

@@ -4,7 +4,7 @@
 #include "nodeup/plan/kops/pods.h"
 #include "nodeup/plan/kops/release.h"
 
-/* Say that a name is at these addresses. */
+/* Adds these addresses to a name. */
 static void add_names(struct plan *p, struct strmap *hosts, const char *name,
 		      const struct strv *addresses)
 {
@@ -45,7 +45,7 @@ static struct strmap find_hosts(struct plan *p)
 	return hosts;
 }
 
-/* A line for each address, and the names in it, are sorted. source: kops 1.37 pkg/dns/hosts */
+/* Writes a line for each address. Lines are sorted, and so are the names in a line. source: kops 1.37 pkg/dns/hosts */
 static void add_hosts(struct plan *p)
 {
 	const struct strmap hosts = find_hosts(p);
@@ -64,8 +64,8 @@ static void add_hosts(struct plan *p)
 	plan_new_task(p, TASK_HOSTS, "/etc/hosts")->hosts = (struct task_hosts){ .lines = lines };
 }
 
-/* A kubelet that knows of the cloud itself reads it.
- * source: kops 1.37 nodeup/pkg/model/cloudconfig.go */
+/* Writes the configuration for a kubelet with its own cloud provider. source: kops 1.37
+ * nodeup/pkg/model/cloudconfig.go */
 static void add_cloud_config(struct plan *p)
 {
 	static const char form[] = "[global]\n%s\n";
@@ -100,7 +100,7 @@ void build_kops_system(struct plan *p)
 	for (size_t i = 0; i < ARRAY_LEN(paths); i++)
 		plan_dir(p, paths[i], 0755);
 	plan_file(p, "/srv/kubernetes/ca.crt", 0600, kops_ca(p));
-	/* kubelet's HOME is /root */
+	/* kubelet looks below its HOME, which is /root */
 	if (login)
 		plan_secret(p, "/root/.docker/config.json", 0600, login);
 	add_hosts(p);

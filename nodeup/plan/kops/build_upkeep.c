@@ -87,10 +87,10 @@ static const char cilium_text[] =
 	"net.ipv4.conf.cilium_*.rp_filter=0\n"
 	"\n";
 
-/* kube-apiserver's default. */
+/* The default of kube-apiserver. */
 static const char node_ports[] = "30000-32767";
 
-/* The kernel knows no FROM+MORE. */
+/* Turns FROM+MORE, which the kernel does not know, into FROM-TO. */
 static const char *reserved_ports(struct arena *a, const char *range)
 {
 	const char *plus = strchr(range, '+');
@@ -155,7 +155,7 @@ void build_kops_sysctl(struct plan *p)
 		kops_is_ipv6_only(p) ? forward_ipv6_text : forward_text,
 		c->networking.cilium ? cilium_text : "", own);
 
-	/* kops joins lines, and its last one has no end */
+	/* without lines of the documents, kops writes no line break at the end */
 	if (c->sysctl_parameters.n == 0)
 		text = arena_strn(p->arena, text, strlen(text) - 1);
 	plan_sysctl(p, text, own)->sysctl.keeps_defaults = c->kubelet.protect_kernel_defaults.v;
@@ -261,7 +261,7 @@ const char *needs_kops_upgrades(struct plan *p)
 	return has_upgrades(p) ? kops_release(p)->upgrades : NULL;
 }
 
-/* The package's own service, with the clock of the VPC. */
+/* Runs the package's own service, with the clock of the VPC. */
 void build_kops_ntp(struct plan *p)
 {
 	const struct release_today *r = kops_release(p);
@@ -280,7 +280,7 @@ void build_kops_ntp(struct plan *p)
 		  "makestep 1.0 3\n"
 		  "maxupdateskew 100.0\n"
 		  "rtcsync\n");
-	/* an image that lacks the package lacks its unit as well */
+	/* an image without the package does not have its unit */
 	unit = plan_unit(p, r->chrony_unit, !p->req->image_mode);
 	strv_add(p->arena, &unit->unit.inputs, r->chrony_conf);
 }
@@ -292,7 +292,7 @@ const char *needs_kops_ntp(struct plan *p)
 
 void build_kops_logrotate(struct plan *p)
 {
-	/* kops writes all of them on every role */
+	/* kops rotates all of them on every role */
 	static const char *const logs[] = {
 		"docker",      "kube-addons",    "kube-apiserver", "kube-controller-manager",
 		"kube-proxy",  "kube-scheduler", "kubelet",        "etcd",

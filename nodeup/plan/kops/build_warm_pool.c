@@ -1,8 +1,8 @@
 /* Tests: test_kops_user.py. */
 #include "nodeup/plan/kops/containerd.h"
 
-/* The group waits for this instance on its way into the pool, and on its way into service: the hook that kops makes is
- * for every instance that starts, and one that says nothing is terminated.
+/* Completes the lifecycle hook that kops makes for every instance that starts. The group waits for it when the
+ * instance enters the pool, and again when it enters service. An instance that never completes it is terminated.
  * source: kops 1.37 upup/pkg/fi/nodeup/command.go completeWarmingLifecycleAction */
 static void add_hook(struct plan *p)
 {

@@ -1,17 +1,19 @@
-/* builders.h - what a node of today's kops is made of
- * Each builder does what its row says; those of every era are declared in plan/builders.h.
- * Owner: tasks live in the plan's arena. Errors: the plan's. Threads: one.
+/* builders.h - what a node of today's kops consists of
+ * Each builder does what its row says; plan/builders.h declares those that every era has.
+ * Owner: tasks live in the plan's arena.
+ * Errors: the plan's. Threads: one.
  * Source: kops 1.37 nodeup/pkg/model, one file each. */
 #pragma once
 
 #include "nodeup/plan/builders.h"
 
-/* In the order a person would tell it: name, function, and where it has others the members of struct builder. */
+/* Lists the builders in the order in which a person would describe a node: name, function, and further members of
+ * struct builder. */
 /* clang-format off */
 #define KOPS_BUILDERS(X) \
-	X("release", build_kops_release) /* nothing: refuses a host that these nodes are not made on */ \
+	X("release", build_kops_release) /* installs nothing: refuses a host on which kops makes no such node */ \
 	X("volumes", build_volumes) /* disks: file systems, mounts, and the services that wait for them */ \
-	X("documents", build_documents) /* documents that are gone from this machine or damaged, from their kept copies */ \
+	X("documents", build_documents) /* missing or damaged documents, restored from their kept copies */ \
 	X("assets", build_assets) /* every asset of the documents, and the unpacking of archives */ \
 	X("containeros", build_containeros) /* what Container-Optimized OS needs so that programs run at all */ \
 	X("packages", build_packages) /* packages of the distribution */ \
@@ -22,25 +24,29 @@
 	X("logrotate", build_kops_logrotate, .packages = needs_kops_logrotate) /* rotation of logs */ \
 	X("firewall", build_kops_firewall) /* a firewall that lets pods and their traffic through */ \
 	X("sysctl", build_kops_sysctl) /* kernel settings, and a module */ \
-	X("network", build_kops_network, .packages = needs_kops_network) /* what its network plugin asks of the host */ \
-	X("runtimes", build_kops_runtimes, .packages = needs_kops_runtimes) /* what else containerd starts containers by, of its makers' packages */ \
+	X("network", build_kops_network, .packages = needs_kops_network) /* the settings of the host that its network
+									  * plugin needs */ \
+	X("runtimes", build_kops_runtimes, .packages = needs_kops_runtimes) /* containers with a GPU or in gVisor:
+									     * packages of their makers */ \
 	X("containerd", build_kops_containerd) /* containerd, its settings, and images that it has before kubelet starts */ \
-	X("kube-proxy", build_kops_kube_proxy) /* kube-proxy's static pod, and what the pod that does its work needs */ \
+	X("kube-proxy", build_kops_kube_proxy) /* kube-proxy's static pod; or the files for the pod that replaces it */ \
 	X("kube-apiserver", build_kops_kube_apiserver) /* the API server's static pod */ \
 	X("control-plane", build_kops_control_plane) /* pods of the controller manager and the scheduler, and kubectl */ \
-	X("manifests", build_kops_manifests) /* static pods that lie in the state store: etcd's, and the one that applies addons */ \
+	X("manifests", build_kops_manifests) /* static pods whose manifests are in the state store: etcd's, and the
+					      * one that applies addons */ \
 	X("protokube", build_kops_protokube) /* to kops 1.35: the service that applies addons */ \
 	X("kubelet", build_kops_kubelet) /* kubelet, its settings and certificates */ \
 	X("warm-pool", build_kops_warm_pool) /* images that an instance of a warm pool has before it is used */ \
 	X("bootstrap", build_bootstrap) /* our own unit, that runs us at each boot */ \
-	X("hooks", build_kops_hooks) /* what users add comes last, as it must not take the place of what a node is made of: units of theirs, containerd runs their containers */ \
+	X("hooks", build_kops_hooks) /* units of the users; containerd runs their containers. They come last, as they
+				      * must not replace a part of the node */ \
 	X("file-assets", build_file_assets) /* the files of the user's own */ \
-	X("bake", build_bake, .explicit_only = true) /* nothing but the assets, all of them, images too */
+	X("bake", build_bake, .explicit_only = true) /* all assets and nothing else, images too */
 
-/* The same of a node that another program made, from documents that are not here. */
+/* Lists the builders of a node that another program set up, and whose documents are not here. */
 #define KOPS_ADOPTED_BUILDERS(X) \
 	X("volumes", build_volumes) /* disks: file systems, mounts, and the services that wait for them */ \
-	X("documents", build_documents) /* documents that are gone from this machine or damaged, from their kept copies */ \
+	X("documents", build_documents) /* missing or damaged documents, restored from their kept copies */ \
 	X("assets", build_assets) /* every asset of the documents, and the unpacking of archives */ \
 	X("containeros", build_containeros) /* what Container-Optimized OS needs so that programs run at all */ \
 	X("packages", build_packages) /* packages of the distribution */ \
@@ -56,6 +62,6 @@ extern plan_build_fn build_kops_release, build_kops_system, build_kops_pki, buil
 	build_kops_kube_apiserver, build_kops_control_plane, build_kops_manifests,
 	build_kops_kubelet, build_kops_warm_pool, build_kops_hooks, build_kops_adopted,
 	build_kops_protokube;
-/* The packages that those of these names take. */
+/* Return the packages that the builders of these names need. */
 extern plan_needs_fn needs_kops_system, needs_kops_upgrades, needs_kops_ntp, needs_kops_logrotate,
 	needs_kops_network, needs_kops_runtimes;

@@ -23,7 +23,7 @@ bool kops_has_gvisor(const struct plan *p)
 	return kops_of(p)->config->gvisor.enabled.v && !kops_of(p)->boot->role->serves_api;
 }
 
-/* At a place whose keys '|' separates. */
+/* Sets the value at a place, whose keys '|' separates. */
 static void set(struct plan *p, struct tree *doc, const char *place, struct tree *value)
 {
 	const struct strv path = strv_split(p->arena, place, '|');
@@ -36,24 +36,24 @@ static void set_plain(struct plan *p, struct tree *doc, const char *place, const
 	set(p, doc, place, tree_plain(p->arena, value));
 }
 
-/* One that is not given is left out. */
+/* Sets a text, or nothing for NULL. */
 static void set_text(struct plan *p, struct tree *doc, const char *place, const char *text)
 {
 	if (text)
 		set(p, doc, place, tree_string(p->arena, text));
 }
 
-/* The places of settings in a version of the configuration. */
+/* Gives the places of settings in one version of the configuration. */
 struct layout {
-	int major, minor;    /* of the first containerd that reads it */
-	enum kops_change by; /* kops writes it */
+	int major, minor;    /* the first containerd that reads it */
+	enum kops_change by; /* the kops that writes it */
 	const char *version; /* of the configuration */
 	const char *runtime, *images, *sandbox;
 };
 
-/* 2.3 refuses what others add in version 4 below a root of version 3, which is what kops 1.36 writes there. The last row is
- * for what is older, and all that kops wrote to 1.35: containerd 2 reads it too.
- * source: kops 1.37 nodeup/pkg/model/containerd.go; the last row: kops 1.36 */
+/* kops 1.36 writes a root file of version 3. containerd 2.3 refuses it if files of others below it have version 4.
+ * The last row is for older releases of containerd, and for everything that kops wrote up to 1.35: containerd 2
+ * reads it as well. source: kops 1.37 nodeup/pkg/model/containerd.go; the last row: kops 1.36 */
 static const struct layout layouts[] = {
 	{ 2, 3, KOPS_CONFIG_TOML_3, "4", "io.containerd.cri.v1.runtime",
 	  "io.containerd.cri.v1.images", "pinned_images|sandbox" },
@@ -63,7 +63,7 @@ static const struct layout layouts[] = {
 	  "sandbox_image" },
 };
 
-/* A release to come is not the one that reads it. */
+/* Returns whether containerd is at least of that release. A pre-release of it does not count. */
 static bool is_at_least(const struct version *v, const struct layout *l)
 {
 	const bool is_to_come = v->patch == 0 && v->suffix && *v->suffix == '-';
@@ -92,7 +92,7 @@ static const struct layout *layout_of(struct plan *p, const struct kops_containe
 	return l;
 }
 
-/* "plugins|PLUGIN|place" */
+/* Returns the place "plugins|PLUGIN|place". */
 static const char *in(struct plan *p, const char *plugin, const char *place)
 {
 	return arena_printf(p->arena, "plugins|%s|%s", plugin, place);
@@ -124,7 +124,8 @@ static bool has_nvidia_of_old(const struct plan *p)
 	return kops_has_nvidia(p) && !kops_has(p, KOPS_NVIDIA_RUNC_V2);
 }
 
-/* Settings of the runtimes that start containers, each with a text or a plain value. The last one of a key counts. */
+/* Lists settings of the runtimes that start containers, each with a text or a plain value. The last row of a key
+ * counts. */
 static const struct {
 	bool (*is_there)(const struct plan *p); /* NULL: on every node */
 	const char *key, *text, *plain;
@@ -157,8 +158,8 @@ static void add_runtimes(struct plan *p, struct tree *doc, const struct layout *
 	}
 }
 
-/* One key of a path, which ends at '.' or at the end; NULL: its quotes are not right.
- * source: Go's encoding/csv with '.' as the separator */
+/* Takes one key of a path, which ends at '.' or at the end. NULL: its quotes do not match. source: Go's encoding/csv
+ * with '.' as the separator */
 static const char *take_key(struct arena *a, const char **at)
 {
 	const char *from = *at;
@@ -180,7 +181,7 @@ static const char *take_key(struct arena *a, const char **at)
 	return *from == '"' && strchr(".", **at) ? key : NULL;
 }
 
-/* The keys of `plugins."io.containerd.grpc.v1.cri".sandbox_image`; none: it is not such a path. */
+/* Returns the keys of `plugins."io.containerd.grpc.v1.cri".sandbox_image`; empty: it is not such a path. */
 static struct strv path_of(struct arena *a, const char *text)
 {
 	const struct strv none = { 0 };
@@ -199,7 +200,7 @@ static struct strv path_of(struct arena *a, const char *text)
 	}
 }
 
-/* NULL: it is none that containerd is given. */
+/* Returns the value as containerd gets it; NULL: containerd takes no such value. */
 static struct tree *value_of(struct arena *a, const struct tree *value)
 {
 	const char *text = value->scalar;
@@ -245,7 +246,7 @@ static const char *sandbox_image(const struct kops_config *c)
 	return str_is_empty(of_kubelet) ? NULL : of_kubelet;
 }
 
-/* A registry's name and its URLs; returns whether that is what they are. */
+/* Returns whether the item is the name of a registry with a list of URLs. */
 static bool check_mirror(struct plan *p, const struct tree_item *at)
 {
 	const bool is_list = at->value->kind == TREE_SEQ && *at->key && !strchr(at->key, '/') &&
@@ -263,7 +264,7 @@ static bool check_mirror(struct plan *p, const struct tree_item *at)
 	return is_list;
 }
 
-/* Mirrors as kops has them to 1.35. */
+/* Adds mirrors to config.toml, as kops up to 1.35 does. */
 static void add_mirrors(struct plan *p, struct tree *doc, const struct tree *mirrors)
 {
 	for (size_t i = 0; mirrors && i < mirrors->n; i++) {
@@ -285,7 +286,8 @@ static void add_mirrors(struct plan *p, struct tree *doc, const struct tree *mir
 	}
 }
 
-/* A file there may stand for a runtime that another agent brings, without two writers of one file. */
+/* Lets config.toml read the files of another folder, so that an agent can add a runtime without writing to
+ * config.toml itself. */
 static const char *with_imports(struct plan *p, struct tree *doc)
 {
 	if (!tree_get(doc, "imports"))
@@ -324,7 +326,7 @@ const char *kops_containerd_config(struct plan *p, const char **ret_before)
 	return with_imports(p, doc);
 }
 
-/* containerd asks them in the order given. */
+/* Returns the text of a hosts.toml. containerd asks the mirrors in the given order. */
 static const char *hosts_text(struct plan *p, const struct tree *mirrors)
 {
 	struct strv blocks = { 0 };

@@ -3,7 +3,7 @@
 
 #include "nodeup/config/kops/changes.h"
 
-/* Returns containerd's version, from the documents that bring it or from the host that has its own. */
+/* Returns the version of containerd: of the documents' own, or of the one that the host has. */
 static const char *containerd_version(const struct plan *p)
 {
 	const struct kops_containerd *c = &kops_of(p)->config->containerd;
@@ -53,7 +53,8 @@ static bool lacks_ipvs(const struct plan *p)
 	       str_eq(c->kube_proxy.proxy_mode, "ipvs");
 }
 
-/* A flag that the documents ask for, and the program of this Kubernetes ends for; NULL: none of the schema's. */
+/* Returns a flag that the documents set although the program of this Kubernetes no longer starts with it; NULL:
+ * there is none. */
 static const char *gone_of(const struct plan *p, const struct schema *s, const void *spec)
 {
 	const int minor = p->req->node->kubernetes.minor;

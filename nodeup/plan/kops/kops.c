@@ -38,7 +38,7 @@ bool kops_is_ipv6_only(const struct plan *p)
 
 struct task *kops_kubeconfig(struct plan *p, const char *path, const char *user)
 {
-	/* an API server of this node shows a certificate that it signed with this one */
+	/* an API server on this node has a certificate that this CA signed */
 	const char *ca = kops_has_api_server(p) ? plan_keypair(p, KOPS_CA, false)->cert
 						: kops_ca(p);
 

@@ -12,37 +12,38 @@
 #include "nodeup/plan/host_checks.h"
 #include "nodeup/plan/kubeconfig.h"
 
-/* The model of the plan's node. */
+/* Returns the model of the planned node. */
 const struct kops_node *kops_of(const struct plan *p);
-/* Returns whether the kops of its documents does that. */
+/* Returns whether the kops of the node's documents makes this change. */
 bool kops_has(const struct plan *p, enum kops_change change);
-/* The certificates of kubernetes-ca, all generations. */
+/* Returns the certificates of kubernetes-ca, of all generations. */
 const char *kops_ca(const struct plan *p);
 /* Returns whether an API server runs here. */
 bool kops_has_api_server(const struct plan *p);
-/* Returns the name of all API servers inside the cluster: "api.internal.minimal.example.com". */
+/* Returns the name inside the cluster that means every API server: "api.internal.minimal.example.com". */
 const char *kops_internal_name(const struct plan *p);
-/* Returns whether pods have addresses of version 6 alone. */
+/* Returns whether pods have only IPv6 addresses. */
 bool kops_is_ipv6_only(const struct plan *p);
-/* Returns the most pods that may run here, if the network gives each an address of the instance; else unset. */
+/* Returns how many pods may run here, if the network gives each an address of the instance; otherwise unset. */
 struct opt_int kops_max_pods(struct plan *p);
-/* A kubeconfig (0400) by which user, a key pair of the node, reaches the API server. */
+/* Writes a kubeconfig (0400) for `user`, a key pair of the node, to reach the API server. */
 struct task *kops_kubeconfig(struct plan *p, const char *path, const char *user);
-/* Returns whether this instance is made ready for a warm pool: all is done but that kubelet runs. */
+/* Returns whether this instance is being prepared for a warm pool: everything is set up, but kubelet does not run. */
 bool kops_is_warming(const struct plan *p);
-/* The way to the outside, if the documents name one (a url). */
+/* Returns the proxy (a URL) that the documents name, if any. */
 struct node_proxy kops_proxy(struct plan *p);
-/* Puts the value of each flag that has a quote in it in quotes. */
+/* Quotes the value of each flag that has a quote in it. */
 void kops_quote_flags(struct plan *p, struct strv *flags);
-/* The flags of a spec for a file of environment variables: from kops 1.31 on a value with a quote stands in quotes. */
+/* Returns a spec's flags for a file of environment variables. From kops 1.31 on, a value with a quote in it is
+ * quoted. */
 struct strv kops_flags(struct plan *p, const struct schema *schema, const void *spec);
-/* Returns whether the documents themselves bring a file of that path. */
+/* Returns whether the documents bring a file at that path. */
 bool kops_brings_file(const struct plan *p, const char *path);
-/* A cgroup's slice, without the ending: "/kube/" is kube. */
+/* Returns a cgroup's slice without the ending: "/kube/" is kube. */
 const char *kops_slice(const struct plan *p, const char *cgroup);
-/* Returns whether there is one of that cgroup. */
+/* Returns whether a slice is written for that cgroup. */
 bool kops_has_slice(const struct plan *p, const char *cgroup);
-/* The line of a unit that puts its service there; "" without one. */
+/* Returns the line of a unit that puts its service in the slice; "" without a cgroup. */
 const char *kops_slice_line(const struct plan *p, const char *cgroup);
 /* What a host must have for programs of today's kops. */
 extern const struct host_check kops_host_checks[];
@@ -52,5 +53,6 @@ const char *kops_manifest_text(struct plan *p, const char *from);
 extern const char kops_server_cert[], kops_server_key[];
 /* Returns where kubelet finds containerd: a URL. */
 const char *kops_runtime_endpoint(const struct plan *p);
-/* KubeletConfiguration made of kubelet's settings, with what Go writes although it is not set. "" when the plan fails. */
+/* Returns the KubeletConfiguration made of kubelet's settings, with the fields that Go writes even if they are not
+ * set. "" when the plan fails. */
 const char *kops_kubelet_config(struct plan *p, const struct kops_kubelet *spec);

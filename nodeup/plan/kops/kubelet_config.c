@@ -10,8 +10,9 @@ enum { TEXT_MAX = 1 << 20 };
 const char kops_server_cert[] = "/srv/kubernetes/kubelet-server.crt";
 const char kops_server_key[] = "/srv/kubernetes/kubelet-server.key";
 
-/* A KubeletConfiguration of which nothing is set, as Go writes it: the fields whose types have no empty value, but for those
- * that came with a later library. Source: k8s.io/kubelet 0.29 to 0.36 config/v1beta1/types.go. */
+/* A KubeletConfiguration in which nothing is set, as Go writes it. Go writes the fields whose types have no empty
+ * value. Fields that a later library added are not here. Source: k8s.io/kubelet 0.29 to 0.36
+ * config/v1beta1/types.go. */
 static const char nothing_set[] = "apiVersion: kubelet.config.k8s.io/v1beta1\n"
 				  "authentication:\n"
 				  "  anonymous: {}\n"
@@ -44,8 +45,8 @@ static const char nothing_set[] = "apiVersion: kubelet.config.k8s.io/v1beta1\n"
 				  "syncFrequency: 0s\n"
 				  "volumeStatsAggPeriod: 0s\n";
 
-/* Returns "memory.available<100Mi, nodefs.available<10%" as a map. Text that does not parse was refused with the
- * document. */
+/* Returns "memory.available<100Mi,nodefs.available<10%" as a map. Text that does not parse was refused when the
+ * document was read. */
 static struct tree *split_pairs(struct arena *a, const char *text, char between)
 {
 	const struct strv pairs = strv_split(a, text ? text : "", ',');
@@ -97,7 +98,7 @@ static struct tree *make_gates(struct arena *a, const void *member)
 	return map;
 }
 
-/* "dedicated=db:NoSchedule", "dedicated:NoSchedule", "dedicated". */
+/* Returns the taints "dedicated=db:NoSchedule", "dedicated:NoSchedule" and "dedicated" as a list of maps. */
 static struct tree *make_taints(struct arena *a, const void *member)
 {
 	const struct strv *taints = member;
@@ -118,7 +119,7 @@ static struct tree *make_taints(struct arena *a, const void *member)
 	return list;
 }
 
-/* Settings that kubelet has in another form than kops. */
+/* Lists settings that have another form in kubelet.conf than in the documents. */
 static const struct {
 	const char *place;
 	struct tree *(*make)(struct arena *a, const void *member);
@@ -179,7 +180,7 @@ static struct tree *value_of(struct arena *a, const struct field *f, const void 
 		value = value_of_member(a, f, member);
 	if (!value || (value->kind != TREE_SCALAR && value->n == 0))
 		return NULL;
-	/* Go leaves it out */
+	/* Go leaves out an empty value */
 	if (f->flag_empty && str_eq(value->scalar, f->flag_empty))
 		return NULL;
 	return value;
@@ -216,7 +217,7 @@ const char *kops_runtime_endpoint(const struct plan *p)
 		       : "unix:///run/containerd/containerd.sock";
 }
 
-/* Sets what kops sets itself; where kubelet.conf is not for it, these are flags. */
+/* Sets the values that kops adds itself; an older kops gives kubelet flags for them. */
 static void set_own(struct plan *p, struct tree *doc, const struct kops_kubelet *spec)
 {
 	struct arena *a = p->arena;

@@ -3,22 +3,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* kubelet's own default, and as many as Kubernetes recommends. */
+/* The default of kubelet, and the most that Kubernetes recommends. */
 enum { PODS_MAX = 110 };
 
-/* Families whose instances differ by their size alone. */
+/* Lists families in which the limits depend only on the size. */
 static const char usual[] =
 	"c3 c4 c5 c5a c5ad c5d c5n c6a c6g c6gd c6gn c6i c6id c6in c7a c7g c7gd c7gn c7i c7i-flex c8g "
 	"g5 g6 i3 i3en i4g i4i im4gn is4gen m3 m4 m5 m5a m5ad m5d m5n m5zn m6a m6g m6gd m6i m6id m6in "
 	"m7a m7g m7gd m7i m7i-flex m8g r3 r4 r5 r5a r5ad r5b r5d r5n r6a r6g r6gd r6i r6id r6in r7a r7g "
 	"r7gd r7i r7iz r8g x2gd z1d";
 
-/* Network interfaces and addresses of each, of types that have too few for PODS_MAX. The first row that fits counts. A
- * larger size of a family that is here has enough.
- * source: the limits of network interfaces in the Amazon EC2 user guide */
+/* Lists network interfaces and addresses of the types that allow fewer pods than PODS_MAX. The first row that
+ * matches counts. A larger size of a listed family allows enough. source: the limits of network interfaces in the
+ * Amazon EC2 user guide */
 static const struct {
 	const char *families,
-		*size; /* blank-separated; size "": a larger one than those before it */
+		*size; /* families: separated by blanks; size "": every larger size than in the rows before */
 	int enis, ips;
 } limits[] = {
 	{ "t2 t3 t3a t4g", "nano", 2, 2 },
@@ -88,7 +88,7 @@ struct opt_int kops_max_pods(struct plan *p)
 		type = kops_of(p)->config->default_machine_type;
 	if (type)
 		n = find_limit(p, type);
-	/* documents that are looked at alone are of no instance */
+	/* a check of documents alone is for no instance */
 	if (p->req->no_keys)
 		return n;
 	if (n.set)

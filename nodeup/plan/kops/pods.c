@@ -47,8 +47,8 @@ static void add_mounts(struct plan *p, struct pod *pod, const struct kops_pod *f
 	}
 }
 
-/* kubelet starts a static pod again when its manifest is another one. A certificate that it reads only when it starts is not in
- * the manifest, so how often that was issued anew is. */
+/* Notes in the manifest how often each certificate was issued anew. kubelet restarts a static pod only when its
+ * manifest changes, and some programs read a certificate only when they start. */
 static void add_renewals(struct plan *p, struct pod *pod)
 {
 	const struct node_keypairs *all = &p->req->node->keypairs;

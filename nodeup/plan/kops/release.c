@@ -3,14 +3,14 @@
 #include <string.h>
 #include "nodeup/plan/kops/kops.h"
 
-/* The versions of kops that give a release its late guards. */
+/* Says which versions of kops write the late guards of a release. */
 static const enum kops_change changes[] = {
 	[GUARDED_LATE] = KOPS_LATE_GUARDS,
 	[GUARDED_NOT_ALWAYS] = KOPS_DEFAULT_LINK_AGAIN,
 	[GUARDED_BY_RELEASE] = KOPS_RELEASE_CONF_LATE,
 };
 
-/* Documents that are looked at alone may be for a distribution without a version. */
+/* Returns whether any release will do: documents that are checked alone may name a distribution without a version. */
 static bool is_any_release(const struct plan *p)
 {
 	return p->req->no_keys && !p->req->facts->version && !p->req->facts->codename;

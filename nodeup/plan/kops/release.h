@@ -5,7 +5,7 @@
 
 #include "nodeup/plan/release.h"
 
-/* Returns what this host is given; that of the first release for a host that nodes are not made on. */
+/* Returns the row of this host, or the first release's if kops makes no node on it. */
 const struct release_today *kops_release(const struct plan *p);
-/* Returns those of the guards that this host gets of the kops of its documents. */
+/* Returns those of the guards that this host gets from the kops of its documents. */
 unsigned int kops_guards(const struct plan *p, unsigned int guards);

@@ -52,7 +52,7 @@ static const char *key_text(struct arena *a, const char *key)
 				   "0123456789_-";
 	const size_t n = strlen(key);
 
-	/* one that comes with quotes keeps them, as in kops */
+	/* a key that comes in quotes keeps them, as in kops */
 	if (n >= 2 && key[0] == '"' && key[n - 1] == '"')
 		return key;
 	return n && strspn(key, bare) == n ? key : toml_string(a, key);

@@ -11,7 +11,7 @@ void build_cloud_config(struct plan *p)
 	for (size_t i = 0; i < kops18_of(p)->cloud_config.n; i++)
 		strv_addf(p->arena, &lines, "%s = %s", kops18_of(p)->cloud_config.v[i].key,
 			  kops18_of(p)->cloud_config.v[i].value);
-	/* without lines one blank line is left, as kops leaves it */
+	/* without lines kops leaves one blank line */
 	plan_file(p, "/etc/kubernetes/cloud.config", 0644,
 		  arena_printf(p->arena, "[global]\n%s\n", strv_join(p->arena, &lines, "\n")));
 }

@@ -3,8 +3,8 @@
 
 #include "nodeup/plan/assets.h"
 
-/* The plugins of a network; source: kops 1.8.1 nodeup/pkg/model/network.go. Any network that is not
- * named here brings its own on top of the last row's. */
+/* The plugins of each network; source: kops 1.8.1 nodeup/pkg/model/network.go. A network without a row brings its
+ * own plugins, and gets those of the last row too. */
 static const struct {
 	const char *networking;
 	const char *plugins;
@@ -30,7 +30,7 @@ void build_cni(struct plan *p)
 	const char *dir = plan_distro(p)->cni_dir;
 	struct strv names = strv_split(p->arena, plugins_of(p->req->node->networking), ' ');
 
-	/* the network of old has none */
+	/* the classic network has no plugins */
 	if (names.n == 0)
 		return;
 	plan_dir(p, "/etc/cni/net.d", 0755);

@@ -8,7 +8,7 @@
 static const char authn_config[] = "/etc/kubernetes/authn.config";
 static const char cloud_config[] = "/etc/kubernetes/cloud.config";
 
-/* Sets the API server's files for aggregation, by the keys that this node has. */
+/* Sets the API server's files for aggregation, according to the keys that this node has. */
 static void set_aggregation(const struct plan *p, struct kube_apiserver_spec *s)
 {
 	const struct node *n = p->req->node;
@@ -19,7 +19,7 @@ static void set_aggregation(const struct plan *p, struct kube_apiserver_spec *s)
 		s->proxy_client_cert_file = kops18_in_srv(p, "proxy-client.cert");
 		s->proxy_client_key_file = kops18_in_srv(p, "proxy-client.key");
 	}
-	/* signed by a CA of its own, so it goes before */
+	/* a CA of its own signs this key pair, so it is preferred to the one above */
 	if (node_keypair(n, "apiserver-aggregator")) {
 		s->proxy_client_cert_file = kops18_in_srv(p, "apiserver-aggregator.cert");
 		s->proxy_client_key_file = kops18_in_srv(p, "apiserver-aggregator.key");
@@ -67,7 +67,7 @@ static void mount_cloud_config(const struct plan *p, struct pod *pod)
 		pod_host_path(p->arena, pod, "cloudconfig", cloud_config, NULL, true);
 }
 
-/* As kops has them: the plain port is declared whatever its number. */
+/* Declares the plain port whatever its number, as kops does. */
 static void add_ports(const struct plan *p, const struct kube_apiserver_spec *s,
 		      struct pod_container *c)
 {
@@ -92,7 +92,7 @@ static void name_in_dns(const struct plan *p, struct pod *pod)
 			   kops18_of(p)->master_public_name);
 }
 
-/* The kubeconfig by which the API server reaches the webhook on this host: no secret is in it. */
+/* The API server's kubeconfig for the webhook on this host; it holds no secret. */
 static void add_authentication(struct plan *p)
 {
 	static const char text[] = "apiVersion: v1\n"
@@ -212,7 +212,7 @@ static void add_scheduler(struct plan *p)
 	plan_static_pod(p, pod);
 }
 
-/* Debian's images have a user called admin, which gets a configuration of kubectl. */
+/* Debian's images have a user admin, who gets a kubeconfig. */
 static void add_admin_kubeconfig(struct plan *p)
 {
 	static const char folder[] = "/home/admin/.kube", file[] = "/home/admin/.kube/config";

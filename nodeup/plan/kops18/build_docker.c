@@ -10,7 +10,7 @@ static const char sysconfig[] = "/etc/sysconfig/docker";
 static const char prestart[] = "/opt/kubernetes/helpers/docker-prestart";
 static const char healthcheck[] = "/opt/kubernetes/helpers/docker-healthcheck";
 
-/* docker#18283: what it remembers of networks keeps it from starting */
+/* removes what docker remembers of networks, which keeps it from starting (docker#18283) */
 static const char prestart_text[] = "#!/bin/bash\n"
 				    "# Written by nodeup\n"
 				    "rm -rf /var/lib/docker/network\n";
@@ -29,7 +29,7 @@ static const char healthcheck_text[] =
 	"answers || echo 'docker still does not answer'\n"
 	"exit 0\n";
 
-/* systemd 227 was the first to know TasksMax= */
+/* TasksMax= is known from systemd 227 on */
 enum { SYSTEMD_TASKS_MAX = 227 };
 
 static void add_images(struct plan *p)
@@ -40,7 +40,7 @@ static void add_images(struct plan *p)
 		plan_image(p, &images->v[i]);
 }
 
-/* protokube and the containers of hooks are run by docker's own command. */
+/* docker's own command runs protokube and the containers of hooks. */
 static void use_containerd(struct plan *p)
 {
 	const struct node *n = p->req->node;
@@ -77,7 +77,7 @@ static const char *tasks_max(const struct plan *p)
 		       : "";
 }
 
-/* dockerd came with 1.12 */
+/* dockerd exists from 1.12 on */
 static bool lacks_dockerd(const char *version)
 {
 	char *rest;
@@ -163,7 +163,7 @@ void build_docker(struct plan *p)
 	docker.prestart = debian ? prestart_text : NULL;
 	docker.unit = unit_text(p, debian);
 	plan_docker(p, &docker);
-	/* docker of today has no need of being restarted by others */
+	/* newer versions of docker need no helper that restarts them */
 	if (plan_release(p)->old.packages && debian)
 		add_healthcheck(p);
 	add_images(p);

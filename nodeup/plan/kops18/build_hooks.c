@@ -20,7 +20,7 @@ static void add_words(struct plan *p, struct strv *out, const struct strv *words
 		strv_add(p->arena, out, unit_quote(p->arena, words->v[i]));
 }
 
-/* docker takes it as it is: up to the end of the line, without quoting. */
+/* docker reads the line to its end as it is, without quotes. */
 static const char *value_in_file(struct plan *p, const struct strmap_item *item)
 {
 	(void)p;
@@ -61,7 +61,7 @@ static const char *hook_text(struct plan *p, const struct node_hook *h,
 				    "%s%s",
 				    head, h->manifest,
 				    str_has_suffix(h->manifest, "\n") ? "" : "\n");
-	/* After: at boot systemd starts it by itself, and docker has to be up by then */
+	/* After=: systemd starts the unit by itself at boot, and docker must be up by then */
 	return arena_printf(a,
 			    "%s"
 			    "Requires=%s\n"

@@ -26,7 +26,7 @@ void build_kube_proxy(struct plan *p)
 	struct strv args;
 	struct pod *pod;
 
-	/* it does the work of kube-proxy as well, from a daemon set that brings all but this */
+	/* this network replaces kube-proxy; its daemon set brings everything but this kubeconfig */
 	if (str_eq(p->req->node->networking, "kuberouter"))
 		kops18_kubeconfig(p, "/var/lib/kube-router/kubeconfig", "kube-router");
 	if (!kops18_runs_kube_proxy(p->req->node))
@@ -42,7 +42,7 @@ void build_kube_proxy(struct plan *p)
 	pod_host_path(a, pod, "logfile", log_file, NULL, false);
 	pod_host_path(a, pod, "ssl-certs-hosts", "/usr/share/ca-certificates", "/etc/ssl/certs",
 		      true);
-	/* protokube writes the names it hears there */
+	/* protokube writes names here */
 	if (kops18_is_gossip_cluster(p))
 		pod_host_path(a, pod, "etchosts", "/etc/hosts", NULL, true);
 	kops18_kubeconfig(p, kubeconfig, "kube-proxy");

@@ -9,7 +9,7 @@ static const char kubeconfig[] = "/var/lib/kubelet/kubeconfig";
 static const char containerd_flag[] =
 	"--container-runtime-endpoint=unix:///run/containerd/containerd.sock";
 
-/* Appends the flags that kops has behind the sorted ones, in its order. */
+/* Appends the flags that kops puts after the sorted flags, in kops' order. */
 static void add_late_flags(struct plan *p, struct strv *flags)
 {
 	const struct node *n = p->req->node;
@@ -44,14 +44,14 @@ static const char *environment(struct plan *p)
 	field_flags(p->arena, &kubelet_schema, &s, &flags);
 	kops18_warn_flags(p, "kubelet", &kubelet_schema, &flags);
 	add_late_flags(p, &flags);
-	/* HOME makes kubelet read /root/.docker/config.json */
+	/* with HOME kubelet finds /root/.docker/config.json */
 	return arena_printf(p->arena, "%s%s",
 			    unit_env_line(p->arena, "DAEMON_ARGS",
 					  strv_join(p->arena, &flags, " ")),
 			    unit_env_line(p->arena, "HOME", "/root"));
 }
 
-/* Without [Install]: at boot our own unit starts kubelet, after all it needs is right. */
+/* Has no [Install] section: at boot our unit starts kubelet when everything that it needs is right. */
 static const char *unit_text(const struct plan *p, const char *binary)
 {
 	const char *path_env = plan_distro(p)->path_env;
@@ -75,7 +75,7 @@ static const char *unit_text(const struct plan *p, const char *binary)
 			    sysconfig, binary);
 }
 
-/* kubectl port-forward needs it on the node, and these have no package that brings it. */
+/* Installs socat: kubectl port-forward needs it on the node, and these distributions have no package of it. */
 static void add_socat(struct plan *p)
 {
 	const struct distro *d = plan_distro(p);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Key pairs of the store as files in /srv/kubernetes; NULL: that half is not wanted. */
+/* Key pairs of the store as files in /srv/kubernetes. If cert or key is NULL, that half is left out. */
 static const struct {
 	const char *name, *cert, *key;
 	mode_t cert_mode, key_mode;
@@ -30,13 +30,13 @@ static void add_keypairs(struct plan *p)
 		k = plan_keypair(p, files[i].name, files[i].key != NULL);
 		if (files[i].cert)
 			plan_file(p, kops18_in_srv(p, files[i].cert), files[i].cert_mode, k->cert);
-		/* kops leaves private keys readable by every user */
+		/* kops lets every user read private keys */
 		if (files[i].key)
 			plan_secret(p, kops18_in_srv(p, files[i].key), files[i].key_mode, k->key);
 	}
 }
 
-/* A field of a CSV file, as the API server reads them. */
+/* Writes a field of a CSV file for the API server. */
 static const char *csv_field(struct arena *a, const char *text)
 {
 	char *quoted, *out;

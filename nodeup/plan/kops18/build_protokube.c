@@ -38,7 +38,7 @@ static void add_zone(struct plan *p, struct strv *flags)
 	const char *zone = kops18_of(p)->dns_zone;
 
 	if (!str_is_empty(zone)) {
-		/* a name, or the id of any zone */
+		/* the zone of that name, or the zone with that id whatever its name */
 		add_flag(p, flags, "zone",
 			 strchr(zone, '.') ? zone : arena_printf(p->arena, "*/%s", zone));
 		return;
@@ -103,7 +103,7 @@ static struct strv protokube_flags(struct plan *p)
 	return flags;
 }
 
-/* " -e 'K=V' " for each variable, as kops writes it; unusual ones by our own quoting. */
+/* Writes " -e 'K=V' " for each variable, as kops does; unusual ones get our own quotes. */
 static const char *docker_env(struct plan *p, const struct strmap *open, bool has_file)
 {
 	struct strv out = { 0 };
@@ -143,7 +143,7 @@ static const char *command(struct plan *p, const char *env)
 		strv_join(p->arena, &quoted, " "));
 }
 
-/* An archive to be loaded; anything else is a name that docker pulls. */
+/* Returns whether the image is an archive to load; docker pulls all others by name. */
 static bool is_archive(const char *source)
 {
 	return !str_is_empty(source) && strstr(source, "://") != NULL;

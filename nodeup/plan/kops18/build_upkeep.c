@@ -27,8 +27,8 @@ static const char text_forward[] = "net.ipv4.ip_forward=1\n";
 
 static const char script_path[] = "/home/kubernetes/bin/iptables-setup";
 
-/* Container-Optimized OS drops what comes in and what is forwarded; a node needs both. A rule that is
- * there is not added again. */
+/* Container-Optimized OS drops incoming and forwarded packets, which a node needs. A rule that exists is not added
+ * again. */
 static const char script[] =
 	"#!/bin/bash\n"
 	"# Written by nodeup\n"
@@ -41,7 +41,7 @@ static const char script[] =
 	"\tfi\n"
 	"done\n";
 
-/* kops writes all of them on every role */
+/* kops writes all of them, whatever the role */
 static const char *const logs[] = {
 	"docker",     "kube-addons",    "kube-apiserver", "kube-controller-manager",
 	"kube-proxy", "kube-scheduler", "kubelet",
@@ -73,7 +73,7 @@ void build_upgrades(struct plan *p)
 
 void build_logrotate(struct plan *p)
 {
-	/* an image without it has no unit that fails each hour */
+	/* an image without logrotate gets no unit that would fail each hour */
 	static const char service[] = "[Unit]\n"
 				      "Description=Rotate and Compress System Logs\n"
 				      "ConditionPathExists=/usr/sbin/logrotate\n"
@@ -85,13 +85,13 @@ void build_logrotate(struct plan *p)
 		return;
 	for (size_t i = 0; i < ARRAY_LEN(logs); i++)
 		plan_rotated_log(p, logs[i], "", "");
-	/* CoreOS has its own service, elsewhere */
+	/* CoreOS has its own service, in another place */
 	plan_rotate_hourly(p, plan_distro(p)->family == PACKAGE_NONE ? NULL : service);
 }
 
 void build_users(struct plan *p)
 {
-	/* kops 1.8 calls the owner of etcd's data so, and nothing runs as it */
+	/* kops 1.8 gives etcd's data to this user; no program runs as it */
 	static const struct task_user user = { "user", "/var/etcd", "/sbin/nologin" };
 
 	if (plan_distro(p)->family != PACKAGE_NONE)

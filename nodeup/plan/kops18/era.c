@@ -7,7 +7,7 @@
 
 static const struct builder builders[] = { KOPS18_BUILDERS(PLAN_BUILDER) };
 
-/* Kubernetes 1.10 was the first that can, and only a CNI plugin can set up its networks. */
+/* Kubernetes 1.10 is the first that can use containerd, and then only a CNI plugin can set up its networks. */
 static bool uses_containerd(const struct plan *p)
 {
 	return str_eq(p->req->runtime.unit, plan_containerd_unit) &&

@@ -17,7 +17,7 @@ static const char kubeconfig[] = "/var/lib/kubelet/kubeconfig";
 static const char sysctl[] = "/etc/sysctl.d/99-salt.conf";
 static const char modules[] = "/etc/modules-load.d/kube-up.conf";
 
-/* docker 23 has no -g any more; 17.05 was the first with the other name. */
+/* docker 23 has no -g any more; 17.05 was the first with --data-root. */
 enum { DOCKER_DATA_ROOT = 23 };
 
 static const struct kubeup_node *kubeup_of(const struct plan *p)
@@ -35,7 +35,7 @@ static const struct kubeup_made *find_made(const struct plan *p, const char *pat
 	return NULL;
 }
 
-/* Documents alone may have been read without what says the texts. */
+/* Returns the text for the path; "" if documents are read without the archive that makes the texts. */
 static const char *text_of(const struct plan *p, const char *path)
 {
 	const struct kubeup_made *m = find_made(p, path);
@@ -48,7 +48,7 @@ static const char *unit_text(struct plan *p, const char *unit)
 	return text_of(p, arena_printf(p->arena, "%s%s", vendor_units, unit));
 }
 
-/* The text with one of its words, or several, as others. */
+/* Returns the text with one of its words replaced. */
 static const char *replaced(struct arena *a, const char *text, const char *from, const char *to)
 {
 	const char *at = strstr(text, from);
@@ -57,7 +57,7 @@ static const char *replaced(struct arena *a, const char *text, const char *from,
 		  : text;
 }
 
-/* No document of kube-up says which servers pods ask, but for arguments of tests. */
+/* Adds the file of name servers: no document of kube-up names one, except in arguments for tests. */
 static const char *options_of_kubelet(struct plan *p, const char *text)
 {
 	const char *resolv_conf = plan_resolv_conf(p);
@@ -81,7 +81,7 @@ static void add_file(struct plan *p, const struct kubeup_made *m)
 	t->file.other = m->other;
 }
 
-/* docker's own files are written with docker. */
+/* Returns whether the path is one of docker's files, which are written together with docker. */
 static bool is_dockers(const char *path)
 {
 	return strcmp(path, docker_options) == 0 || strcmp(path, healthcheck) == 0 ||
@@ -89,7 +89,7 @@ static bool is_dockers(const char *path)
 		str_has_prefix(path + strlen(vendor_units), "docker"));
 }
 
-/* Every unit of ours is in /etc: the vendor's directory belongs to packages. */
+/* Adds a file. Moves units to /etc: the vendor's directory belongs to packages. */
 static void add_made(struct plan *p, const struct kubeup_made *m)
 {
 	if (is_dockers(m->path))
@@ -104,7 +104,7 @@ static void add_made(struct plan *p, const struct kubeup_made *m)
 		add_file(p, m);
 }
 
-/* A directory that holds what is made here, and nothing beside it. */
+/* Makes a directory that may hold only the files that are made here. */
 static void add_whole(struct plan *p, const char *path)
 {
 	const struct kubeup_node *s = kubeup_of(p);
@@ -129,7 +129,7 @@ static void add_member(struct plan *p, const struct kubeup_member *m)
 		t->install.may_lack = m->optional;
 }
 
-/* A docker of today has another name for the option, and lacks drivers. */
+/* A newer docker has another name for the option, and lacks some drivers. */
 static const char *options_of_today(struct plan *p, const char *text)
 {
 	const char *driver = p->req->node->docker_storage, *have;
@@ -144,8 +144,8 @@ static const char *options_of_today(struct plan *p, const char *text)
 	return text;
 }
 
-/* kubelet to 1.3 makes the bridge that docker is told to take, and ours waits for docker and its images: docker
- * begins on an empty one. A kubelet that knows the addresses of its pods makes it anew. */
+/* Adds the bridge that docker uses. Up to 1.3 kubelet makes it, but here kubelet waits for docker and its images. So
+ * docker starts on an empty bridge, and kubelet makes the bridge anew when it knows the addresses of its pods. */
 static void add_bridge(struct plan *p, const char *options)
 {
 	if (strstr(options, "--bridge=cbr0"))
@@ -172,7 +172,7 @@ static void add_docker(struct plan *p)
 				unit_text(p, "docker-healthcheck.timer"));
 }
 
-/* Not enabled: at boot our own unit starts it, when disks are mounted and everything it reads is right. */
+/* Does not enable kubelet: at boot our unit starts it, after disks are mounted and all its files are right. */
 static void add_kubelet(struct plan *p)
 {
 	static const char *const inputs[] = { kubelet, kubelet_options, kubeconfig };
@@ -193,7 +193,7 @@ static void add_sysctl(struct plan *p)
 	plan_new_task(p, TASK_SYSCTL, sysctl)->sysctl.values = *values;
 }
 
-/* systemd's own service loads them, at boot and now. */
+/* Lets systemd's own service load the modules, at each boot and now. */
 static void add_modules(struct plan *p)
 {
 	const struct strv *names = &kubeup_of(p)->modules;
@@ -216,7 +216,7 @@ static void add_user(struct plan *p)
 			(struct task_user){ s->user.name, s->user.home, s->user.shell };
 }
 
-/* docker's files and units are built elsewhere, and are of the archive all the same. */
+/* Files and units of docker come from the archive too, but are built elsewhere. */
 static void note_templates(struct plan *p)
 {
 	const struct kubeup_node *s = kubeup_of(p);
