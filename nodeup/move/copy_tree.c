@@ -12,7 +12,7 @@ enum { LINK_MAX = 4096 };
 
 #define COPY_MAX_NS (3600 * DUR_SEC)
 
-/* The path of an open directory as a program of this machine calls it. */
+/* Returns a path of an open directory that other programs on this machine can use. */
 static int path_of(struct arena *a, int fd, const char **ret, struct err *e)
 {
 	char *path = arena_alloc(a, LINK_MAX);
@@ -23,7 +23,8 @@ static int path_of(struct arena *a, int fd, const char **ret, struct err *e)
 	return 0;
 }
 
-/* A tool outlives us when we are killed. It inherits the lock, which is free when it has ended. */
+/* Takes the lock. A tool of ours outlives a killed nodeup; it inherits the lock, so the lock is free when the tool
+ * has ended. */
 static int lock(int fd, const char *aside, struct err *e)
 {
 	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
@@ -43,7 +44,7 @@ static int run_tool(const char *const *argv, int lock_fd, struct err *e)
 	return proc_run(&req, NULL, e);
 }
 
-/* Removes the copy that a killed run left. */
+/* Removes the copy of a killed run. */
 static int remove_left(int root_fd, const char *aside, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -84,7 +85,7 @@ int copy_tree(int root_fd, const char *source, const char *aside, struct err *e)
 		r = path_of(a, to, &to_path, e);
 	if (r < 0)
 		return r;
-	/* all of it: owners, modes, times, links of both kinds, holes, attributes */
+	/* copies all of it: owners, modes, times, links of both kinds, holes, attributes */
 	r = run_tool((const char *const[]){ "cp", "-a", "-x", "--sparse=always", "-T", "--",
 					    from_path, to_path, NULL },
 		     to, e);

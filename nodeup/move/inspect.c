@@ -17,7 +17,7 @@ bool move_has_content(const struct task_ctx *ctx, const char *path)
 	struct err e;
 
 	if (walk_names_at(a, ctx->root_fd, path, &names, &e) < 0)
-		/* what cannot be read may have something */
+		/* a directory that cannot be read may have entries */
 		return e.errnum != ENOENT && e.errnum != ENOTDIR;
 	return names.n > 0;
 }
@@ -29,7 +29,7 @@ bool move_has_mark(const struct task_ctx *ctx, const struct task_move *m)
 	return io_is_there(ctx->root_fd, move_mark(a, m));
 }
 
-/* A mount needs a directory of its own: a link may show any content. */
+/* Fails if the source is no directory: through a link a mount might hide any content. */
 static int check_source(const struct task_ctx *ctx, const struct task_move *m, struct err *e)
 {
 	struct err ignored;
@@ -43,7 +43,7 @@ static int check_source(const struct task_ctx *ctx, const struct task_move *m, s
 		m->source, S_ISLNK(st.st_mode) ? "a symbolic link" : "a file");
 }
 
-/* The directory that is seen there must be the volume's, not another disk's. */
+/* Checks that the path leads to the volume's directory, and not to another disk's. */
 static int check_mounted(struct arena *a, const struct mounts *all, const struct task_move *m,
 			 const struct mount *there, struct err *e)
 {
@@ -60,7 +60,8 @@ static int check_mounted(struct arena *a, const struct mounts *all, const struct
 	return -EBUSY;
 }
 
-/* Files that were moved are left as they were; anything else came later, and the volume does not have it. */
+/* Checks the old content after a move. Moved files stay as they were; if there is any other file, it came later, and
+ * the volume lacks it. */
 static int check_left(const struct task_ctx *ctx, struct arena *a, const struct task_move *m,
 		      struct err *e)
 {
@@ -85,7 +86,8 @@ static int check_left(const struct task_ctx *ctx, struct arena *a, const struct 
 	return -EEXIST;
 }
 
-/* A volume that another program mounted there: a folder of it would hide what it holds. */
+/* Refuses a volume with other content: another program mounted it here, and its content would be hidden behind a
+ * folder of it. */
 static int check_volume(const struct task_ctx *ctx, struct arena *a, const struct task_move *m,
 			struct err *e)
 {
@@ -99,7 +101,7 @@ static int check_volume(const struct task_ctx *ctx, struct arena *a, const struc
 		if (strcmp(names.v[i], "lost+found") != 0 &&
 		    strcmp(names.v[i], MOVE_MARK_NAME) != 0)
 			found = names.v[i];
-	/* the first thing that we make there, whichever of several moves it is */
+	/* nodeup makes this directory first, so if it exists, the volume is ours; several moves share it */
 	if (!found || io_is_there(ctx->root_fd, move_mark_dir(a, m)))
 		return MOVE_TO_DO;
 	(void)err_fail(e, ERR_REFUSED, EEXIST,
@@ -124,7 +126,7 @@ static int check_target(const struct task_move *m, struct err *e)
 	return 0;
 }
 
-/* Refuses a target where something is mounted: that is another's. */
+/* Refuses a target where another program mounted something. */
 static int check_free(const struct mounts *all, const struct task_move *m, struct err *e)
 {
 	for (size_t i = 0; i < all->n; i++)
@@ -135,7 +137,7 @@ static int check_free(const struct mounts *all, const struct task_move *m, struc
 	return 0;
 }
 
-/* A run that was killed before it put its mark left exactly the copy. */
+/* A run that was killed before it wrote its mark leaves an exact copy. */
 int move_is_copied(const struct task_ctx *ctx, const struct task_move *m, struct err *e)
 {
 	autoclose int from = -1, to = -1;
@@ -163,7 +165,8 @@ bool move_is_of_long_ago(const struct task_ctx *ctx, const struct task_move *m)
 	       move_is_recorded(ctx, m, &now);
 }
 
-/* The least that a copy may need: what is refused here could not have ended well. */
+/* Compares the room on the volume with the least that a copy needs. If the room is too small, the move would have
+ * failed later. */
 static int check_room(const struct task_ctx *ctx, struct arena *a, const struct task_move *m,
 		      struct err *e)
 {
@@ -180,10 +183,10 @@ static int check_room(const struct task_ctx *ctx, struct arena *a, const struct 
 		return r;
 	if (fstatvfs(fd, &fs) < 0)
 		return err_sys(e, "look at '%s'", m->mount_point);
-	/* what a killed run left goes first */
+	/* leftovers of a killed run will be removed first, so their room counts as free */
 	(void)!tree_stamp_at(ctx->root_fd, move_staging(a, m), &left, &ignored);
 	bytes = fs.f_bavail * (uint64_t)fs.f_frsize + left.disk_bytes;
-	/* some have no table of inodes, and say 0 */
+	/* file systems without a table of inodes report 0 */
 	inodes = fs.f_favail + left.inodes;
 	if (need.disk_bytes <= bytes && (fs.f_files == 0 || need.inodes <= inodes))
 		return MOVE_TO_DO;
@@ -195,7 +198,7 @@ static int check_room(const struct task_ctx *ctx, struct arena *a, const struct 
 	return -ENOSPC;
 }
 
-/* All that can be known before services are stopped for it. */
+/* Checks all that can be known before services are stopped. */
 static int check_copy(const struct task_ctx *ctx, struct arena *a, const struct task_move *m,
 		      struct err *e)
 {

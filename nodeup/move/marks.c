@@ -33,7 +33,7 @@ char *move_staging(struct arena *a, const struct task_move *m)
 	return arena_printf(a, "%s.copy", move_mark(a, m));
 }
 
-/* "" where there is none. */
+/* Returns "" if there is no file. */
 static const char *text_of(const struct task_ctx *ctx, struct arena *a, const char *path)
 {
 	autobuf struct buf text = BUF_INIT(RECORD_MAX);
@@ -51,7 +51,7 @@ bool move_is_recorded(const struct task_ctx *ctx, const struct task_move *m,
 		      arena_printf(a, "\n%s\n", tree_stamp_text(a, now)));
 }
 
-/* Returns the mark's text; "" where there is nothing to be remembered. */
+/* Returns the mark's text; "" if there is no mark to be recorded. */
 static const char *mark_text(const struct task_ctx *ctx, struct arena *a, const struct task_move *m)
 {
 	const char *mark = m->machine ? text_of(ctx, a, move_mark(a, m)) : "";

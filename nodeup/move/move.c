@@ -43,11 +43,11 @@ static int put_mark(const struct task_ctx *ctx, struct arena *a, const struct ta
 	static const struct io_attr attr = { .mode = 0600 };
 	const char *text = arena_printf(a, "%s\n%s\n", m->source, tree_stamp_text(a, stamp));
 
-	/* its directory is not made here: what is not there is not the volume any more */
+	/* does not make the mark's directory: if it is missing, the volume is not mounted any more */
 	return io_replace(ctx->root_fd, move_mark(a, m), text, strlen(text), &attr, e);
 }
 
-/* Believe the copy only if no process used the source meanwhile. */
+/* Moves the content. Trusts the copy only if no process used the source meanwhile. */
 static int move_content(const struct task_ctx *ctx, struct arena *a, const struct task_move *m,
 			struct task_run *run, struct tree_stamp *ret, struct err *e)
 {
@@ -70,7 +70,7 @@ static int move_content(const struct task_ctx *ctx, struct arena *a, const struc
 	return was_killed ? 0 : copy_tree_place(ctx->root_fd, move_staging(a, m), m->target, e);
 }
 
-/* The files that are there stay, below the mount: an image of this machine brings them along. */
+/* Begins with an empty directory. The old files stay below the mount: an image of this machine brings them along. */
 static int begin_empty(const struct task_ctx *ctx, const struct task_move *m, struct task_run *run,
 		       struct tree_stamp *ret, struct err *e)
 {
@@ -110,12 +110,12 @@ static int move(const struct task_ctx *ctx, struct arena *a, const struct task_m
 		r = io_mkdirs(ctx->root_fd, m->source, 0755, e);
 	if (r == 0 && has_content)
 		r = move_users_wait(ctx, a, m, run, e);
-	/* from here on no service starts on the source, whatever becomes of this run */
+	/* from here on no service starts on the source, however this run ends */
 	if (r == 0)
 		r = step_back_remove(ctx, m, e);
 	if (r != 0)
 		return r;
-	/* a mark that a killed run was about to put */
+	/* removes the staged mark of a killed run */
 	(void)io_stage_sweep(ctx->root_fd, move_mark_dir(a, m));
 	if (move_is_of_long_ago(ctx, m))
 		r = begin_empty(ctx, m, run, &stamp, e);
@@ -136,11 +136,11 @@ static int move_apply(const struct task *t, struct task_ctx *ctx, struct task_ru
 		r = move(ctx, a, &t->move, run, e);
 	else if (r == MOVE_DONE)
 		r = step_back_remove(ctx, &t->move, e);
-	/* after the mark: what a killed run did not remember the next one finds there */
+	/* written after the mark: if a run is killed before this, the next run finds the mark */
 	return r != 0 ? r : move_remember(ctx, &t->move, e);
 }
 
-/* The mount over the source would hide what the volume does not have. */
+/* Refuses to start a mount over the source that would hide content which the volume lacks. */
 static int move_may_start(const struct task *t, const struct task *unit, struct task_ctx *ctx,
 			  struct err *e)
 {

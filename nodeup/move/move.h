@@ -16,17 +16,18 @@
 
 enum { MOVE_TO_DO = 0, MOVE_DONE = 1 };
 
-/* Returns whether the mark is there. */
+/* Returns whether the mark exists. */
 bool move_has_mark(const struct task_ctx *ctx, const struct task_move *m);
-/* Returns whether nothing is left to be moved: MOVE_DONE or MOVE_TO_DO; an error when nothing may be mounted
- * over the directory as it is, or when it is known already that moving it would come to nothing. */
+/* Returns MOVE_DONE if nothing is left to be moved, else MOVE_TO_DO. Fails if nothing may be mounted over the
+ * directory, or if the move is sure to fail. */
 int move_inspect(const struct task_ctx *ctx, struct arena *a, const struct task_move *m,
 		 struct err *e) must_check;
-/* A run that was killed before it put its mark left exactly the copy: any other is refused. */
+/* Checks that the target is an exact copy of the source, as left by a run that was killed before it wrote its mark.
+ * Refuses any other content. */
 int move_is_copied(const struct task_ctx *ctx, const struct task_move *m, struct err *e) must_check;
-/* Returns whether what is there was moved once, to a disk that is empty or another now. */
+/* Returns whether the content was moved once, to a disk that is now empty or gone. */
 bool move_is_of_long_ago(const struct task_ctx *ctx, const struct task_move *m);
-/* Returns whether a directory is there and has entries. */
+/* Returns whether a directory exists and has entries. */
 bool move_has_content(const struct task_ctx *ctx, const char *path);
 
 /* Make `aside`, a directory of nodeup's own, a proven and durable copy of `source`, which is on its own file system. What a
@@ -38,44 +39,44 @@ int copy_tree_place(int root_fd, const char *aside, const char *target, struct e
 /* Tells whether a directory was written to since. */
 struct tree_stamp {
 	uint64_t files, bytes;
-	int64_t newest_ns; /* ctime: a copy may keep every other time */
-	/* the least that a copy takes of a disk; no part of the stamp */
+	int64_t newest_ns; /* by ctime: a copy may keep all other times */
+	/* the least space that a copy takes; not part of the stamp */
 	uint64_t disk_bytes, inodes;
 };
 
-/* Look at all regular files and links of a directory below the root, on its own file system. A file that goes while
- * it is looked at is not counted. */
+/* Stamps all regular files and links of a directory below the root, on its own file system. A file that is removed
+ * meanwhile is not counted. */
 int tree_stamp_at(int root_fd, const char *path, struct tree_stamp *ret, struct err *e) must_check;
 bool tree_stamp_eq(const struct tree_stamp *a, const struct tree_stamp *b);
-/* "files 12 bytes 345 newest 1700000000000000000" */
+/* Returns "files 12 bytes 345 newest 1700000000000000000". */
 char *tree_stamp_text(struct arena *a, const struct tree_stamp *s);
 
-/* The directory of nodeup's own on a volume. */
+/* The name of nodeup's own directory on a volume. */
 #define MOVE_MARK_NAME ".nodeup"
 
-/* "DIR/var-lib-docker": what a folder of ours has on record of the directory that is moved. */
+/* Returns the path of a moved directory's record, in a folder of ours: "DIR/var-lib-docker". */
 char *move_record(struct arena *a, const char *dir, const struct task_move *m);
-/* Returns our directory on the volume: "/mnt/disks/.nodeup". */
+/* Returns nodeup's directory on the volume: "/mnt/disks/.nodeup". */
 char *move_mark_dir(struct arena *a, const struct task_move *m);
-/* "/mnt/disks/.nodeup/var-lib-docker@i-0abc": its being there says that the copy is complete. */
+/* Returns "/mnt/disks/.nodeup/var-lib-docker@i-0abc". If it exists, the copy is complete. */
 char *move_mark(struct arena *a, const struct task_move *m);
-/* "/mnt/disks/.nodeup/var-lib-docker@i-0abc.copy", where it is made: a directory of nodeup's own. */
+/* Returns "/mnt/disks/.nodeup/var-lib-docker@i-0abc.copy", nodeup's directory in which the copy is made. */
 char *move_staging(struct arena *a, const struct task_move *m);
-/* Returns whether what the source holds now is what was moved before, to the last file. */
+/* Returns whether the source holds exactly the files that were moved before. */
 bool move_is_recorded(const struct task_ctx *ctx, const struct task_move *m,
 		      const struct tree_stamp *now);
-/* Returns whether the mark of a move is on the volume that nothing here remembers. */
+/* Returns whether the volume has the mark of a move that has no record here. */
 bool move_is_forgotten(const struct task_ctx *ctx, const struct task_move *m);
-/* Remember what the mark on the volume says. */
+/* Copies the mark's text into the record on the root disk. */
 int move_remember(const struct task_ctx *ctx, const struct task_move *m, struct err *e) must_check;
 
 /* A mount unit asserts the mark of a complete copy, and what requires it never starts on the bare directory. Where only that
  * has content that was not moved, a file on the root disk tells the mount unit to step back, so that a node which worked goes
  * on working. Returns whether the file is there. */
 bool step_back_is_on(const struct task_ctx *ctx, const struct task_move *m);
-/* Returns whether the source has what the volume, mounted, was to have and has not. */
+/* Returns whether only the source has the content: the mounted volume lacks it. */
 bool step_back_is_due(const struct task_ctx *ctx, const struct task_move *m);
-/* Write it, and remove it if it is there; both durably. */
+/* The first writes the file, the second removes it if it exists; both durably. */
 int step_back_put(const struct task_ctx *ctx, const struct task_move *m, struct err *e) must_check;
 int step_back_remove(const struct task_ctx *ctx, const struct task_move *m,
 		     struct err *e) must_check;
@@ -84,6 +85,6 @@ int step_back_remove(const struct task_ctx *ctx, const struct task_move *m,
  * remembered until the next boot, so that services are stopped for it once, and not again while it is still there. */
 int move_users_wait(const struct task_ctx *ctx, struct arena *a, const struct task_move *m,
 		    struct task_run *run, struct err *e) must_check;
-/* The same for the one only that did not let go before, services being as they are. */
+/* Does the same for the remembered process alone, before any service is stopped. */
 int move_users_wait_again(const struct task_ctx *ctx, struct arena *a, const struct task_move *m,
 			  struct task_run *run, struct err *e) must_check;

@@ -9,7 +9,7 @@
 
 enum { CHUNK = 128 * 1024, LINK_MAX = 4096, XATTRS_MAX = 64 * 1024 };
 
-/* A label that a kernel writes by itself, or that only one of two file systems may have. */
+/* A label that a kernel writes by itself, or that only one of the two file systems may have. */
 static const char own_label[] = "security.selinux";
 
 static int differ(struct err *e, const struct walk_at *at, const char *what)
@@ -29,7 +29,7 @@ static const char *stat_differs(const struct stat *x, const struct stat *y)
 		return "number of the device";
 	if (S_ISDIR(x->st_mode))
 		return NULL;
-	/* links from outside the tree stay outside */
+	/* links from outside the tree do not count, so the source may have more */
 	if (x->st_nlink < y->st_nlink)
 		return "number of hard links";
 	if (x->st_size != y->st_size)

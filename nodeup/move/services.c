@@ -12,7 +12,7 @@ enum { RECORD_MAX = 16 * 1024 };
 
 #define JOB_POLL_NS (50 * DUR_MS)
 
-/* The units that we stopped and did not start again. */
+/* Lists the units that nodeup stopped and has not started again. */
 static struct strv stopped(const struct task_ctx *ctx, struct arena *a, const struct task_move *m)
 {
 	autobuf struct buf text = BUF_INIT(RECORD_MAX);
@@ -27,7 +27,7 @@ static struct strv stopped(const struct task_ctx *ctx, struct arena *a, const st
 	return units;
 }
 
-/* A unit of which nothing can be learnt is taken to run: its files are not moved away under it. */
+/* Returns whether a unit runs. If its state is unknown, it counts as running: its files are not moved away under it. */
 static bool is_running(const struct task_ctx *ctx, struct arena *a, const char *unit)
 {
 	struct err ignored;
@@ -68,7 +68,7 @@ static int stop_check(const struct task *t, struct task_ctx *ctx, struct task_di
 			    strv_join(a, &units, ", "));
 }
 
-/* On record before it happens: a run that is killed leaves to the next what to start again. */
+/* Records the units before it stops them: if this run is killed, the next one knows what to start again. */
 static int record_stop(struct task_ctx *ctx, struct arena *a, const struct task_move *m,
 		       struct err *e)
 {
@@ -81,7 +81,7 @@ static int record_stop(struct task_ctx *ctx, struct arena *a, const struct task_
 			    arena_printf(a, "%s\n", strv_join(a, &all, "\n")), e);
 }
 
-/* Have a job for one unit after the other; stage 2k+1 asks for that of the k-th, 2k+2 follows it. */
+/* Runs a job for one unit after the other. Stage 2k+1 asks for the job of unit k, stage 2k+2 follows the job. */
 static int walk_jobs(struct task_ctx *ctx, const struct strv *units, const char *verb,
 		     struct task_run *run, struct err *e)
 {
@@ -127,12 +127,12 @@ static int stop_apply(const struct task *t, struct task_ctx *ctx, struct task_ru
 			return r;
 		run->stage = 1;
 	}
-	/* what runs no more needs no job, but the others must keep their numbers */
+	/* a stopped unit needs no job, but stays in the list, so that the others keep their numbers */
 	units = stopped(ctx, a, &t->move);
 	return walk_jobs(ctx, &units, "stop", run, e);
 }
 
-/* Returns whether that move is done in this run, or would be. */
+/* Returns whether the move `m` is done in this run; in a plan: would be. */
 static bool is_to_be_moved(const struct task *t, const struct task_ctx *ctx,
 			   const struct task_move *m)
 {
@@ -149,7 +149,7 @@ static bool must_step_back(const struct task *t, const struct task_ctx *ctx,
 	return !is_to_be_moved(t, ctx, m) && !step_back_is_on(ctx, m) && step_back_is_due(ctx, m);
 }
 
-/* All of them before anything is started: a service may use several directories. */
+/* Lets all mount units step back before any service starts: a service may use several directories. */
 static int step_back(const struct task *t, const struct task_ctx *ctx, struct err *e)
 {
 	int r = must_step_back(t, ctx, &t->move) ? step_back_put(ctx, &t->move, e) : 0;
@@ -179,7 +179,7 @@ static int resume_check(const struct task *t, struct task_ctx *ctx, struct task_
 	return TASK_EQUAL;
 }
 
-/* The unit that was stopped last is needed by the others, so it is started first. */
+/* Lists the units to start, the one first that was stopped last: the others need it. */
 static struct strv to_start(const struct task *t, struct task_ctx *ctx, struct arena *a)
 {
 	const struct strv was = stopped(ctx, a, &t->move);
@@ -209,7 +209,7 @@ static int resume_apply(const struct task *t, struct task_ctx *ctx, struct task_
 	return io_remove(ctx->root_fd, move_record(a, OWN_STOPPED_DIR, &t->move), e);
 }
 
-/* The run ends before it came to this: what was stopped for it is started all the same. */
+/* Starts the stopped units again if the run ends before the move. */
 static void resume_cancel(const struct task *t, struct task_ctx *ctx)
 {
 	autoarena struct arena *a = arena_new_empty();

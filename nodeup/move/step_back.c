@@ -18,7 +18,7 @@ bool step_back_is_due(const struct task_ctx *ctx, const struct task_move *m)
 	struct mounts all;
 	struct err ignored;
 
-	/* the content of a volume that is not here is unknown */
+	/* if the volume is not mounted, nobody knows its content */
 	return mounts_read(ctx->root_fd, a, "self", &all, &ignored) == 0 &&
 	       mounts_at(&all, m->mount_point) && !mounts_at(&all, m->source) &&
 	       !move_has_mark(ctx, m) && move_has_content(ctx, m->source) &&

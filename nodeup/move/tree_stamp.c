@@ -21,7 +21,8 @@ static void add_entry(struct sum *s, const struct stat *st)
 		s->found.newest_ns = changed;
 }
 
-/* Holes may stay holes, and a file of several names is one: by all that is known it is within the tree. */
+/* Adds the least space that a copy of a file takes. Holes may stay holes. A file with several names counts once, as
+ * all the names may be in the tree. */
 static void take_room(struct sum *s, const struct stat *st)
 {
 	const uint64_t on_disk = (uint64_t)st->st_blocks * 512, size = (uint64_t)st->st_size;
@@ -39,7 +40,7 @@ static int take_entry(void *arg, const struct walk_at *at, struct err *e)
 	if (S_ISREG(at->st.st_mode) || S_ISLNK(at->st.st_mode))
 		add_entry(s, &at->st);
 	take_room(s, &at->st);
-	/* a mount is another file system's */
+	/* a mount belongs to another file system */
 	return at->st.st_dev == s->dev;
 }
 

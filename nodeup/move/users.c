@@ -5,13 +5,13 @@
 #include "nodeup/base/record.h"
 #include "nodeup/volumes/users.h"
 
-/* how long a program that is being stopped may take to let go */
+/* how long a stopping program may keep its files open */
 #define PATIENCE_NS (60 * DUR_SEC)
 #define LOOK_AGAIN_NS (500 * DUR_MS)
 
 enum { PID_MAX_BYTES = 64 };
 
-/* Not worth a failure: without it services are stopped once more. */
+/* Remembers the process until the next boot. If that fails, it costs one more stop of the services. */
 static void leave_word(const struct task_ctx *ctx, struct arena *a, const struct task_move *m,
 		       const struct user *user)
 {

@@ -3,11 +3,11 @@
 #include <string.h>
 #include "nodeup/base/io.h"
 
-/* so many names are told, the others counted */
+/* names listed for a cause; the others are counted */
 enum { NAMES_MAX = 4 };
 
-/* Trouble that is seldom that of one file alone, and that the kernel spoke of: an error of ours may borrow
- * its number. */
+/* Returns whether the kernel reported trouble of the whole machine. An error of our own may have borrowed the
+ * kernel's number, but not its text. */
 static bool is_of_the_machine(const struct err *e)
 {
 	static const int those[] = { EROFS, EIO, EACCES, EPERM, ENOMEM, EMFILE, ENFILE };
@@ -32,7 +32,7 @@ const char *causes_name(const struct err *e)
 
 static bool is_same(const struct err *a, const struct err *b)
 {
-	/* a call that makes a name does not say on which file system */
+	/* a call that makes a name cannot tell which file system is full */
 	if (io_is_full(a->errnum) && a->errnum == b->errnum && (!*a->cause || !*b->cause))
 		return true;
 	return a->kind == b->kind && str_eq(causes_name(a), causes_name(b));
@@ -137,7 +137,7 @@ struct causes causes_find(struct arena *a, const struct run_report *rep)
 	return told;
 }
 
-/* "file /etc/a, file /etc/b, and 3 more" */
+/* Returns "file /etc/a, file /etc/b, and 3 more". */
 static char *task_names(struct arena *a, const struct run_outcome *const *outcomes, size_t n)
 {
 	struct strv all = { 0 }, some;
@@ -148,14 +148,15 @@ static char *task_names(struct arena *a, const struct run_outcome *const *outcom
 	return strv_join(a, &some, ", ");
 }
 
-/* Returns what many tasks met: the cause, of a full disk what is missing in all, and how many it hit. */
+/* Words a cause that many tasks met: what it is, for a full disk how much is missing in all, and how many tasks it
+ * hit. */
 static char *headline(struct arena *a, const struct cause *c)
 {
 	const struct err_room *room = &c->room;
 	char missing[STR_SIZE_MAX], left[STR_SIZE_MAX], size[STR_SIZE_MAX];
 	char *text = arena_str(a, c->name);
 
-	/* more is needed for what was not tried */
+	/* tasks that were not tried need more room */
 	if (room->wanted > room->free)
 		text = arena_printf(a, "%s: at least %s are missing", text,
 				    str_size(missing, room->wanted - room->free));
@@ -167,7 +168,7 @@ static char *headline(struct arena *a, const struct cause *c)
 	return c->n_held ? arena_printf(a, "%s, %zu more for want of them", text, c->n_held) : text;
 }
 
-/* A long message gives way at its beginning: the cause is at its end. */
+/* Cuts a long message at its beginning, as the cause is at its end. */
 static void note_first(struct err *e, const char *title, const char *msg)
 {
 	const size_t taken = strlen(title) + sizeof(": ..."), room = ERR_NOTE_MAX;
@@ -179,7 +180,7 @@ static void note_first(struct err *e, const char *title, const char *msg)
 		err_note(e, "first", "%s: ...%s", title, msg + (len > left ? len - left : 0));
 }
 
-/* The first task in full, all by name, and what the error had to say besides. */
+/* Words the first task's error in full, the names of all tasks, and the error's other notes. */
 static void tell_many(struct arena *a, const struct cause *c, struct err *e)
 {
 	const struct err was = *e;
@@ -194,7 +195,8 @@ static void tell_many(struct arena *a, const struct cause *c, struct err *e)
 			err_note(e, "do", "%s", was.notes[i].text);
 }
 
-/* Returns what shows and mends what the kernel refused; NULL: it is something else, or the error has a word of its own. */
+/* Advises how to find and mend what the kernel refused; NULL: it was something else, or the error has its own
+ * advice. */
 static const char *advice(struct arena *a, const struct run_outcome *o)
 {
 	static const struct {

@@ -1,7 +1,7 @@
-/* causes.h - what one cause did to many tasks, told once
- * Two failed tasks have one cause if their errors name the same one (err_cause), if both met the same trouble
- * of the whole machine, or if both say the same words. A task that failed or was skipped for want of another one
- * is not a cause: it is held by it.
+/* causes.h - groups failed tasks by their cause, so that each cause is told once
+ * Two failed tasks have one cause in three cases: their errors name the same cause (err_cause), both met the same
+ * trouble of the whole machine, or their messages are equal. A task that failed or was skipped because of another
+ * task is not a cause; the other task is.
  * Invariant: the cause of the run's first failure comes first, and decides the exit status.
  * Owner: the caller's arena. Errors: none. Units: bytes. Threads: the scheduler's. Source: -.
  * Tests: test_causes.c. */
@@ -12,11 +12,11 @@
 struct cause {
 	const char *name; /* "no room on /var" */
 	const struct run_outcome *first;
-	const struct run_outcome **hit; /* that failed of it, with the first */
+	const struct run_outcome **hit; /* tasks that failed by it, the first included */
 	size_t n_hit;
-	const struct run_outcome **held; /* that these kept from being done */
+	const struct run_outcome **held; /* tasks that the failed ones held up */
 	size_t n_held;
-	struct err_room room; /* wanted by all of them; size 0: it is about something else */
+	struct err_room room; /* room that all of them need; size 0: it is not about room */
 };
 
 struct causes {
@@ -24,13 +24,13 @@ struct causes {
 	size_t n;
 };
 
-/* Returns whether the task's failing is a warning, and the run goes well without it. */
+/* Returns whether the task's failure is only a warning for the run. */
 bool causes_may_fail(const struct run_outcome *o);
-/* All causes of a report, without those that kept the run from nothing. */
+/* Finds all causes of a report. Leaves out causes that held up nothing the run needs. */
 struct causes causes_find(struct arena *a, const struct run_report *rep);
-/* The first task that failed of the cause of o. */
+/* Returns the first task that failed by the same cause as o. */
 const struct run_outcome *causes_first(const struct run_report *rep, const struct run_outcome *o);
-/* Returns what to call the cause of an error; its message, if it has no other name. */
+/* Returns the name of an error's cause, or else its message. */
 const char *causes_name(const struct err *e);
-/* Make of the error of the first failed task what the whole run failed of. Returns the error's code. */
+/* Rewords the first failed task's error as that of the whole run. Returns the error's code. */
 int causes_tell(const struct run_report *rep, struct err *e);

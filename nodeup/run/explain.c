@@ -3,7 +3,7 @@
 #include "nodeup/base/print.h"
 #include "nodeup/base/str.h"
 
-/* A number that was given away is never changed: journals on disk and others' filters have it. */
+/* A published id never changes: journals on disk and filters of others hold it. */
 const struct explanation explanations[] = {
 	{ 64, "usage", "471e4184d94640da8d3ce26b5127f296",
 	  "nodeup cannot do what its command line says",

@@ -1,7 +1,7 @@
-/* explain.h - what an error of each kind means, in the words of help and of the journal's catalog
- * The last line of a run ends in the exit status of its error; that number, or the kind's name, leads here.
- * Owner: static tables. Errors: none. Threads: all functions. Source: journalctl(1), the catalog's form in
- * systemd's CATALOG.md.
+/* explain.h - the meaning of each kind of error, for help and the journal's catalog
+ * The last line of a run ends in its error's exit status; that number, or the kind's name, leads here.
+ * Owner: static tables. Errors: none. Threads: all functions.
+ * Source: journalctl(1), the catalog's form in systemd's CATALOG.md.
  * Tests: test_report.c. */
 #pragma once
 
@@ -12,17 +12,17 @@ struct explanation {
 	const char *name;    /* "integrity" */
 	const char *id;      /* MESSAGE_ID= of its record in the journal, 128 bits in hex */
 	const char *subject; /* a line */
-	const char *text;    /* what it means, what is untouched, what to do */
-	const char *remedy;  /* the last of these alone */
+	const char *text;    /* its meaning, what is untouched, what to do */
+	const char *remedy;  /* only what to do */
 };
 
 /* The rows, by number; the last one has no name. */
 extern const struct explanation explanations[];
 
-/* By "65" or "integrity", or NULL. */
+/* Finds a row by "65" or "integrity"; or NULL. */
 const struct explanation *explain_find(const char *word);
-/* By exit status, or NULL. */
+/* Finds a row by exit status; or NULL. */
 const struct explanation *explain_status(int64_t status);
-/* Append one as help shows it, and all of them as the journal's catalog has them. */
+/* Append one row in help's form, and all rows in the form of the journal's catalog. */
 void explain_show(const struct explanation *x, struct buf *b);
 void explain_catalog(struct buf *b);

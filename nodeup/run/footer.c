@@ -39,7 +39,7 @@ void footer_measure(struct footer *f)
 	f->rows = size.ws_row < 4 ? ROWS : size.ws_row;
 }
 
-/* Other characters than ASCII have an unknown width. The last column stays free. */
+/* Characters other than ASCII have an unknown width. The last column stays free. */
 void footer_add(struct buf *b, const struct footer *f, const char *name, size_t names,
 		const char *text, bool waiting)
 {

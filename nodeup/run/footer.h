@@ -7,17 +7,17 @@
 #include "nodeup/base/buf.h"
 
 struct footer {
-	bool redraws; /* stderr is a terminal that can do it */
+	bool redraws; /* stderr is a terminal that can redraw */
 	bool colours;
-	size_t columns, rows; /* of the last footer_measure() */
+	size_t columns, rows; /* from the last footer_measure() */
 };
 
-/* Returns whether colours may go there: it is a terminal that can show them, and NO_COLOR is not set. */
+/* Returns whether colours may go to fd: a terminal that shows them, and NO_COLOR is not set. */
 bool footer_has_colours(int fd);
 /* Looks at stderr, TERM and NO_COLOR. */
 struct footer footer_look(void);
-/* Ask how large the terminal is: it may have changed. */
+/* Measures the terminal, whose size may have changed. */
 void footer_measure(struct footer *f);
-/* Add a line, cut to the columns that there are: a name of so many columns, then a text. */
+/* Adds a line, cut to the terminal's columns: a name in a column of its own, then a text. */
 void footer_add(struct buf *b, const struct footer *f, const char *name, size_t names,
 		const char *text, bool waiting);

@@ -12,7 +12,7 @@
 #include "units/bus.h"
 #include "units/journal.h"
 
-/* KUBELET_LINE: what of its line is shown. */
+/* KUBELET_LINE: characters shown of its line. */
 enum { STATUS_MAX = 8 << 20, KUBELET_LINES = 20, KUBELET_LINE = 240 };
 
 #define KUBELET_PATIENCE_NS (60 * DUR_SEC)
@@ -70,7 +70,8 @@ const char *health_date(struct arena *a, const struct tree *run)
 	return dur_date(a, s > 0 && s < INT64_MAX / DUR_SEC ? s * DUR_SEC : 0);
 }
 
-/* An older nodeup wrote no such field: what its exit status says of the kind stands in for it. */
+/* Returns whether no retry mends the error. The status of an older nodeup has no such field; then the exit status
+ * tells the kind. */
 static bool is_lasting(const struct tree *error)
 {
 	static const enum err_kind kinds[] = { ERR_USAGE, ERR_REFUSED, ERR_CONFIG };
@@ -96,7 +97,7 @@ bool health_error(const struct tree *run, struct err *ret)
 	return false;
 }
 
-/* The error that the run ended with, or a cause beside it that fails the next run as well. */
+/* Returns whether the run's error, or another of its causes, would fail the next run too. */
 static bool no_retry_mends(const struct tree *status)
 {
 	const struct tree *causes = tree_get(status, "causes");
@@ -109,7 +110,7 @@ static bool no_retry_mends(const struct tree *status)
 	return false;
 }
 
-/* States that a run writes, and what the node is then: RUNNING only while the process lives. */
+/* The states that a run writes, and what each says about the node. RUNNING counts only while the process lives. */
 static const struct {
 	const char *written;
 	enum health_state state;
@@ -119,7 +120,7 @@ static const struct {
 	{ "failed", HEALTH_FAILED },   { "interrupted", HEALTH_FAILED },
 };
 
-/* HEALTH_MAX: it is none of ours. */
+/* Returns the state that the status names; HEALTH_MAX: it is not one of ours. */
 static enum health_state state_of(const struct tree *status)
 {
 	for (size_t i = 0; i < ARRAY_LEN(states); i++)
@@ -128,8 +129,8 @@ static enum health_state state_of(const struct tree *status)
 	return HEALTH_MAX;
 }
 
-/* kops-controller gives a node that is Ready nothing, and what a node issues itself takes a run: what is about to end is said
- * while there is time. */
+/* Warns before certificates end. kops-controller refuses a Ready node, and only a run renews those that a node
+ * issues itself. */
 static void judge_expiry(struct arena *a, struct health *t)
 {
 	const char *name = tree_text(t->word, "expiring");
@@ -156,7 +157,7 @@ static void judge_expiry(struct arena *a, struct health *t)
 			 "repair";
 }
 
-/* Looks whether the process that wrote it lives, and what it does. */
+/* Finds out whether the process that wrote the status lives, and what it does. */
 static void judge_run(struct arena *a, int root_fd, struct health *t)
 {
 	const bool runs = state_of(t->status) == HEALTH_RUNNING;
@@ -190,7 +191,7 @@ static int judge(struct arena *a, int root_fd, const char *path, struct health *
 	t->state = standing_is_good(t->word) ? state_of(t->word)
 		   : t->at_work              ? HEALTH_RUNNING
 					     : HEALTH_FAILED;
-	/* a second try may end otherwise than the first, unless nothing mends what that failed of */
+	/* a first try at work may mend what failed before; a second one cannot if no retry mends the failure */
 	t->stays = !t->at_work
 			   ? no_retry_mends(t->status)
 			   : health_number(t->status, "attempt", 0) > 1 && no_retry_mends(t->word);
@@ -223,13 +224,13 @@ int health_read(struct arena *a, int root_fd, struct health *ret, struct err *e)
 
 static bool is_up(const struct bus_unit *u)
 {
-	/* a oneshot that ended well has nothing that runs */
+	/* a oneshot that ended well has no process */
 	if (str_eq(u->type, "oneshot"))
 		return !str_eq(u->active_state, "failed");
 	return str_eq(u->active_state, "active") || str_eq(u->active_state, "reloading");
 }
 
-/* Lines of client-go, in each Kubernetes from 1.2 on. They come again every few seconds while they are true. */
+/* Log lines of client-go, in every Kubernetes from 1.2 on. They repeat every few seconds while they are true. */
 static const struct {
 	const char *words, *meaning;
 } kubelet_says[] = {
@@ -244,7 +245,7 @@ static const struct {
 	{ "TLS handshake timeout", "cannot reach" },
 };
 
-/* The line is of a request, and not of a probe of a pod. */
+/* Returns whether the line is about a request to the API server, not about a pod's probe. */
 static bool is_of_api_server(const char *text)
 {
 	return strstr(text, "/api/v1/") || strstr(text, "node status") ||
@@ -286,7 +287,7 @@ static void ask_kubelet(struct arena *a, struct health *t, const struct tree *ta
 		t->state = HEALTH_DEGRADED;
 }
 
-/* Asks whether the program of a unit that is up answers: what hangs is up to systemd. */
+/* Asks whether the program of an active unit answers: systemd does not notice a hang. */
 static void ask_program(struct arena *a, int root_fd, struct health *t, const struct bus_unit *u,
 			const char *name)
 {

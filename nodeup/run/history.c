@@ -14,7 +14,7 @@ enum { RECORD_MAX = 1 << 20, CHANGED_MAX = 500, RECORD_MODE = 0644 };
 
 static const char suffix[] = ".json";
 
-/* NULL: there is none that can be read. */
+/* Returns NULL if there is no readable record. */
 static struct tree *read_record(struct arena *a, int root_fd, const char *path)
 {
 	autobuf struct buf text = BUF_INIT(RECORD_MAX);
@@ -89,7 +89,7 @@ static struct tree *record_of(struct arena *a, const struct tree *status, const 
 	return t;
 }
 
-/* Returns whether the run of that record changed something, or did not go well. */
+/* Returns whether the recorded run changed something, or did not go well. */
 static bool is_news(const char *record)
 {
 	return strstr(record, "\"changed\":[") || !strstr(record, "\"state\":\"ready\"");
@@ -114,7 +114,7 @@ static int put(int root_fd, const char *path, const struct tree *t, struct err *
 				       : io_stage_publish(&stage, path, &attr, e);
 }
 
-/* The names of the records, the oldest first. */
+/* Lists the names of the records, the oldest first. */
 static int list_names(struct arena *a, int root_fd, struct strv *ret, struct err *e)
 {
 	struct strv all = { 0 };
@@ -126,7 +126,7 @@ static int list_names(struct arena *a, int root_fd, struct strv *ret, struct err
 	return r == -ENOENT ? 0 : r;
 }
 
-/* By its text: each run asks for all of them, and to parse them takes a tenth of what a second run does. */
+/* Returns a record as text: each run needs all of them, and parsing them would take a tenth of a second run. */
 static const char *text_of(struct arena *a, int root_fd, const char *name)
 {
 	const char *path = arena_printf(a, OWN_RUNS_DIR "/%s", name);
@@ -135,7 +135,7 @@ static const char *text_of(struct arena *a, int root_fd, const char *name)
 	return text ? text : "";
 }
 
-/* Returns the number of a run, by its record; 0: it has none. */
+/* Returns the number of a run out of its record; 0: it has none. */
 static int64_t number_in(const char *record)
 {
 	static const char key[] = "\"number\":";
@@ -144,14 +144,14 @@ static int64_t number_in(const char *record)
 	return at ? strtoll(at + strlen(key), NULL, 10) : 0;
 }
 
-/* Returns whether the documents of the run of that record are kept, and called by its number. */
+/* Returns whether the documents of the recorded run are kept under its number. */
 static bool is_named(struct arena *a, int root_fd, const char *record)
 {
 	return io_is_there(root_fd, arena_printf(a, OWN_KEPT_SET, (long long)number_in(record)));
 }
 
-/* Finds the oldest of those that are no news, else the oldest: who changed what is asked for long after. It is neither the one that
- * was kept just now nor one whose documents are kept, unless all are. */
+/* Finds the record to forget: the oldest without news; if all have news, the oldest. People ask about changes long
+ * after. Never takes the newest record, or one whose documents are kept, unless no other is left. */
 static size_t find_first_to_go(struct arena *a, int root_fd, const struct strv *names,
 			       const char *newest)
 {
@@ -170,7 +170,7 @@ static size_t find_first_to_go(struct arena *a, int root_fd, const struct strv *
 	return oldest < names->n ? oldest : str_eq(names->v[0], newest);
 }
 
-/* newest: the record that stays. */
+/* newest: the record that is never forgotten. */
 static int forget(struct arena *a, int root_fd, size_t most, const char *newest, struct err *e)
 {
 	struct strv names = { 0 };
@@ -202,7 +202,7 @@ int history_keep(int root_fd, struct err *e)
 
 	if (r < 0)
 		return r;
-	/* the word of another process is that one's to keep */
+	/* the status is another process's, which records it itself */
 	if (!told.status || health_number(told.status, "pid", 0) != getpid())
 		return 0;
 	path = arena_printf(a, OWN_RUNS_DIR "/%012lld-%d%s",
@@ -219,7 +219,7 @@ int64_t history_last(int root_fd)
 	int64_t last = 0;
 	struct err ignored;
 
-	/* of what cannot be listed nothing is known */
+	/* without a list there are no known runs */
 	(void)!list_names(a, root_fd, &names, &ignored);
 	for (size_t i = 0; i < names.n; i++) {
 		const int64_t number = number_in(text_of(a, root_fd, names.v[i]));

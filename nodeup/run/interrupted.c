@@ -15,7 +15,7 @@ enum { STAT_MAX = 4096, STATUS_MAX = 8 << 20, STARTED_FIELD = 22, FIRST_FIELD = 
 
 static const char path[] = OWN_STATUS, spare[] = OWN_STATUS_SPARE;
 
-/* When a process began, in ticks since the boot; NULL: unknown. "" of one that has ended. */
+/* Returns when a process began, in ticks since the boot. NULL: unknown; "": it has ended. */
 static const char *start_ticks(struct arena *a, int root_fd, const char *process)
 {
 	autobuf struct buf text = BUF_INIT(STAT_MAX);
@@ -30,14 +30,14 @@ static const char *start_ticks(struct arena *a, int root_fd, const char *process
 	if (!behind || behind[1] != ' ')
 		return NULL;
 	fields = strv_split(a, behind + 2, ' ');
-	/* its parent has not heard of it yet */
+	/* its parent has not reaped it yet */
 	if (str_eq(fields.v[0], "Z") || str_eq(fields.v[0], "X"))
 		return "";
 	return fields.n > STARTED_FIELD - FIRST_FIELD ? fields.v[STARTED_FIELD - FIRST_FIELD]
 						      : NULL;
 }
 
-/* NULL: unknown. */
+/* Returns the id of this boot; NULL: unknown. */
 static const char *boot_id(struct arena *a, int root_fd)
 {
 	autobuf struct buf boot = BUF_INIT(STAT_MAX);
@@ -58,7 +58,7 @@ void interrupted_identify(struct arena *a, int root_fd, struct tree *map)
 	tree_set_text(a, map, "bootId", boot_id(a, root_fd));
 }
 
-/* As far as is known. */
+/* Returns whether the status is of this boot, as far as is known. */
 static bool is_of_this_boot(struct arena *a, int root_fd, const struct tree *status)
 {
 	const char *boot = tree_text(status, "bootId"), *now = boot_id(a, root_fd);
@@ -75,7 +75,7 @@ int interrupted_live_pid(struct arena *a, int root_fd, const struct tree *status
 	if (number <= 0 || number > INT_MAX || !is_of_this_boot(a, root_fd, status))
 		return 0;
 	ticks = start_ticks(a, root_fd, pid);
-	/* /proc may hide the processes of others */
+	/* /proc may hide other users' processes */
 	if (!ticks)
 		return kill((pid_t)number, 0) == 0 || errno == EPERM ? (int)number : 0;
 	return *ticks && (!began || str_eq(ticks, began)) ? (int)number : 0;
@@ -101,7 +101,7 @@ int interrupted_put(int root_fd, const struct buf *text, struct err *e)
 	return r;
 }
 
-/* It is on a disk, and may be of an earlier boot. */
+/* Returns whether the status, which is on a disk, is of an earlier boot. */
 static bool is_old(int root_fd, const struct buf *text)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -112,7 +112,8 @@ static bool is_old(int root_fd, const struct buf *text)
 	       !is_of_this_boot(a, root_fd, status);
 }
 
-/* A run may be killed, or its disk be read-only, before it has removed the older one of both. */
+/* Returns whether the spare status is the newer file. A killed run, or one with a read-only disk, may leave both
+ * files. */
 static bool is_spare_newer(int root_fd)
 {
 	struct stat first, second;
@@ -128,7 +129,7 @@ int interrupted_get(int root_fd, struct buf *text, const char **ret_path, struct
 	if (is_spare_newer(root_fd)) {
 		const int r = io_read(root_fd, *ret_path = spare, text, e);
 
-		/* a run that has room again removes it */
+		/* the next run with enough room removes it */
 		if (r != -ENOENT && (r < 0 || !is_old(root_fd, text)))
 			return r;
 		text->len = 0;

@@ -12,9 +12,9 @@ static const char here[] = "127.0.0.1";
 /* clang-format off */
 static const struct row {
 	const char *container;
-	const char *flag;  /* a port, or URLs of which each ends with one */
-	const char *bind;  /* the address that goes with it */
-	const char *plain; /* turns the port of its livenessProbe off where it is 0 */
+	const char *flag;  /* a flag with a port, or with URLs that each end in one */
+	const char *bind;  /* the flag with its address */
+	const char *plain; /* a flag that turns the livenessProbe's port off if it is 0 */
 } rows[] = {
 	{ "kube-apiserver", "--secure-port", "--bind-address", "--insecure-port" },
 	{ "etcd-manager", "--client-urls", NULL, NULL },
@@ -29,7 +29,7 @@ static void add_words(struct arena *a, const struct tree *list, struct strv *wor
 			strv_add(a, words, list->items[i].value->scalar);
 }
 
-/* All that the container is started with, as one text: a shell may get it as a word. */
+/* Returns the container's whole command line as one text: a shell may get it as one word. */
 static const char *command_of(struct arena *a, const struct tree *container)
 {
 	struct strv words = { 0 };
@@ -39,7 +39,7 @@ static const char *command_of(struct arena *a, const struct tree *container)
 	return strv_join(a, &words, " ");
 }
 
-/* "443", or of "https://x:4001" what is behind the last colon; 0: none. */
+/* Reads the port of "443" or "https://x:4001"; 0: none. */
 static uint16_t port_in(const char *text)
 {
 	const char *colon = text ? strrchr(text, ':') : NULL;

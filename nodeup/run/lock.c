@@ -17,7 +17,7 @@ static const char lock_path[] = OWN_LOCK;
 
 enum { HOLDER_MAX = 256, UNIT_MAX = 256 };
 
-/* Returns what a run wrote last; NULL: nothing. */
+/* Returns the last status of a run; NULL: none. */
 static const struct tree *read_status(struct arena *a, int root_fd)
 {
 	struct health told;
@@ -115,7 +115,7 @@ int lock_take(int root_fd, const char *unit, int *ret_fd, struct err *e)
 	if (ftruncate(fd, 0) < 0)
 		return err_sys(e, "write '%s'", lock_path);
 	r = io_write_fd(fd, lock_path, holder, strlen(holder), &why);
-	/* who holds it is for people alone, and a run may have to mend why /run is full */
+	/* the lock's text is only for people, and a run may have to mend a full /run */
 	if (r < 0 && !io_is_full(why.errnum)) {
 		*e = why;
 		return r;
@@ -135,7 +135,7 @@ int lock_look(int root_fd, struct err *e)
 	return held_elsewhere(root_fd, fd, e);
 }
 
-/* A holder has written to the file, and closes it when it is done. */
+/* Watches the lock file: its holder has written to it, and closes it when the run is done. */
 int lock_watch(int root_fd)
 {
 	autoclose int file = -1, fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);

@@ -11,9 +11,9 @@
 /* Take the lock; `unit` (may be NULL) is written for others. Held elsewhere: BUSY at once, with what is known
  * of the holder by its status. */
 int lock_take(int root_fd, const char *unit, int *ret_fd, struct err *e) must_check;
-/* Say whether it could be taken, without taking it or making the file. */
+/* Tells whether the lock could be taken, without taking it or making the file. */
 int lock_look(int root_fd, struct err *e) must_check;
-/* A descriptor that can be read when a process that had the lock lets it go; -1 there is none. */
+/* Returns a descriptor that can be read when a process releases the lock; -1: there is none. */
 int lock_watch(int root_fd) must_check;
-/* Returns whether the last run below this root was of another process and went well. */
+/* Returns whether another process made the last run below this root, and it went well. */
 bool lock_succeeded(int root_fd);

@@ -28,7 +28,7 @@ static const char *note_of(const struct err *e, const char *label)
 	return NULL;
 }
 
-/* Returns what the error itself advises. */
+/* Returns the error's own advice. */
 static const char *advice(const struct err *e)
 {
 	const char *text = note_of(e, "do");
@@ -59,7 +59,7 @@ struct strv notice_lines(struct arena *a, const struct status *st)
 			 "nodeup status");
 	if (st->rep && st->rep->first_failed < st->rep->n)
 		causes = causes_find(a, st->rep);
-	/* the first is what the run failed of */
+	/* the first is the run's own error */
 	for (size_t i = 1; i < causes.n && lines.n < NOTICE_LINES - 1; i++) {
 		const struct run_outcome *o = causes.v[i].first;
 

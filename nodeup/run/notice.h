@@ -1,7 +1,7 @@
-/* notice.h - what people are told of a node without having asked: on the console, and when they log in
+/* notice.h - tells the console, and everybody who logs in, how the node is
  * A node that did not join has no other voice: its console can be read from outside.
- * Invariant: at most NOTICE_LINES lines. Each names what failed or is waited for, of what, and what to type next.
- * Errors quote names and never values, so that no secret comes here.
+ * Invariant: at most NOTICE_LINES lines. Each names what failed or is waited for, on which object, and the next
+ * command. Errors quote names and never values, so no secret comes here.
  * Owner: the caller's arena. Errors: none; a notice is not worth a failure. Units: ns. Threads: the scheduler's.
  * Source: pam_motd(8), which reads /run/motd.d from 1.3.1 on.
  * Tests: test_notice.c. */
@@ -11,12 +11,12 @@
 
 enum { NOTICE_LINES = 10 };
 
-/* The label of an error's note on what was started all the same. */
+/* The label of an error's note about services that were started in spite of it. */
 #define NOTICE_STARTED "started"
 
-/* Returns what a status says: its error and the causes beside it, or what it waits for. */
+/* Words a status: its error and other causes, or the present wait. */
 struct strv notice_lines(struct arena *a, const struct status *st);
-/* Write them on the console of the machine. One that takes no bytes now is not waited for. */
+/* Writes the lines to the machine's console. Does not wait for one that takes no bytes now. */
 void notice_console(int root_fd, const struct strv *lines);
-/* Whoever logs in reads them, in the place of those before. None: nothing is read any more. */
+/* Sets the lines that are shown at login, replacing the earlier ones. None: removes them. */
 void notice_motd(int root_fd, const struct strv *lines);

@@ -15,7 +15,7 @@ int64_t pause_after(int64_t pause_ns)
 	return pause_ns < PAUSE_MAX_NS / 2 ? 2 * pause_ns : PAUSE_MAX_NS;
 }
 
-/* Drops all that was told so far, which is one thing: look again. */
+/* Drops all events so far: they only say to look again. */
 static void drain(int fd)
 {
 	char events[EVENTS_MAX];
@@ -30,7 +30,7 @@ bool pause_sleep(int root_fd, int64_t pause_ns)
 	const int64_t end = dur_now() + pause_ns;
 	int64_t left;
 
-	/* the other may have been faster than the watch */
+	/* the other run may have ended before the watch began */
 	if (fd >= 0 && lock_succeeded(root_fd))
 		return true;
 	while ((left = end - dur_now()) > 0) {

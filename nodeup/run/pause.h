@@ -1,6 +1,6 @@
-/* pause.h - between two whole runs: longer each time, and over early when another run made the machine right
- * Owner: none. Errors: none; what cannot be watched is slept through. Units: ns. Threads: one.
- * Source: inotify(7).
+/* pause.h - the pause between two whole runs, which grows, and ends early when another run succeeded
+ * Owner: none. Errors: none; if there is no watch, it sleeps the whole time. Units: ns. Threads: one. Source:
+ * inotify(7).
  * Tests: test_pause.c. */
 #pragma once
 
@@ -10,8 +10,8 @@
 /* The pause after the first run that failed. */
 #define PAUSE_FIRST_NS INT64_C(30000000000)
 
-/* The pause after one of this length: twice that, and ten minutes at most. */
+/* Returns the pause after one of this length: twice as long, but at most ten minutes. */
 int64_t pause_after(int64_t pause_ns);
-/* Sleep so long below this root (-1: none that others run on). True: a run of another process succeeded meanwhile,
- * and the rest was not slept. One that fails changes nothing: two that sleep would wake each other for ever. */
+/* Sleeps for pause_ns below this root (-1: no other process runs there). Returns true at once if another process's
+ * run succeeds meanwhile. A failed run does not end the pause: two sleepers would wake each other for ever. */
 bool pause_sleep(int root_fd, int64_t pause_ns);

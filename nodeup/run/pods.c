@@ -15,7 +15,7 @@ enum { MANIFEST_MAX = 1 << 20, RECORD_MAX = 1 << 14 };
 
 static const char not_restarted[] = "nodeup restarts no container of a control plane";
 
-/* Runtimes of kubelet's containers, by the unit that the run had. docker comes first: it has a containerd of its own. */
+/* The runtimes of kubelet's containers, by unit. docker comes first: it has its own containerd. */
 static const struct runtime_row {
 	const char *unit, *look;
 	int (*list)(struct arena *a, const struct container_query *q, struct containers *ret,
@@ -39,7 +39,7 @@ struct asked {
 	struct container_query query;
 	const struct runtime_row *runtime;
 	struct strv answered; /* ids of containers of this boot */
-	/* "kube-proxy of pod kube-proxy", and why of what is silent or was not asked */
+	/* "kube-proxy of pod kube-proxy"; for silent programs and those that were not asked also the reason */
 	struct strv missing, starting, silent, unasked;
 };
 
@@ -78,7 +78,7 @@ static void add_pod(struct asked *q, const char *path, const struct tree *docume
 	arena_push(q->arena, q->v, q->n, pod);
 }
 
-/* One whose file is there: what is not, or cannot be read, is the plan's to say. */
+/* Reads a manifest that exists. The plan reports missing and unreadable ones. */
 static void read_pod(struct asked *q, int root_fd, const char *path)
 {
 	autobuf struct buf text = BUF_INIT(MANIFEST_MAX);
@@ -101,7 +101,7 @@ static void read_pods(struct asked *q, int root_fd, const struct tree *tasks)
 	}
 }
 
-/* kubelet appends the node's name. One of two of our names may begin with the other: the longer one is meant. */
+/* kubelet appends the node's name. If one of our names begins another, the longer one counts. */
 static bool is_of(const struct asked *q, const struct own_pod *pod, const char *name)
 {
 	size_t longest = 0;
@@ -115,7 +115,7 @@ static bool is_of(const struct asked *q, const struct own_pod *pod, const char *
 	return longest == strlen(pod->name) && str_has_prefix(name, pod->name);
 }
 
-/* Finds the container of a pod that runs; *ret NULL: none. */
+/* Finds the running container of a pod; *ret NULL: none. */
 static int find_container(struct asked *q, const struct own_pod *pod, const char *container,
 			  const struct container **ret, struct err *e)
 {
@@ -259,7 +259,7 @@ void pods_ask(struct arena *a, int root_fd, struct health *t)
 	http_free(q.query.http);
 }
 
-/* The unit of a runtime that is up, so that it may be asked; systemd would start docker for it. */
+/* Returns the runtime whose unit is active, so that it may be asked; systemd would start docker for a question. */
 static const struct runtime_row *running_runtime(const struct task_ctx *ctx,
 						 struct task *const *tasks, size_t n)
 {

@@ -14,7 +14,7 @@
 /* Judge a node that is ready: degraded, and why, if a container of one of its pods does not run, or does not answer. `pods` alone
  * while the run ended less than ten minutes ago, as images may be on their way, or while the program is starting. */
 void pods_ask(struct arena *a, int root_fd, struct health *t);
-/* "PATH: ..." of each manifest among the tasks whose program runs and does not answer. */
+/* Lists "PATH: ..." for each manifest among the tasks whose program runs but does not answer. */
 struct strv pods_silent(struct arena *a, const struct task_ctx *ctx, struct task *const *tasks,
 			size_t n);
 
@@ -22,7 +22,7 @@ struct strv pods_silent(struct arena *a, const struct task_ctx *ctx, struct task
 struct listener {
 	const char *container;
 	const char *address; /* IPv4 */
-	uint16_t port;       /* 0: its manifest turns none on */
+	uint16_t port;       /* 0: its manifest opens none */
 };
 
 struct listeners {

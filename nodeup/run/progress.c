@@ -8,14 +8,14 @@
 
 enum { NAME_MAX_COLUMNS = 24, FOOTER_MAX = 64 << 10 };
 
-/* what is done before needs no line */
+/* tasks that end before this need no line */
 #define QUIET_NS (10 * DUR_SEC)
-/* an unpacker that is behind for a moment is nothing to tell of */
+/* shorter waits for the unpacker are not reported */
 #define UNPACKER_NS (5 * DUR_SEC)
-/* how much of the rate is of the last look */
+/* weight of the newest measurement in the rate */
 #define NEWEST 0.3
 
-/* The last that was shown of one task. */
+/* The last state that was shown of one task. */
 struct shown {
 	int64_t at_ns, bytes; /* at the last look */
 	double rate;
@@ -114,7 +114,7 @@ char *progress_text(struct arena *a, const struct fetch_status *st, double rate,
 	return arena_printf(a, "%s  attempt %u  %s", text, st->attempt, st->url);
 }
 
-/* Measures what came since the last look, smoothed. A new attempt may have less than the one before. */
+/* Measures the rate since the last look, smoothed. A new attempt may have fewer bytes than the one before. */
 static void measure_rate(struct shown *s, const struct fetch_status *st, int64_t now)
 {
 	int64_t took = now - s->at_ns;
@@ -132,7 +132,7 @@ static void measure_rate(struct shown *s, const struct fetch_status *st, int64_t
 	s->bytes = st->bytes;
 }
 
-/* Each time something happens it is looked at by a worker for a moment. */
+/* Returns whether the asset is under way. A short check by a worker counts too, as each event causes one. */
 static bool is_under_way(const struct run_outcome *o)
 {
 	return progress_tells(o->task) && (o->state == RUN_WAITING || o->state == RUN_WORKING);
@@ -153,7 +153,7 @@ char *progress_task_text(struct arena *a, const struct run_outcome *o, int64_t n
 	return arena_printf(a, "for %s: %s", dur_human(a, now_ns - o->run.since_ns), before);
 }
 
-/* Returns how wide the names' column is. */
+/* Returns the width of the column of names. */
 static size_t widest(const struct run_report *rep)
 {
 	size_t names = 0;
@@ -201,7 +201,7 @@ static void redraw(struct progress *p, const struct run_report *rep, int64_t now
 	log_set_footer(buf_str(&b));
 }
 
-/* Tells of what goes well after a while, and of what does not at once. */
+/* Reports progress after a while, and trouble at once. */
 static void tell_asset(struct progress *p, const struct run_outcome *o, int64_t now)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -221,7 +221,7 @@ static void tell_asset(struct progress *p, const struct run_outcome *o, int64_t 
 		log_warning("WAITING %s: %s", title, progress_text(a, &st, 0, now));
 		return;
 	}
-	/* no URL stands twice in a line */
+	/* a URL stands only once in a line */
 	if (st.last_error[0] && !strstr(st.last_error, st.url))
 		before = arena_printf(a, "; before: %s", st.last_error);
 	else if (st.last_error[0])
@@ -249,7 +249,7 @@ void progress_show(struct progress *p, const struct run_report *rep)
 			tell_asset(p, &rep->outcomes[i], now);
 }
 
-/* A moment of the monotonic clock, in milliseconds since 1970. */
+/* Turns a monotonic time into milliseconds since 1970. */
 static int64_t wall_ms(int64_t then_ns)
 {
 	return (dur_wall() + then_ns - dur_now()) / DUR_MS;
@@ -276,7 +276,7 @@ static void add_status(struct arena *a, struct tree *t, const struct run_outcome
 		tree_set_int(a, t, "nextTryUnixMs", wall_ms(st->next_try_ns));
 }
 
-/* Between its tries, and between runs, nothing is under way. */
+/* Adds the next try of an asset that failed. Between tries and between runs nothing is under way. */
 static void add_pause(struct arena *a, struct tree *t, const struct run_outcome *o,
 		      int64_t next_run_wall_ns)
 {
@@ -289,7 +289,7 @@ static void add_pause(struct arena *a, struct tree *t, const struct run_outcome 
 	} else if (o->state != RUN_FAILED && o->state != RUN_SKIPPED) {
 		return;
 	}
-	/* of the task, whatever its mirrors said before */
+	/* the task's error comes before whatever its mirrors said */
 	tree_set_word(a, t, "lastError", o->error->msg);
 	if (next <= 0)
 		return;

@@ -41,7 +41,7 @@ const char *report_why(const struct run_outcome *o)
 	return o->state == RUN_EQUAL && !*o->diff.why && o->diff.how ? o->diff.how : o->diff.why;
 }
 
-/* Returns what a failed task says: in full, or which other one has said it. */
+/* Words a failed task: in full, or by naming the task that was worded already. */
 static const char *failure(struct arena *a, const struct run_report *rep,
 			   const struct run_outcome *o)
 {
@@ -55,7 +55,7 @@ static const char *failure(struct arena *a, const struct run_report *rep,
 	return o->error->msg;
 }
 
-/* Returns whether the run needs what was not done for want of it. */
+/* Returns whether the run needs a task that the failed one held up. */
 static bool is_missed(const struct run_report *rep, const struct run_outcome *o)
 {
 	for (size_t i = 0; i < rep->n; i++)
@@ -64,7 +64,7 @@ static bool is_missed(const struct run_report *rep, const struct run_outcome *o)
 	return false;
 }
 
-/* Why a run may end well although the task failed. */
+/* Returns why a run may end well in spite of the task's failure. */
 static const char *excuse(const struct run_report *rep, const struct run_outcome *o)
 {
 	if (!causes_may_fail(o) || is_missed(rep, o))
@@ -108,7 +108,7 @@ void report_outcome(const struct run_report *rep, const struct run_outcome *o, s
 		log_line(LOG_DEBUG, fields, ARRAY_LEN(fields), "right %s", title);
 		break;
 	case RUN_RETRYING:
-		/* what other tasks meet as well is told of the first of them */
+		/* a cause that hits several tasks is told with the first of them */
 		if (*o->error->cause ? waits_due(waits, o->error->cause, "", dur_now())
 				     : waits_due(waits, title, o->error->msg, dur_now()))
 			report_retry(a, o, title);
@@ -119,7 +119,7 @@ void report_outcome(const struct run_report *rep, const struct run_outcome *o, s
 	}
 }
 
-/* A task that is at work, or waits. */
+/* A task that works, or waits. */
 struct lasting {
 	bool works;
 	const char *reason;
@@ -133,7 +133,7 @@ static int64_t lasts_since(const struct run_outcome *o)
 	return o->run.since_ns ? o->run.since_ns : o->start_ns;
 }
 
-/* Returns whether it is for so long that it is told of. */
+/* Returns whether it has lasted long enough to be reported. */
 static bool lasts(const struct run_outcome *o, int64_t now, struct lasting *ret)
 {
 	const bool works = o->state == RUN_WORKING;
@@ -142,14 +142,14 @@ static bool lasts(const struct run_outcome *o, int64_t now, struct lasting *ret)
 		return false;
 	*ret = (struct lasting){
 		.works = works,
-		/* of a worker's outcome nothing else may be read */
+		/* nothing else of the outcome may be read while a worker writes it */
 		.reason = works ? "" : o->run.waiting,
 		.since_ns = lasts_since(o),
 	};
 	return now - ret->since_ns >= PATIENCE_NS;
 }
 
-/* One line for all tasks of a kind that are at the same. */
+/* Writes one line for all tasks of a kind in the same state. */
 static void tell_together(const struct run_report *rep, const struct run_outcome *first,
 			  const struct lasting *l, int64_t now)
 {
@@ -181,7 +181,7 @@ void report_waiting(const struct run_report *rep, struct waits *waits)
 		const struct run_outcome *o = &rep->outcomes[i];
 		struct lasting l;
 
-		/* the first of them is due, and the others are no more then */
+		/* waits_due makes one line for the kind: the first task gets it, the others are not due then */
 		if (lasts(o, now, &l) && waits_due(waits, o->task->ops->kind, l.reason, now))
 			tell_together(rep, o, &l, now);
 	}
@@ -197,7 +197,7 @@ static size_t count_settled(const struct run_report *rep)
 	return n;
 }
 
-/* Returns what the run waits for, of all that it may wait for; NULL: nothing. */
+/* Returns the first wait of the run; NULL: none. */
 static const struct run_outcome *first_wait(const struct run_report *rep)
 {
 	for (size_t i = 0; i < rep->n; i++) {
@@ -246,7 +246,7 @@ static size_t count_ok(const struct run_report *rep)
 	return rep->counts[RUN_EQUAL] + rep->counts[RUN_UNNEEDED];
 }
 
-/* Counts tasks that failed, with those that were not done for want of something else. */
+/* Counts failed tasks, including those that were held up by others. */
 static size_t count_failed(const struct run_report *rep)
 {
 	return rep->n - count_ok(rep) - rep->counts[RUN_CHANGED];
@@ -301,7 +301,7 @@ static struct tree *outcome_tree(struct arena *a, const struct run_report *rep,
 	tree_set_word(a, t, "state", run_state_name(o->state));
 	tree_set_true(a, t, "staysUp", window_is_for(o->task));
 	if (o->state == RUN_WORKING)
-		return t; /* a worker is writing the rest */
+		return t; /* a worker is writing the other fields */
 	tree_set_word(a, t, "why", report_why(o));
 	tree_set_true(a, t, "left", o->diff.left);
 	tree_set_word(a, t, "waiting", o->run.waiting);
@@ -395,7 +395,7 @@ static struct tree *counts_tree(struct arena *a, const struct run_report *rep)
 	return t;
 }
 
-/* Since when it waits, and when it tries again, in milliseconds since 1970. */
+/* Adds since when it waits, and when it tries again, in milliseconds since 1970. */
 static void add_wait(struct arena *a, struct tree *t, const struct status *st)
 {
 	const struct run_outcome *o = st->rep ? first_wait(st->rep) : NULL;

@@ -10,11 +10,10 @@
 #include "nodeup/tasks/started.h"
 
 #define TICK_NS (250 * DUR_MS)
-/* how long a staged file waits for others to be flushed with it, while a task is at work: a package may be so
- * for a minute */
+/* how long a staged file waits for others to be flushed with it while a task works: a package may take a minute */
 #define GROUP_NS (10 * DUR_MS)
 
-/* what do_step returns of a task that differs while the gate is closed; beside TASK_DONE and TASK_WAIT */
+/* do_step's result for a task that differs while the gate is closed; in addition to TASK_DONE and TASK_WAIT */
 enum { STEP_HELD = 2 };
 
 enum { ATTEMPTS_MAX = 3 };
@@ -26,19 +25,19 @@ static const struct {
 } states[RUN_STATE_MAX] = { RUN_STATES(STATE_ROW) };
 
 struct item {
-	struct worker_job job; /* first: workers hand it back */
+	struct worker_job job; /* first member: workers hand it back */
 	struct sched *sched;
 	struct run_outcome *o;
-	size_t nblock;   /* needs that are not settled well */
-	size_t arrived;  /* how many of the tasks that serve it are settled */
-	size_t seen;     /* and were at its last step */
-	bool differs;    /* check has said so, apply is under way */
+	size_t nblock;   /* needs that are not done yet */
+	size_t arrived;  /* settled tasks among those that need it */
+	size_t seen;     /* the value of `arrived` when its last step ran */
+	bool differs;    /* the check said so, and apply is under way */
 	bool checked;    /* the scheduler has heard what check said */
 	int turn;        /* of its check; 0: it has none */
-	bool dropped;    /* the run ended before a worker came to it */
-	int stage;       /* of its apply, when it began to wait last */
-	int r;           /* what the last step returned */
-	struct err *err; /* with r < 0 */
+	bool dropped;    /* the run ended before a worker began it */
+	int stage;       /* stage of its apply when it last began to wait */
+	int r;           /* result of the last step */
+	struct err *err; /* the error, if r < 0 */
 };
 
 struct flush_item {
@@ -50,15 +49,15 @@ struct sched {
 	const struct run_req *req;
 	struct run_report *rep;
 	struct item *items;
-	size_t *order; /* in which they are begun */
+	size_t *order; /* the order in which tasks begin */
 	bool *changed, *kept;
 	size_t unsettled, working;
-	bool open;               /* tasks may be applied; written while no worker is at work */
-	bool holds;              /* a task waits for that */
-	bool ended;              /* workers read it: begin nothing any more */
-	struct err first;        /* of rep->first_failed */
-	struct flush_item flush; /* what is flushed together */
-	bool flushes;            /* it is under way */
+	bool open;               /* tasks may be applied; written only while no worker works */
+	bool holds;              /* a task waits for the gate */
+	bool ended;              /* workers read it: they begin nothing any more */
+	struct err first;        /* error of rep->first_failed */
+	struct flush_item flush; /* the job that flushes a group */
+	bool flushes;            /* a flush is under way */
 };
 
 bool run_is_settled(enum run_state s)
@@ -84,7 +83,7 @@ static void tell(struct sched *s, const struct run_outcome *o)
 		s->req->watch(s->req->watch_arg, s->rep, o);
 }
 
-/* Check, then apply or go on applying; < 0 with *e. */
+/* Checks, then applies or goes on applying; < 0 with *e. */
 static int do_step(struct item *it, struct err *e)
 {
 	int r;
@@ -97,7 +96,7 @@ static int do_step(struct item *it, struct err *e)
 		r = ops->check(t, ctx, &it->o->diff, e);
 		if (r != TASK_DIFFERS)
 			return r;
-		/* what follows may take long, and others may wait for what is done */
+		/* the next part may take long, and others may wait for the finished ones */
 		if (it->job.brief && it->sched->open)
 			workers_tell(it->sched->req->workers);
 		r = it->o->diff.kept || it->o->diff.unsure ? 0 : started_doubt(t, ctx, e);
@@ -108,7 +107,7 @@ static int do_step(struct item *it, struct err *e)
 		if (!it->sched->open)
 			return STEP_HELD;
 	}
-	/* before it looks at what it waits for: what comes later wakes it again */
+	/* cleared before the task looks at what it waits for, so that a later event wakes it again */
 	__atomic_store_n(&it->o->run.woken, false, __ATOMIC_RELEASE);
 	it->o->run.on_tasks = false;
 	it->o->run.next_ns = 0;
@@ -116,8 +115,8 @@ static int do_step(struct item *it, struct err *e)
 	return ops->apply(t, ctx, &it->o->run, e);
 }
 
-/* Runs on a worker or on the scheduler's thread. A step may meet errors on its way to a good end, and an error
- * is large: that of the task is written only when the step ends with it. */
+/* Runs on a worker or on the scheduler's thread. A step may meet errors and still end well, and an error is large.
+ * So the task's own error is written only if the step fails. */
 static void step(struct item *it)
 {
 	struct err e;
@@ -144,7 +143,7 @@ static void unblock(struct sched *s, struct item *user)
 		set_state(s, user->o, RUN_READY);
 }
 
-/* Returns whether `user` can be done although `needed` is not. Only what is made from an optional task misses it. */
+/* Returns whether `user` can be done without `needed`. Only tasks made from an optional task cannot. */
 static bool goes_on_without(const struct run_outcome *needed, const struct task *user)
 {
 	const struct task *t = needed->task;
@@ -155,7 +154,8 @@ static bool goes_on_without(const struct run_outcome *needed, const struct task 
 	       (t->optional && !task_serves(t, user));
 }
 
-/* The run fails by the first that it cannot do without: one that failed, or one for whose sake another was skipped. */
+/* Notes the run's failure, once: the first task that failed or held up another one, and that the run cannot do
+ * without. */
 static void note_failed(struct sched *s, const struct task *failed)
 {
 	if (s->rep->first_failed != s->rep->n)
@@ -186,7 +186,7 @@ static void settle(struct sched *s, struct item *it, enum run_state state)
 
 	set_state(s, it->o, state);
 	it->o->end_ns = dur_now();
-	/* another task may have done it in passing */
+	/* another task may have done its work on the way */
 	if (state == RUN_CHANGED && !it->o->start_ns)
 		it->o->start_ns = it->o->end_ns;
 	it->o->run.waiting[0] = '\0';
@@ -217,7 +217,7 @@ static bool is_done_in_passing(struct sched *s, struct item *it)
 	return t->ops->in_passing && t->ops->in_passing(t, s->req->ctx, &it->o->diff);
 }
 
-/* An archive that no task waits for any more need not arrive. */
+/* Cancels archives for which no task waits any more. */
 static void drop_unneeded(struct sched *s)
 {
 	for (size_t i = 0; i < s->req->n; i++) {
@@ -233,7 +233,7 @@ static void drop_unneeded(struct sched *s)
 	}
 }
 
-/* The failed one among what t is made from, itself or by way of what needs it; NULL if none is. */
+/* Returns the failed task that t is made from, directly or through others; NULL: none. */
 static const struct run_outcome *broken_source(const struct sched *s, const struct task *t)
 {
 	for (size_t i = 0; i < s->req->n; i++) {
@@ -262,7 +262,7 @@ static void step_failed(struct sched *s, struct item *it)
 		o->because = source->task;
 	}
 	o->attempts++;
-	/* what is busy will be free some day; any other error gets three tries */
+	/* a busy object becomes free some day; other errors get three tries */
 	if (!again || (it->err->kind != ERR_BUSY && o->attempts >= ATTEMPTS_MAX)) {
 		settle(s, it, RUN_FAILED);
 		return;
@@ -274,7 +274,7 @@ static void step_failed(struct sched *s, struct item *it)
 	tell(s, o);
 }
 
-/* Names what is still under way of what t is made from: not what has failed for good. */
+/* Names the sources of t that are still under way; failed ones are left out. */
 static void word_sources(const struct sched *s, struct run_outcome *o)
 {
 	size_t n = 0, max = sizeof(o->run.waiting);
@@ -311,7 +311,7 @@ static void stepped(struct sched *s, struct item *it)
 		if (o->run.on_tasks)
 			word_sources(s, o);
 		set_state(s, o, RUN_WAITING);
-		/* it waits for another thing now */
+		/* it waits for something else now */
 		if (first || stage != it->stage)
 			o->run.since_ns = dur_now();
 		it->stage = stage;
@@ -340,8 +340,8 @@ static void begin_step(struct sched *s, struct item *it)
 	workers_push(s->req->workers, &it->job);
 }
 
-/* Returns whether an event may concern a waiting task. The manager does not say which task: every task that
- * steps on this thread looks. A task that steps on a worker is called by its own event alone. */
+/* Returns whether an event may concern a waiting task. The manager does not say which, so every task that steps on
+ * this thread looks. A task on a worker is woken only by its own event. */
 static bool is_woken(const struct run_outcome *o, bool events)
 {
 	return __atomic_load_n(&o->run.woken, __ATOMIC_ACQUIRE) ||
@@ -364,7 +364,7 @@ static bool is_before_its_turn(const struct item *it)
 	return false;
 }
 
-/* Returns whether an unsettled task can do something now. `events` says that something happened outside. */
+/* Returns whether an unsettled task can do something now. events: something happened outside. */
 static bool is_due(const struct item *it, int64_t now, bool events)
 {
 	const struct task_run *run = &it->o->run;
@@ -398,8 +398,7 @@ static void begin_due(struct sched *s, bool events)
 	} while (before != s->unsettled);
 }
 
-/* When only tasks that wait for other tasks are left, and those that need them, nothing will come
- * for them any more. */
+/* If the unsettled tasks all wait for each other, no event will come: calls the waiting ones a last time. */
 static void call_last(struct sched *s)
 {
 	for (size_t i = 0; i < s->req->n; i++) {
@@ -414,7 +413,7 @@ static void call_last(struct sched *s)
 			s->items[i].o->run.last_call = true;
 }
 
-/* When what is staged is to be flushed, at the latest; 0: nothing is, or it is under way. */
+/* Returns when staged files must be flushed at the latest; 0: there are none, or a flush is under way. */
 static int64_t flush_due(const struct sched *s)
 {
 	const int64_t since = s->req->ctx->flush && !s->flushes ? flush_since(s->req->ctx->flush)
@@ -428,11 +427,11 @@ static void flush_job(struct worker_job *job)
 	struct flush_item *it = (struct flush_item *)job;
 	struct err ignored;
 
-	/* each file is told what became of it, and the names are asked for at the end */
+	/* each file gets its own result, and the names are checked at the end */
 	(void)!flush_run(it->group, &ignored);
 }
 
-/* When no task at work can add to the group, or the first of it has waited long enough. */
+/* Begins a flush if no working task can add to the group, or its first file has waited long enough. */
 static void begin_flush(struct sched *s)
 {
 	const int64_t due = flush_due(s);
@@ -444,7 +443,7 @@ static void begin_flush(struct sched *s)
 	workers_push(s->req->workers, &s->flush.job);
 }
 
-/* Take back what a worker has done. */
+/* Takes a job back from a worker. */
 static void take_job(struct sched *s, struct worker_job *job)
 {
 	struct item *it = (struct item *)job;
@@ -479,7 +478,7 @@ static int64_t next_wakeup(const struct sched *s)
 	return next;
 }
 
-/* A task that waits for the manager gets the error and its own tries; the other tasks go on. */
+/* Gives the error to tasks that wait for the manager, which try again by themselves; the other tasks go on. */
 static void bus_failed(struct sched *s, const struct err *e)
 {
 	for (size_t i = 0; i < s->req->n; i++) {
@@ -493,8 +492,7 @@ static void bus_failed(struct sched *s, const struct err *e)
 	}
 }
 
-/* Sleep until a worker, the bus, a wake() or the clock has something. Returns whether to look again
- * at everything that waits. */
+/* Sleeps until a worker, the bus, a wake() or the clock has something. *ret_events: look again at all waiting tasks. */
 static int wait_for_events(struct sched *s, bool *ret_events, struct err *e)
 {
 	struct bus *bus = s->req->ctx->bus;
@@ -517,7 +515,7 @@ static int wait_for_events(struct sched *s, bool *ret_events, struct err *e)
 	return 0;
 }
 
-/* Nothing of ours may be touched by a worker when the caller goes on: let them end what they do. */
+/* Waits for the workers: none may touch our memory after the caller goes on. */
 static void await_workers(struct sched *s)
 {
 	struct pollfd fd = { .fd = workers_fd(s->req->workers), .events = POLLIN };
@@ -532,7 +530,7 @@ static void await_workers(struct sched *s)
 	}
 }
 
-/* Returns whether a can say more of two that are late: what is wrong, or at least what it waits for. */
+/* Returns whether `a` tells more than `b` about why the run is late: its trouble, or at least what it waits for. */
 static bool says_more(const struct run_outcome *a, const struct run_outcome *b)
 {
 	if (!b || (a->run.trouble && !b->run.trouble))
@@ -540,8 +538,8 @@ static bool says_more(const struct run_outcome *a, const struct run_outcome *b)
 	return !b->run.trouble && a->run.waiting[0] && !b->run.waiting[0];
 }
 
-/* At the deadline: the error of a task that still tries, else of one that gave up. It is a timeout only
- * if no task failed. */
+/* Words the missed deadline by the error of a task that still tries, or else of one that gave up. Only if no task
+ * failed is it a timeout. */
 static int verdict(struct sched *s, struct err *e)
 {
 	const struct run_outcome *late = NULL;
@@ -568,7 +566,7 @@ static int verdict(struct sched *s, struct err *e)
 			late->run.waiting[0] ? late->run.waiting : states[late->state].name);
 }
 
-/* Those too that were to be done whatever came before. */
+/* Cancels all waiting tasks, including those that must be done in any case. */
 static void cancel_waiting(struct sched *s)
 {
 	for (size_t i = 0; i < s->req->n; i++) {
@@ -581,8 +579,8 @@ static void cancel_waiting(struct sched *s)
 	}
 }
 
-/* Let tasks be applied, if the caller agrees. Those at work are checking: they are awaited, so the caller has the
- * machine and the context to itself. */
+/* Opens the gate if the caller agrees. Waits for the running checks first, so that the caller has machine and
+ * context to itself. */
 static int open_gate(struct sched *s, struct err *e)
 {
 	int r;
@@ -597,7 +595,7 @@ static int open_gate(struct sched *s, struct err *e)
 	return 0;
 }
 
-/* Until all is settled or the deadline has passed. */
+/* Works until all is settled or the deadline has passed. */
 static int loop(struct sched *s, struct err *e)
 {
 	int64_t next_tick = 0;
@@ -605,7 +603,7 @@ static int loop(struct sched *s, struct err *e)
 	int r;
 
 	while (s->unsettled > 0) {
-		/* first, while those that wait are not back at work */
+		/* first, before waiting tasks work again */
 		drop_unneeded(s);
 		begin_due(s, events);
 		r = open_gate(s, e);
@@ -629,7 +627,7 @@ static int loop(struct sched *s, struct err *e)
 	return 0;
 }
 
-/* Returns how many tasks have to end one after another once each of these has. */
+/* Returns for each task the length of the longest chain of tasks that must follow it. */
 static size_t *chains_of(struct arena *a, const struct run_req *req)
 {
 	size_t *chain = arena_alloc(a, (req->n + 1) * sizeof(*chain));
@@ -637,7 +635,7 @@ static size_t *chains_of(struct arena *a, const struct run_req *req)
 
 	do {
 		longer = false;
-		/* most needs stand before what needs them, so one round is mostly enough */
+		/* most needs come before their users in the list, so one round is mostly enough */
 		for (size_t i = req->n; i-- > 0;)
 			for (size_t k = 0; k < req->tasks[i]->n_needs; k++) {
 				size_t *of_need = &chain[req->tasks[i]->needs[k]->index];
@@ -651,8 +649,9 @@ static size_t *chains_of(struct arena *a, const struct run_req *req)
 	return chain;
 }
 
-/* Orders the tasks. What reads most is begun first: else one processor has it alone at the end. Of the others that for which most has to wait, as
- * a restart of docker for a kubelet: systemd makes one start at a time. Else it is the plan's order. */
+/* Orders the tasks. The one that reads most begins first, or one processor would have it alone at the end. Then the
+ * one with the longest chain behind it, such as a restart of docker for kubelet: systemd makes one start at a time.
+ * Else in the plan's order. */
 static size_t *order_of(struct arena *a, const struct run_req *req)
 {
 	size_t *order = arena_alloc(a, (req->n + 1) * sizeof(*order));
@@ -680,7 +679,7 @@ static size_t *order_of(struct arena *a, const struct run_req *req)
 static void prepare(struct arena *a, struct sched *s, const struct run_req *req,
 		    struct run_report *rep)
 {
-	/* allocated apart: memory that is not touched as long as all is well costs nothing */
+	/* allocated apart: the kernel provides no memory for errors that never occur */
 	struct err *errs = arena_alloc(a, (3 * req->n + 1) * sizeof(*errs));
 
 	*s = (struct sched){ .req = req, .rep = rep, .unsettled = req->n, .open = !req->gate };
@@ -726,7 +725,7 @@ int run_execute(struct arena *a, const struct run_req *req, struct run_report *r
 	await_workers(s);
 	if (r == 0)
 		r = verdict(s, e);
-	/* directories and links that no file took along */
+	/* directories and links that no file's flush covered */
 	if (r == 0 && req->ctx->flush)
 		r = flush_run(req->ctx->flush, e);
 	if (r == 0 && req->ctx->bus)
@@ -750,7 +749,7 @@ void run_plan(struct arena *a, const struct run_req *req, struct run_report *ret
 
 		if (o->state != RUN_READY)
 			continue;
-		/* a check may meet errors on its way to its answer: that a file is not there, say */
+		/* a check may meet errors and still answer, for instance that a file is missing */
 		r = t->ops->check(t, req->ctx, &o->diff, &e);
 		if (r < 0)
 			*o->error = e;

@@ -27,7 +27,7 @@ const char *standing_maker(struct arena *a, const struct tree *run)
 	return arena_printf(a, "%s, process %s", standing_by(a, run), tree_says(run, "pid"));
 }
 
-/* No task is left to do, and none failed: what a signal ended was the watch on what was started. */
+/* Returns whether no task is left and none failed: the signal only ended the watch on started services. */
 static bool is_done(const struct tree *status)
 {
 	static const char *const done[] = { "changed", "right", "not needed", NULL };
@@ -41,7 +41,7 @@ static bool is_done(const struct tree *status)
 	return true;
 }
 
-/* Returns whether something that the node's own documents ask for was not right, and stayed so. */
+/* Returns whether a part of the node differed from its own documents, and stayed so. */
 static bool saw_drift(const struct tree *status, const struct tree *before)
 {
 	const struct tree *causes = tree_get(status, "causes");
@@ -51,7 +51,7 @@ static bool saw_drift(const struct tree *status, const struct tree *before)
 	       str_eq(tree_says(status, "conf"), tree_says(before, "conf"));
 }
 
-/* Returns whether a run that did not end well leaves the node as it was. */
+/* Returns whether a run that did not end well left the node as it was. */
 static bool is_harmless(const struct tree *status, const struct tree *before)
 {
 	const bool was_ended = str_eq(tree_says(status, "state"), "interrupted");
@@ -64,7 +64,7 @@ static bool is_harmless(const struct tree *status, const struct tree *before)
 	return !saw_drift(status, before);
 }
 
-/* Returns what the run did to the node, by its last word. */
+/* Returns what the run did to the node, by its last status. */
 static const char *hurt_of(struct arena *a, const struct tree *status)
 {
 	static const struct {
@@ -112,7 +112,7 @@ const struct tree *standing_of(struct arena *a, const struct tree *status, bool 
 	const struct tree *before = tree_get(status, "node");
 	const bool was_good = standing_is_good(before);
 
-	/* what our unit started of the run before, though it was refused, is no word on the node */
+	/* if our unit was refused and started the units of an earlier run, its status says nothing about the node */
 	if (standing_is_good(status) && !(was_good && tree_get(status, "error")))
 		return status;
 	if (!was_good)
@@ -120,7 +120,7 @@ const struct tree *standing_of(struct arena *a, const struct tree *status, bool 
 	return at_work || is_harmless(status, before) ? before : hurt(a, status, before);
 }
 
-/* Returns whether a reader judges the node by this task. */
+/* Returns whether readers judge the node by this task. */
 static bool is_judged_by(const struct tree *task)
 {
 	return tree_get(task, "staysUp") || tree_get(task, "left") ||

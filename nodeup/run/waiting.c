@@ -9,21 +9,21 @@
 #include "nodeup/base/str.h"
 #include "nodeup/run/footer.h"
 
-/* the same words again after this */
+/* repeats the same words after this */
 #define REPEAT_NS (60 * DUR_SEC)
-/* below this a line says nothing of how long, unless it counts attempts */
+/* below this a line does not tell the time, unless it counts attempts */
 #define SOON_NS DUR_SEC
 
 enum { REASON_MAX = ERR_MSG_MAX, FOOTER_BYTES = 4096 };
 
 struct said {
-	char *text; /* what is waited for, and why */
+	char *text; /* what the line said: the object of the wait, and the reason */
 	int64_t at_ns;
 };
 
 struct waits {
 	struct footer footer;
-	struct said *said; /* in the last minute */
+	struct said *said; /* lines of the last minute */
 	size_t n;
 };
 
@@ -35,7 +35,7 @@ struct waits *waits_new(void)
 	return w;
 }
 
-/* Forgets what was said long enough ago to be said again. */
+/* Forgets lines that are old enough to be repeated. */
 static void forget(struct waits *w, int64_t before_ns)
 {
 	size_t left = 0;
@@ -63,10 +63,10 @@ void waits_free(struct waits *w)
 	free(w);
 }
 
-/* The end of "12 ms", "3.5 MB", "3 of" or "03:12:40" that begins here; NULL: of none of them. */
+/* Returns the end of an amount that begins here: "12 ms", "3.5 MB", "3 of" or "03:12:40"; NULL: none. */
 static const char *amount_end(const char *p)
 {
-	/* some words are of curl's messages: "after 2009 milliseconds with 0 out of 9 bytes received" */
+	/* some words are in curl's messages: "after 2009 milliseconds with 0 out of 9 bytes received" */
 	static const char *const units[] = {
 		"ms", "milliseconds", "s",  "seconds", "min", "h",   "d",  "bytes",
 		"kB", "MB",           "GB", "KiB",     "MiB", "GiB", "of", "out",
@@ -87,7 +87,7 @@ static const char *amount_end(const char *p)
 	return NULL;
 }
 
-/* A reason without its amounts. "1 min 2 s" is one, as "2 s" is. */
+/* Adds a reason without its amounts. "1 min 2 s" counts as one, like "2 s". */
 static void add_reason(char *text, size_t size, const char *reason)
 {
 	size_t n = strlen(text);
@@ -134,7 +134,7 @@ bool waits_due(struct waits *w, const char *what, const char *reason, int64_t no
 	return true;
 }
 
-/* The time of day at a moment of the monotonic clock, as the log has it. */
+/* Words a monotonic time as the time of day, as the log has it. */
 static char *time_of(struct arena *a, int64_t then_ns)
 {
 	return dur_clock(a, dur_wall() + then_ns - dur_now());

@@ -30,7 +30,7 @@ int watch_open(int root_fd)
 	const bool sees_above = fd >= 0 && add(fd, root_fd, above);
 	const bool sees = fd >= 0 && add(fd, root_fd, own_run);
 
-	/* where it is while /run is full */
+	/* the status is there while /run is full */
 	if (fd >= 0)
 		(void)add(fd, root_fd, OWN_LIB);
 	return sees_above || sees ? TAKE_FD(fd) : -1;
@@ -38,7 +38,7 @@ int watch_open(int root_fd)
 
 void watch_sleep(int fd, int pid, int64_t until_ns)
 {
-	/* a kernel before 5.3 cannot tell of an end */
+	/* a kernel before 5.3 cannot report the end of a process */
 	autoclose int process = pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
 	struct pollfd p[] = { { .fd = fd, .events = POLLIN }, { .fd = process, .events = POLLIN } };
 	const bool blind = fd < 0 || (pid > 0 && process < 0);

@@ -16,7 +16,7 @@ struct watched {
 	const struct task *task;
 	struct bus_unit first;
 	bool started, healthy, restarted;
-	const char *unwell; /* what is to be said of it while it is not healthy */
+	const char *unwell; /* the complaint about the unit while it is not healthy */
 };
 
 struct window {
@@ -61,7 +61,7 @@ static int look_at_unit(const struct window *w, const struct watched *u, struct 
 	return 0;
 }
 
-/* Asks whether it answers now as it should, or was told to answer nobody. */
+/* Asks whether the unit answers now as it should. A unit that was told to answer nobody passes. */
 static int ask_health(const struct window *w, struct watched *u, struct err *e)
 {
 	const char *name = u->task->name;
@@ -75,8 +75,8 @@ static int ask_health(const struct window *w, struct watched *u, struct err *e)
 	return 0;
 }
 
-/* Finds what kept units from being fine in this step: the one that does not answer, or NULL. Fails at once
- * when a unit died; an answer may still come. */
+/* Finds the unit that was not fine in this step because it does not answer; NULL: none. Fails at once if a unit
+ * died; an answer may still come. */
 static int look_at_units(struct window *w, struct watched **ret_missing, struct err *e)
 {
 	*ret_missing = NULL;
@@ -95,9 +95,8 @@ static int look_at_units(struct window *w, struct watched **ret_missing, struct 
 	return 0;
 }
 
-/* When the unit was last started, on our clock, if that is so short ago that it has to prove itself:
- * by this run (or by systemd since, while other tasks were at work), or by one that was killed before it could look.
- * 0: long ago. */
+/* Returns when the unit was last started, on our clock; 0 if that is so long ago that the unit need not prove
+ * itself. This run may have started it, or systemd meanwhile, or a run that was killed before it could look. */
 static int64_t fresh_start(const struct run_outcome *o, const struct bus_unit *u)
 {
 	int64_t entered = (int64_t)u->active_enter_us * 1000;
@@ -160,7 +159,8 @@ static int await_job(struct bus *bus, uint32_t job, int64_t deadline_ns, struct 
 	return r;
 }
 
-/* Returns whether it may be restarted. What this run has not started may hang since long ago; repair does not leave it so. */
+/* Returns whether the unit may be restarted: by repair, once, if this run has not started it. Such a unit may have
+ * hung for long, and repair mends that. */
 static bool may_restart(const struct window *w, const struct watched *u)
 {
 	return w->req->ctx->verify && !u->started && !u->restarted;

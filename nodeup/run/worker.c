@@ -8,18 +8,18 @@
 #include "nodeup/base/mem.h"
 #include "nodeup/base/pool.h"
 
-/* two read the archives of a node, which take a processor each; one does what is small meanwhile */
+/* two threads read the archives of a node, which take a processor each; the third does small work meanwhile */
 enum { THREADS_MIN = 3, THREADS_MAX = 16 };
 
 struct workers {
 	struct pool *pool;
-	pthread_mutex_t lock; /* what is done */
+	pthread_mutex_t lock; /* guards the list of finished jobs */
 	struct worker_job *first, **last;
 	atomic_bool quit;
-	atomic_size_t waiting; /* pushed, and not begun */
-	atomic_bool untold;    /* something is done that no wake-up told of */
+	atomic_size_t waiting; /* jobs that were pushed and have not begun */
+	atomic_bool untold;    /* a job is finished, and no wake-up has told the owner of it */
 	atomic_bool
-		woken; /* and not yet drained: one wake-up is enough for all that is done by then */
+		woken; /* a wake-up is not drained yet: one is enough for all jobs that are finished by then */
 	int event_fd;
 };
 
@@ -31,7 +31,8 @@ static void do_job(void *arg)
 
 	if (atomic_load(&w->quit))
 		return;
-	/* the last one too may take longer than it says, and a thread that is idle does not tell for it */
+	/* the last waiting job tells too: it may take longer than it claims, and no idle thread would tell in its
+	 * place */
 	if (!job->brief || is_last)
 		workers_tell(w);
 	job->run(job);
@@ -40,7 +41,7 @@ static void do_job(void *arg)
 	*w->last = job;
 	w->last = &job->next;
 	(void)pthread_mutex_unlock(&w->lock);
-	/* in this order: who begins what waits now sees it, and tells in its turn */
+	/* in this order: a thread that takes a waiting job now sees the flag, and tells in its turn */
 	atomic_store(&w->untold, true);
 	if (atomic_load(&w->waiting) == 0)
 		workers_tell(w);
@@ -122,6 +123,6 @@ void workers_drain(struct workers *w)
 	uint64_t count;
 
 	(void)!read(w->event_fd, &count, sizeof(count));
-	/* after the read: a wake-up before it finds the descriptor emptied, and what it tells of is seen now */
+	/* after the read: a wake-up before it is drained, and the owner sees its finished job now */
 	atomic_store(&w->woken, false);
 }

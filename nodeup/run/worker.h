@@ -1,6 +1,6 @@
-/* worker.h - jobs on a pool of threads, whose ends the caller can poll for
- * The caller pushes jobs and takes finished ones; a finished job makes worker_fd readable. While others wait for
- * a thread it does so together with them, but never later than a job begins that is not brief.
+/* worker.h - jobs on a pool of threads; the caller can poll for their ends
+ * The caller pushes jobs and takes finished ones; a finished job makes worker_fd readable. While other jobs wait for
+ * a thread, it does so for several together, but at the latest when a job begins that is not brief.
  * Owner: workers_new/workers_free (which joins); jobs are the caller's. Errors: SYSTEM.
  * Threads: push and take from the owner's thread only.
  * Tests: test_worker.c. */
@@ -13,24 +13,24 @@ struct workers;
 
 struct worker_job {
 	void (*run)(struct worker_job *);
-	bool brief;              /* neither waits nor computes much, or calls workers_tell before */
-	struct worker_job *next; /* ours, as what follows */
+	bool brief; /* the job neither waits nor computes much, or it calls workers_tell before it does */
+	struct worker_job *next; /* for worker.c, like the next member */
 	struct workers *workers;
 };
 
-/* Start the threads. */
+/* Starts the threads. */
 int workers_new(struct workers **ret, struct err *e) must_check;
-/* Let running jobs end, drop queued ones, join. NULL is fine. */
+/* Lets running jobs end, drops queued ones, and joins the threads. NULL is fine. */
 void workers_free(struct workers *w);
-/* Hand over a job. */
+/* Hands over a job. */
 void workers_push(struct workers *w, struct worker_job *job);
-/* A finished job, or NULL. */
+/* Returns a finished job, or NULL. */
 struct worker_job *workers_take(struct workers *w);
-/* Readable when there may be a finished job or after workers_wake. */
+/* Returns a descriptor that is readable if there may be a finished job, and after workers_wake. */
 int workers_fd(const struct workers *w);
-/* Make the owner's poll return; any thread. */
+/* Makes the owner's poll return. Any thread. */
 void workers_wake(struct workers *w);
-/* Make it return if something is done that it was not told of; any thread. */
+/* Makes the owner's poll return if a job is finished of which the owner was not told. Any thread. */
 void workers_tell(struct workers *w);
-/* Forget the wake-ups so far. */
+/* Forgets the wake-ups so far. */
 void workers_drain(struct workers *w);

@@ -10,11 +10,11 @@
 
 /* how often a waiting asset's progress line is renewed */
 #define POLL_NS (500 * DUR_MS)
-/* how long an archive that is here waits for the folders that its members go to */
+/* how long an archive in the cache waits for its members' folders */
 #define FOLDERS_NS (2 * DUR_SEC)
 #define FOLDERS_POLL_NS (5 * DUR_MS)
 
-/* Returns whether a bake left it installed in the place of an entry, which the cache has given away. */
+/* Returns whether bake installed the asset and gave its cache entry away. */
 static bool is_given_away(const struct task *t, struct task_ctx *ctx)
 {
 	autoclose int fd = ctx->gives_away && !t->n_users
@@ -27,12 +27,12 @@ static bool is_given_away(const struct task *t, struct task_ctx *ctx)
 static int asset_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
 		       struct err *e)
 {
-	/* what this run has begun to fetch was not here before it */
+	/* an entry that this run fetches was not here before */
 	const bool here = cache_has(ctx->cache, &t->asset.asset->digest) &&
 			  !(ctx->fetcher && fetch_begun(ctx->fetcher, t->asset.asset));
 
 	(void)e;
-	/* whether a task needs it is known later */
+	/* whether a task needs it is known only later */
 	if (((here || is_given_away(t, ctx)) && cache_is_signed(ctx->cache, t->asset.asset)) ||
 	    task_is_unneeded(t, ctx))
 		return TASK_EQUAL;
@@ -41,7 +41,7 @@ static int asset_check(const struct task *t, struct task_ctx *ctx, struct task_d
 	return task_differs(diff, "its signature is not checked yet");
 }
 
-/* Wants what was here back: the next start may need it, and have no network. */
+/* Reports a damaged entry, so that apply restores it: the next start may need it without a network. */
 static int lost(const struct task *t, struct task_ctx *ctx, struct task_diff *diff)
 {
 	diff->lost = true;
@@ -49,7 +49,7 @@ static int lost(const struct task *t, struct task_ctx *ctx, struct task_diff *di
 	return TASK_DIFFERS;
 }
 
-/* As asset_check, but every byte is read. */
+/* Does the same as asset_check, but reads every byte. */
 static int asset_recheck(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
 			 struct err *e)
 {
@@ -57,7 +57,7 @@ static int asset_recheck(const struct task *t, struct task_ctx *ctx, struct task
 	struct err why;
 	const enum cache_state state = members_recheck(ctx, t->asset.asset, &why);
 
-	/* what mirrors had is no more believed than what is here */
+	/* a run that does not trust the cache does not trust records about mirrors either */
 	cache_mismatches_forget(ctx->cache, d);
 	if (state == CACHE_RIGHT)
 		return cache_check_signature(ctx->cache, t->asset.asset, e);
@@ -108,7 +108,7 @@ static int describe_wait(const struct task *t, struct task_ctx *ctx, struct task
 	return task_wait(run, soon, "%s from %s", str_amount(amount, st.bytes, st.total), st.url);
 }
 
-/* That it took more than one attempt, and how long it was waited between them. */
+/* Remarks that it took several attempts, and how long it waited between them. */
 static void remark(const struct task *t, struct task_ctx *ctx, struct task_run *run)
 {
 	struct fetch_status st;
@@ -118,14 +118,14 @@ static void remark(const struct task *t, struct task_ctx *ctx, struct task_run *
 			       st.attempt, (double)st.waited_ns / DUR_SEC);
 }
 
-/* Make an entry of what is installed, if that still has the right bytes. */
+/* Makes a cache entry from the installed file, if the file still has the right bytes. */
 static bool copy_installed(const struct task *t, struct task_ctx *ctx)
 {
 	const struct asset *as = t->asset.asset;
 	autoclose int fd = -1;
 	struct err ignored;
 
-	/* by a record: a run that verifies believes none */
+	/* state_open_copy trusts a record; a run that verifies trusts none */
 	if (ctx->verify ||
 	    cache_inspect(ctx->cache, &as->digest, CACHE_BY_RECORD, &ignored).state != CACHE_ABSENT)
 		return false;
@@ -137,7 +137,7 @@ static void asset_begin(const struct task *t, struct task_ctx *ctx)
 {
 	autoclose int fd = state_open_copy(ctx->state, &t->asset.asset->digest);
 
-	/* what is installed is copied */
+	/* if it is installed, apply copies the installed file instead */
 	if (fd < 0)
 		fetch_begin(ctx->fetcher, t->asset.asset);
 }
@@ -153,7 +153,7 @@ static int asset_apply(const struct task *t, struct task_ctx *ctx, struct task_r
 		stage = 2;
 	}
 	if (stage == 2) {
-		/* the fetcher has tried every mirror as often as it makes sense; a disk it has not */
+		/* the fetcher tries every mirror as often as makes sense, but not a disk */
 		run->stage = 0;
 		if (run->result >= 0)
 			run->result = cache_check_signature(ctx->cache, t->asset.asset, run->error);
@@ -184,14 +184,14 @@ static void asset_cancel(const struct task *t, struct task_ctx *ctx)
 	fetch_cancel(ctx->fetcher, t->asset.asset);
 }
 
-/* Returns whether it is here already: what needs it may be done before the scheduler hears of that. */
+/* Returns whether the entry has come meanwhile: the asset's users may run before the scheduler hears of it. */
 static bool asset_in_passing(const struct task *t, struct task_ctx *ctx, struct task_diff *diff)
 {
 	return *diff->why && cache_has(ctx->cache, &t->asset.asset->digest) &&
 	       cache_is_signed(ctx->cache, t->asset.asset);
 }
 
-/* Takes what the documents before named to be in the cache. */
+/* Assumes that assets of the earlier documents are in the cache. */
 static int asset_compare(const struct task *t, const struct task *was, struct task_ctx *ctx,
 			 struct task_diff *diff)
 {
@@ -238,7 +238,7 @@ const struct task_ops task_asset_recheck_ops = {
 	.cancel = asset_cancel,
 };
 
-/* The task that fetched the archive has unpacked it on the way. */
+/* Returns whether the task that fetched the archive has unpacked it on arrival. */
 static bool unpack_in_passing(const struct task *t, struct task_ctx *ctx, struct task_diff *diff)
 {
 	if (!ctx->fetcher || !fetch_unpacks(ctx->fetcher, t->unpack.asset) ||
@@ -254,7 +254,7 @@ static int unpack_check(const struct task *t, struct task_ctx *ctx, struct task_
 	(void)e;
 	if (unpack_in_passing(t, ctx, diff))
 		return TASK_DIFFERS;
-	/* bake wants nothing of it but that it is right */
+	/* in bake no task uses the archive, so it need only be right */
 	if (t->n_serves ? task_is_unneeded(t, ctx) : members_are_read(ctx, t->unpack.asset))
 		return TASK_EQUAL;
 	return task_differs(diff, "not unpacked");
@@ -266,11 +266,11 @@ static int unpack_apply(const struct task *t, struct task_ctx *ctx, struct task_
 	const int64_t now = dur_now();
 	int r;
 
-	/* what is staged once all folders are there takes one pass */
+	/* once all folders exist, one pass stages everything */
 	if (members_lack_folder(ctx, t) && (!run->since_ns || now - run->since_ns < FOLDERS_NS))
 		return task_wait(run, now + FOLDERS_POLL_NS, "the folders of its members");
 	r = members_read(ctx, t, e);
-	/* the task that fetches it was right and is over: the next run's will not be */
+	/* the archive's fetch task is over, so only the next run can fetch it again */
 	if (r < 0)
 		run->final = cache_heal(ctx->cache, t->unpack.asset, e);
 	return r;

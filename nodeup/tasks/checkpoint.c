@@ -17,7 +17,7 @@ struct cpus {
 	bool has[CPUS_MAX];
 };
 
-/* "0-3,8"; false: it is no such list. */
+/* Reads "0-3,8"; false: it is no such list. */
 static bool add_cpus(const char *text, struct cpus *ret)
 {
 	while (*text) {
@@ -38,7 +38,7 @@ static bool add_cpus(const char *text, struct cpus *ret)
 	return true;
 }
 
-/* Adds what containers were given, whichever level they stand at. */
+/* Adds the CPUs of all containers, at any level of the file. */
 static bool add_given(const struct tree *t, struct cpus *ret)
 {
 	if (t->kind == TREE_SCALAR)
@@ -49,7 +49,8 @@ static bool add_given(const struct tree *t, struct cpus *ret)
 	return true;
 }
 
-/* Returns whether it speaks of just the CPUs that are here. One that gave none away is filled at the start. */
+/* Returns whether the checkpoint has exactly this machine's CPUs. A checkpoint without CPUs passes: kubelet fills it
+ * at its start. */
 static bool is_of_machine(struct arena *a, int root_fd, const struct tree *checkpoint)
 {
 	const char *online = io_text(a, root_fd, "/sys/devices/system/cpu/online", FILE_MAX);
@@ -64,9 +65,9 @@ static bool is_of_machine(struct arena *a, int root_fd, const struct tree *check
 	return memcmp(here, told, sizeof(*here)) == 0;
 }
 
-/* Settings that kubelet has beside its own configuration. */
+/* A setting of kubelet outside its own configuration. */
 struct given {
-	const char *policy, *by; /* and the file that has it; NULL: none has */
+	const char *policy, *by; /* the policy, and the file that sets it; NULL: none does */
 };
 
 static struct given policy_given(struct arena *a, int root_fd, const char *unit, const char *key)
@@ -82,7 +83,7 @@ static struct given policy_given(struct arena *a, int root_fd, const char *unit,
 	return given;
 }
 
-/* Returns what is said of one that kubelet can read; NULL: nothing. */
+/* Returns what is wrong with a checkpoint that kubelet can read; NULL: nothing. */
 static const char *fault_of(struct arena *a, int root_fd, const struct task_checkpoint *c,
 			    const struct given *given, const struct tree *checkpoint)
 {
@@ -93,13 +94,13 @@ static const char *fault_of(struct arena *a, int root_fd, const struct task_chec
 		return arena_printf(a, "is of policy %.20s, and kubelet has %.20s%s%s",
 				    policy ? policy : "''", wanted, given->by ? " by " : "",
 				    given->by ? given->by : "");
-	/* of the policies of both checkpoints this one alone holds the machine's CPUs */
+	/* only the static policy needs the machine's CPUs in the checkpoint */
 	if (str_eq(wanted, "static") && !is_of_machine(a, root_fd, checkpoint))
 		return "has other CPUs than this machine";
 	return NULL;
 }
 
-/* The drop-in, or the file of variables of one, that may give kubelet another policy than is known here. */
+/* Returns the drop-in, or its file of variables, that may give kubelet another policy. */
 static const char *policy_of_others(struct arena *a, int root_fd, const char *unit,
 				    const struct task_checkpoint *c)
 {

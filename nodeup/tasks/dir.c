@@ -8,7 +8,7 @@
 #include "nodeup/tasks/baseline.h"
 #include "nodeup/tasks/target.h"
 
-/* A search for what may not be in a directory. */
+/* A search for files that a directory may not hold. */
 struct search {
 	const struct task *task;
 	struct arena *arena;
@@ -33,7 +33,7 @@ static int look(void *arg, const struct walk_at *at, struct err *e)
 	return err_sys(e, "remove '%s'", path);
 }
 
-/* Files alone: whoever reads such a directory passes over one that is empty. */
+/* Searches for files, not folders: readers of such a directory skip an empty folder. */
 static int search_dir(struct search *s, struct task_ctx *ctx, struct err *e)
 {
 	const struct walk walk = { .enter = look, .arg = s, .live = true };
@@ -79,13 +79,13 @@ static int dir_check(const struct task *t, struct task_ctx *ctx, struct task_dif
 		return task_missing(diff, "absent");
 	if (r < 0)
 		return r;
-	/* a user's own link may lead anywhere: it is left alone */
+	/* a user's own link may lead anywhere, so it stays */
 	if (S_ISLNK(st.st_mode) && t->dir.owner)
 		return TASK_EQUAL;
 	if (S_ISLNK(st.st_mode)) {
 		autoclose int fd = -1;
 
-		/* a link to a directory serves as one: an admin moved it to a bigger disk */
+		/* a link to a directory will do: an admin moved it to a larger disk */
 		r = io_open(ctx->root_fd, t->name, O_PATH | O_DIRECTORY, &fd, e);
 		if (r < 0)
 			return r;

@@ -5,7 +5,7 @@
 #include "nodeup/base/proc.h"
 #include "nodeup/volumes/mounts.h"
 
-/* the lock of another iptables is waited for */
+/* waits this long for another iptables' lock */
 #define PATIENCE_NS (5 * DUR_SEC)
 
 enum { TEXT_MAX = 4 << 20 };
@@ -20,7 +20,7 @@ static bool has_line(const char *text, const char *line)
 	return false;
 }
 
-/* A chain that lets all in needs no rule. */
+/* Checks that the unit's rules are there. A chain that accepts everything needs none. */
 static int check_rules(const struct task_unit *u, struct task_diff *diff)
 {
 	static const char *const argv[] = { "iptables", "-w", "-S", NULL };

@@ -11,7 +11,7 @@
 
 enum { OURS_MAX = 64 << 10 };
 
-/* Leaves what another program wrote there. */
+/* Checks a file that the documents do not want. It stays if another program wrote it. */
 static int unwanted_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
 			  struct err *e)
 {
@@ -35,8 +35,8 @@ static int unwanted_check(const struct task *t, struct task_ctx *ctx, struct tas
 		       : TASK_EQUAL;
 }
 
-/* The directory of a person's file; -ELOOP where it is a link to another: that one is not ours to
- * write to, not even in a race. */
+/* Opens the directory of a user's file. -ELOOP: it is a link to another directory, which nodeup must not write to,
+ * not even in a race. */
 static int open_owners_dir(const struct task *t, struct task_ctx *ctx, int *ret_fd, struct err *e)
 {
 	autofree char *dir = xstrdup(t->name);
@@ -51,11 +51,11 @@ static bool is_left_to_its_owner(const struct task *t, struct task_ctx *ctx)
 	struct err ignored;
 	int r = t->file.owner ? open_owners_dir(t, ctx, &fd, &ignored) : 0;
 
-	/* a link, a file, or what cannot even be opened: a socket */
+	/* a link, a file, or an object that cannot even be opened, such as a socket */
 	return r == -ELOOP || r == -ENOTDIR || r == -ENXIO;
 }
 
-/* Beside the place, in the directory that was looked at. */
+/* Stages the file beside its place, in the directory that was checked. */
 static int stage_for_owner(const struct task *t, struct task_ctx *ctx, struct io_stage *s,
 			   struct err *e)
 {
@@ -73,7 +73,7 @@ static int other_content(const struct task_file *f, struct task_diff *diff)
 			    : task_differs(diff, "content differs");
 }
 
-/* Compares the bytes that are there with these. */
+/* Compares the file's bytes with these. */
 static int is_content(const struct task *t, struct task_ctx *ctx, const struct stat *st,
 		      const char *text, size_t len, struct err *e)
 {
@@ -87,7 +87,7 @@ static int is_content(const struct task *t, struct task_ctx *ctx, const struct s
 	if (!ctx->verify && state_is(ctx->state, t->name, st, &want))
 		return 1;
 	r = io_read(ctx->root_fd, t->name, &now, e);
-	if (r < 0 && r != -EFBIG) /* it grows while we look */
+	if (r < 0 && r != -EFBIG) /* it grows while it is read */
 		return r;
 	if (r < 0 || now.len != len || memcmp(buf_str(&now), text, len) != 0)
 		return 0;
@@ -95,7 +95,7 @@ static int is_content(const struct task *t, struct task_ctx *ctx, const struct s
 	return 1;
 }
 
-/* Returns whether others have put files there: then they wait for what is new in this one. */
+/* Returns whether other programs have put files into the folder: then they need this file's new content. */
 static bool is_awaited(const struct task_ctx *ctx, const char *folder)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -103,7 +103,7 @@ static bool is_awaited(const struct task_ctx *ctx, const char *folder)
 	return folder && walk_list(a, ctx->root_fd, folder, "").n > 0;
 }
 
-/* `st` was taken before. */
+/* `st`: the file's stat, taken before this call. */
 static int content_differs(const struct task *t, struct task_ctx *ctx, const struct stat *st,
 			   struct task_diff *diff, struct err *e)
 {
@@ -140,7 +140,7 @@ static int attr_differs(const struct io_attr *want, const struct stat *st, struc
 	return TASK_EQUAL;
 }
 
-/* A file that stays: whether it says, at its beginning, what the documents say. */
+/* Checks whether a file that stays begins as the documents say. */
 static int check_kept(const struct task *t, struct task_ctx *ctx, const struct stat *st,
 		      struct task_diff *diff, struct err *e)
 {
@@ -194,7 +194,7 @@ static int file_check(const struct task *t, struct task_ctx *ctx, struct task_di
 	return r;
 }
 
-/* It is told, and not lost if the run ends here. */
+/* Warns at once, so that the message is not lost if the run ends here. */
 static int set_aside(const struct task *t, struct task_ctx *ctx, struct task_run *run,
 		     struct err *e)
 {
@@ -267,7 +267,7 @@ static int file_compare(const struct task *t, const struct task *was, struct tas
 
 static void file_inputs(const struct task *t, struct digest_ctx *d)
 {
-	/* as if there were no such task: what never was is not a change either */
+	/* an unwanted file counts as if there were no task: its absence is no change */
 	if (t->file.unwanted)
 		return;
 	digest_update(d, t->name, strlen(t->name) + 1);

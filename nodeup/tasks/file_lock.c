@@ -10,7 +10,7 @@
 #include "nodeup/base/print.h"
 #include "nodeup/base/str.h"
 
-/* Names the process as /proc does; a lock of another pid namespace has no pid here. */
+/* Names the process as /proc does. The holder of a lock in another pid namespace has no pid here. */
 static void describe(pid_t pid, char holder[static FILE_LOCK_NAME_MAX])
 {
 	char path[32], name[32] = "";
@@ -41,7 +41,7 @@ static bool is_locked(int fd, char holder[static FILE_LOCK_NAME_MAX])
 	return true;
 }
 
-/* yum and dnf lock by a file with their pid in it. */
+/* yum and dnf lock by a file that holds their pid. */
 static bool names_living(int root_fd, const char *path, char holder[static FILE_LOCK_NAME_MAX])
 {
 	autobuf struct buf text = BUF_INIT(FILE_LOCK_NAME_MAX);
@@ -71,7 +71,7 @@ bool file_lock_is_taken(int root_fd, const char *path, char holder[static FILE_L
 int file_lock_take(int root_fd, const char *path, int *ret_fd,
 		   char holder[static FILE_LOCK_NAME_MAX], struct err *e)
 {
-	/* of the open file, not of the process: our own workers must keep each other out as well */
+	/* a lock of the open file, not of the process: it must keep our own workers apart too */
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	autoclose int fd = -1;
 	int r = io_open_lock(root_fd, path, 0600, &fd, e);

@@ -1,7 +1,7 @@
-/* file_lock.h - file locks that others hold: package managers, passwd tools
- * Most of them use record locks, so the kernel knows which process has one; a name in ".pid" is a file that says
- * so itself. Asking takes no lock.
- * Owner: the caller closes what file_lock_take gives. Errors: SYSTEM. Threads: all functions.
+/* file_lock.h - file locks of other programs: package managers, passwd tools
+ * Most programs use record locks, whose process the kernel knows. A file whose name ends in ".pid" holds the pid
+ * instead. Asking takes no lock.
+ * Owner: the caller closes the fd of file_lock_take. Errors: SYSTEM. Threads: all functions.
  * Source: fcntl(2), lckpwdf(3), dpkg(1), apt(8).
  * Tests: test_packages.c. */
 #pragma once
@@ -11,9 +11,9 @@
 
 enum { FILE_LOCK_NAME_MAX = 64 };
 
-/* Returns whether another process holds a lock on this file below the root, and which: "apt-get (pid 123)". */
+/* Returns whether another process locks this file below the root, and names it: "apt-get (pid 123)". */
 bool file_lock_is_taken(int root_fd, const char *path, char holder[static FILE_LOCK_NAME_MAX]);
-/* Lock a file below the root, made 0600 if it is not there; the lock lives as long as the fd. -EBUSY,
- * with holder filled, when another process has it. */
+/* Locks a file below the root, until the fd is closed. Makes the file (0600) if it is missing. -EBUSY: another
+ * process, named in holder, has the lock. */
 int file_lock_take(int root_fd, const char *path, int *ret_fd,
 		   char holder[static FILE_LOCK_NAME_MAX], struct err *e) must_check;

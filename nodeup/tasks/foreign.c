@@ -6,7 +6,7 @@
 #include "manifests/pod.h"
 #include "nodeup/base/walk.h"
 
-/* Folders where an admin, a program or `systemctl edit` and `set-property` put drop-ins. */
+/* Folders of drop-ins by admins, programs, `systemctl edit` and `set-property`. */
 static const char *const unit_dirs[] = {
 	"/etc/systemd/system",
 	"/run/systemd/system",
@@ -16,7 +16,7 @@ static const char *const unit_dirs[] = {
 
 static const char network_dir[] = "/etc/cni/net.d";
 
-/* The unit's files are its inputs, or what the reload before it needs. */
+/* Returns whether the unit uses the file: as an input, or for the reload before it. */
 static bool is_wanted_by(const struct task *t, const char *path, int depth)
 {
 	const char *own = task_path(t);
@@ -34,7 +34,8 @@ static bool is_of_unit(const struct task *unit, const char *path)
 	return strv_has(&unit->unit.inputs, path) || is_wanted_by(unit, path, 2);
 }
 
-/* kubelet and systemd pass over folders, and over a link that leads nowhere. One to /dev/null hides a drop-in of a package. */
+/* Returns whether kubelet and systemd would read it: they skip folders and dangling links. A link to /dev/null hides
+ * a package's drop-in. */
 static bool is_read(int root_fd, const char *path)
 {
 	autoclose int fd = -1;
@@ -45,7 +46,7 @@ static bool is_read(int root_fd, const char *path)
 	       (S_ISREG(st.st_mode) || S_ISCHR(st.st_mode));
 }
 
-/* The files in a directory whose names are shown and end so, sorted, as full paths. */
+/* Lists a directory's visible files with this suffix, sorted, as full paths. */
 static struct strv files_in(struct arena *a, int root_fd, const char *dir, const char *suffix)
 {
 	const struct strv names = walk_list(a, root_fd, dir, suffix);
@@ -91,7 +92,7 @@ static struct strv drop_ins(struct arena *a, int root_fd, const struct task *uni
 	return found;
 }
 
-/* protokube of the documents puts etcd's there. */
+/* the documents' protokube puts etcd's manifests there */
 static bool is_of_protokube(const char *path, struct task *const *tasks, size_t n)
 {
 	const char *name = str_basename(path);
@@ -123,7 +124,8 @@ static void add_pods(struct arena *a, int root_fd, struct task *const *tasks, si
 				  files.v[i]);
 }
 
-/* Adds networks that come first by their name: pods get that one. A pod of the cluster brings its own, which is not known here. */
+/* Reports a foreign network that sorts first: pods get the first one. A pod of the cluster may have brought it,
+ * which is not known here. */
 static void add_networks(struct arena *a, int root_fd, struct task *const *tasks, size_t n,
 			 struct strv *lines)
 {

@@ -13,7 +13,7 @@ static const char path[] = "/etc/hosts";
 static const char first_line[] = "# Begin host entries managed by kops - do not edit\n";
 static const char last_line[] = "# End host entries managed by kops\n";
 
-/* The part of a line of n bytes that names a host. */
+/* Returns the part of a line of n bytes that is a host name. */
 static const char *name_in(const char *line, size_t n)
 {
 	const char *tab = memrchr(line, '\t', n);
@@ -31,8 +31,8 @@ static bool ends_with(const char *whole, const char *part, size_t n)
 	return n <= strlen(whole) && strncmp(whole + strlen(whole) - n, part, n) == 0;
 }
 
-/* Returns whether a cut may have left this line of a block of ours: whole, without its beginning where a longer
- * block was, or without its end where the file ends. */
+/* Returns whether this line may be part of our block that a cut has torn: a whole line, the end of one after a
+ * longer block, or the beginning of one at the file's end. */
 static bool is_torn(const struct task_hosts *h, const char *line, size_t n)
 {
 	bool has_end = line[n] == '\n';
@@ -50,11 +50,11 @@ static bool is_torn(const struct task_hosts *h, const char *line, size_t n)
 				 : starts_with(ours, name, len) && (!has_end || !ours[len]))
 			return true;
 	}
-	/* only a part of an address: no other program's line is that */
+	/* the beginning of an address: no other program writes such a line */
 	return !has_end && strspn(line, "0123456789abcdef.:") == n;
 }
 
-/* The text after our block, whose end may be missing; what may be another program's stays. */
+/* Returns the text after our block, whose end may be missing. Lines that may be another program's stay. */
 static const char *after_ours(const struct task_hosts *h, const char *begin)
 {
 	const char *rest = begin + strlen(first_line), *end = strstr(rest, last_line);
@@ -71,7 +71,7 @@ static const char *after_ours(const struct task_hosts *h, const char *begin)
 	return rest;
 }
 
-/* Everything that is not ours, then ours. */
+/* Writes all foreign lines, then ours. */
 static int want(const struct task *t, const char *now, struct buf *out, struct err *e)
 {
 	const struct task_hosts *h = &t->hosts;
@@ -92,7 +92,7 @@ static int want(const struct task *t, const char *now, struct buf *out, struct e
 	return buf_check(out, path, e);
 }
 
-/* Reads what it says now, and makes what it is to say. */
+/* Reads the present text, and makes the wanted one. */
 static int read_both(const struct task *t, struct task_ctx *ctx, struct buf *now, struct buf *then,
 		     struct err *e)
 {
@@ -116,10 +116,9 @@ static int hosts_check(const struct task *t, struct task_ctx *ctx, struct task_d
 					  : "lines of ours are not in it");
 }
 
-/* Containers have the file itself mounted, and one that is renamed over it they would never see. So it
- * is written where it is, from the first byte that differs, in one call: lines before ours stay, and
- * what a power cut may leave is a block without its end, or with the end of the one before it after it,
- * which the next run mends. */
+/* Containers have the file itself mounted, and would never see one that is renamed over it. So it is written in
+ * place, from the first byte that differs, in one call. Lines before ours stay. A power cut may leave a block
+ * without its end, or with the end of the old one behind it; the next run mends both. */
 static int write_in_place(struct task_ctx *ctx, const struct buf *now, const struct buf *then,
 			  struct err *e)
 {

@@ -16,7 +16,7 @@ static const char record_dir[] = OWN_IMAGES_DIR;
 
 #define ASK_NS (30 * DUR_SEC)
 #define LOAD_NS (600 * DUR_SEC)
-/* how often it is looked whether another archive may be loaded */
+/* how often a task looks whether it may load its archive */
 #define TURN_NS (250 * DUR_MS)
 
 enum {
@@ -27,7 +27,7 @@ enum {
 	TAG_MAX = 128
 };
 
-/* Ask dockerd itself: its command line tool takes 30 ms to say the same. -ENOENT: no such image. */
+/* Asks dockerd itself: docker's command takes 30 ms for the same answer. -ENOENT: no such image. */
 static int docker_id(struct task_ctx *ctx, const char *image, char id[static ID_MAX], struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -67,7 +67,7 @@ static int image_id(struct task_ctx *ctx, const struct task_image *im, char id[s
 				 : docker_id(ctx, im->name, id, e);
 }
 
-/* Returns what we loaded under this name: "<asset digest> <image id>". */
+/* Returns the record of an image that we loaded under this name: "<asset digest> <image id>". */
 static char *record_text(struct arena *a, const struct task_image *im, const char *id)
 {
 	char hex[DIGEST_TEXT_MAX];
@@ -81,8 +81,8 @@ static char *record_path(struct arena *a, const char *image)
 	return arena_printf(a, "%s/%s", record_dir, enc_url(a, image, 0));
 }
 
-/* Returns the record's head for an archive that alone says which images it holds: "<asset digest>", then a line "<name> <image id>" of
- * each. */
+/* Returns the first line of the record for an archive that alone tells its images: "<asset digest>". A line "<name>
+ * <image id>" for each image follows. */
 static const char *record_head(struct arena *a, const struct task_image *im)
 {
 	return str_trim(a, record_text(a, im, ""));
@@ -153,7 +153,7 @@ static int image_check(const struct task *t, struct task_ctx *ctx, struct task_d
 	return TASK_EQUAL;
 }
 
-/* One that is a member of an archive goes from the unpacker into the loader. */
+/* Loads an image that is a member of an archive: it goes from the unpacker straight into the loader. */
 static int load_member(const struct asset *as, struct task_ctx *ctx, struct image_entries *entries,
 		       const char *const *argv, struct err *e)
 {
@@ -200,7 +200,7 @@ static bool is_tag(const char *s)
 	return n > 0 && n <= TAG_MAX && s[n] == '\0' && *s != '.' && *s != '-';
 }
 
-/* Gives what was loaded the name that the plan knows, beside the tag that only the archive says. */
+/* Gives the loaded image the name that the plan knows, in addition to the tag in the archive. */
 static int tag_image(const struct task_image *im, struct task_ctx *ctx, const char *text,
 		     struct err *e)
 {
@@ -217,7 +217,7 @@ static int tag_image(const struct task_image *im, struct task_ctx *ctx, const ch
 					      : task_run_program(ctx, argv, -1, ASK_NS, &out, e);
 }
 
-/* Records what containerd has by now of the names that the archive says: it may leave out what is for other machines. */
+/* Records which of the archive's names containerd has now: it may leave out images for other machines. */
 static int record_unnamed(const struct task_image *im, struct task_ctx *ctx,
 			  const struct strv *names, struct err *e)
 {
@@ -256,7 +256,7 @@ static int load(const struct task *t, struct task_ctx *ctx, struct task_run *run
 	int r = 0;
 
 	r = image_demand(ctx, runtime_of(&t->image), e);
-	/* before it is loaded, as an archive that is refused is not loaded */
+	/* before the load, since a refused archive is not loaded */
 	if (r == 0 && t->image.is_unnamed)
 		r = image_archive_names(t->image.asset, ctx, a, &names, e);
 	else if (r == 0 && t->image.member)
@@ -268,7 +268,7 @@ static int load(const struct task *t, struct task_ctx *ctx, struct task_run *run
 		r = image_archive_tag(&entries, a, &tag, e);
 	if (r >= 0 && tag)
 		r = tag_image(&t->image, ctx, tag, e);
-	/* another run finds the same archive */
+	/* another try would find the same archive */
 	run->final = r < 0 && e->kind == ERR_CONFIG;
 	if (r < 0)
 		return err_wrap(e, "load image %s", t->image.name);
@@ -285,7 +285,8 @@ static int load(const struct task *t, struct task_ctx *ctx, struct task_run *run
 			    record_text(a, &t->image, id), e);
 }
 
-/* Each load is a program that unpacks: all at once would take longer, and have all of them in memory. */
+/* Waits for a turn, then loads. Each load runs a program that unpacks: all at once would take longer, and hold all
+ * images in memory. */
 static int image_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
 		       struct err *e)
 {

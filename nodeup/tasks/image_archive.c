@@ -8,10 +8,10 @@
 
 enum { LIST_MAX = 4 << 20, LISTS = 2 };
 
-/* Members that say what the images of an archive are called: docker's list, and OCI's. */
+/* Members that name an archive's images: docker's list, and OCI's. */
 static const char *const lists[LISTS] = { "manifest.json", "index.json" };
 
-/* Returns where the text of a small member goes. */
+/* Asks for a small member's text. */
 static struct extract_take list_of(const char *member)
 {
 	return (struct extract_take){ .member = member,

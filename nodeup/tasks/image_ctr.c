@@ -11,7 +11,7 @@
 
 enum { OUTPUT_MAX = 256 << 10, LIST_MAX = 4 << 20, DIGEST_COLUMN = 2 };
 
-/* A first part that has a dot or a port is a registry. */
+/* Returns whether the first part is a registry: it has a dot or a port. */
 static bool has_registry(const char *image)
 {
 	const size_t n = strcspn(image, "/");
@@ -35,7 +35,7 @@ char *image_ctr_name(struct arena *a, const char *image)
 	return arena_printf(a, "%s%s%s", prefix, image, has_tag(image) ? "" : ":latest");
 }
 
-/* The columns of a line, which are apart by blanks. */
+/* Splits a line into columns at its blanks. */
 static struct strv columns(struct arena *a, const char *line)
 {
 	struct strv all = strv_split(a, line, ' '), out = { 0 };
@@ -104,8 +104,8 @@ int image_ctr_id(struct task_ctx *ctx, const char *image, char id[static IMAGE_I
 	return r < 0 ? r : image_ctr_find(&found, image, id, e);
 }
 
-/* Programs that archives are packed with, by the first bytes. ctr of old takes it plain only; from containerd 1.5 on it takes what
- * gzip and zstd made, and a host need not have zstd. */
+/* Programs that pack archives, by the first bytes. Old versions of ctr take plain archives only. From containerd 1.5
+ * on ctr takes gzip and zstd, so the host need not have zstd. */
 static const struct {
 	const char *magic, *program;
 } packings[] = {
@@ -149,7 +149,7 @@ int image_ctr_pull(struct task_ctx *ctx, const char *image, const char *hosts, s
 {
 	autoarena struct arena *a = arena_new_empty();
 	const char *name = image_ctr_name(a, image);
-	/* ctr does not look into the runtime's own configuration */
+	/* ctr does not read the runtime's own configuration */
 	const char *const argv[] = {
 		"ctr",
 		"-n",
@@ -161,7 +161,7 @@ int image_ctr_pull(struct task_ctx *ctx, const char *image, const char *hosts, s
 		hosts ? name : NULL,
 		NULL,
 	};
-	/* it tells its progress several times a second */
+	/* ctr reports its progress several times a second */
 	autobuf struct buf out = BUF_INIT(OUTPUT_MAX);
 
 	return task_run_program(ctx, argv, -1, LOAD_NS, &out, e);

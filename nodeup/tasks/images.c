@@ -5,18 +5,18 @@
 #include <stdlib.h>
 #include "nodeup/base/dur.h"
 
-/* those who waited for an answer that did not come need not ask themselves */
+/* after a failed question, tasks that waited for the answer do not ask again for this time */
 #define VAIN_NS (2 * DUR_SEC)
 
 enum { TURNS = 2 };
 
 struct images {
 	pthread_mutex_t lock;
-	struct arena *arena; /* of all; NULL: not asked since something was changed */
+	struct arena *arena; /* arena of the list; NULL: must be asked anew */
 	struct map all;
-	struct err why; /* it was asked in vain, at that moment; 0: never */
+	struct err why; /* error and time of the last failed question; 0: none */
 	int64_t vain_ns;
-	atomic_int turns; /* that are taken */
+	atomic_int turns; /* turns in use */
 };
 
 struct images *images_new(void)

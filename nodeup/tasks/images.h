@@ -1,7 +1,7 @@
-/* images.h - the images of containerd as all tasks of a run see them, and whose turn it is to load an archive
- * The runtime is asked once for all of them: to ask is to start a program, and there is a task for each image.
- * Owner: images_new/images_free, after the workers; answers are the caller's storage. Errors: SYSTEM; -ENOENT where an image is
- * not there. Threads: all functions. One of them asks, and the others wait for it. Source: -.
+/* images.h - one view of containerd's images for all tasks of a run, and turns for loading archives
+ * The runtime is asked once for all images: each question starts a program, and every image has a task.
+ * Owner: images_new/images_free, after the workers; answers are the caller's storage. Errors: SYSTEM; -ENOENT for a
+ * missing image. Threads: all functions. One of them asks, and the others wait for it. Source: -.
  * Tests: test_image_ctr.c. */
 #pragma once
 
@@ -9,16 +9,16 @@
 
 struct images;
 
-/* Make one that knows nothing yet. */
+/* Makes a view that has asked nothing yet. */
 struct images *images_new(void);
-/* Release; NULL is fine. */
+/* Releases it; NULL is fine. */
 void images_free(struct images *im);
-/* Find the digest of an image by what the runtime had when it was asked. Without ctx->images it is asked now, for this one alone. */
+/* Finds an image's digest in the view. Without ctx->images, asks the runtime for this image alone. */
 int images_id(struct task_ctx *ctx, const char *image, char id[static IMAGE_ID_MAX],
 	      struct err *e) must_check;
-/* Ask anew next time: what the runtime has was changed. */
+/* Makes the next question ask anew, since the runtime's images were changed. */
 void images_changed(struct task_ctx *ctx);
-/* Take one of two turns to give the runtime an archive. False: both are taken. */
+/* Takes one of two turns for loading an archive. False: both are taken. */
 bool images_take_turn(struct task_ctx *ctx);
-/* Give it back. */
+/* Gives the turn back. */
 void images_end_turn(struct task_ctx *ctx);

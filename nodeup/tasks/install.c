@@ -15,15 +15,15 @@
 #include "nodeup/tasks/started.h"
 #include "nodeup/tasks/state.h"
 
-/* The source of the bytes. */
+/* The source of a member's bytes. */
 struct source {
 	size_t at;
-	bool is_guess; /* an archive before it could not be read, and may have the member too */
-	bool in_none;  /* every archive was read, and none has anything of that name */
+	bool is_guess; /* an earlier archive could not be read, and may have the member too */
+	bool in_none;  /* every archive was read, and none has the member */
 	struct digest digest; /* of its bytes */
 };
 
-/* The digest to remember. That of a guess has a mark, so that no later check takes it for right. */
+/* Returns the digest to record. A guess gets a mark, so that no later check takes it for right. */
 static void installed_digest(const struct task_install *in, const struct source *source,
 			     struct digest *ret)
 {
@@ -38,11 +38,12 @@ static void installed_digest(const struct task_install *in, const struct source 
 	digest_final(c, ret);
 }
 
-/* The question to archives. */
+/* A question to archives. */
 struct ask {
-	bool may_read; /* one that is here, if nothing is known of it */
-	bool waits; /* for one that cannot be read yet; else it is passed over, and a later one is a guess */
-	struct io_stage *stage; /* to take what it has; NULL: it only tells */
+	bool may_read; /* may read an archive that is here, if nothing is known about it */
+	bool waits; /* waits for an archive that cannot be read yet; if not set, skips it, so that a later archive is
+		     * a guess */
+	struct io_stage *stage; /* takes the member's file; NULL: only asks */
 };
 
 static int ask_archive(const struct task *t, struct task_ctx *ctx, const struct asset *as,
@@ -54,8 +55,8 @@ static int ask_archive(const struct task *t, struct task_ctx *ctx, const struct 
 	return 0;
 }
 
-/* Finds the archive of the member: the first that has it. 0 that one, 1 not yet: an earlier one cannot be read. -ENOENT and
- * CONFIG: none has it. */
+/* Finds the first archive with the member. Returns 0 with *ret, or 1 if an earlier archive cannot be read yet.
+ * -ENOENT and CONFIG: no archive has it. */
 static int find_source(const struct task *t, struct task_ctx *ctx, const struct ask *ask,
 		       struct source *ret, struct err *e)
 {
@@ -86,7 +87,7 @@ static int find_source(const struct task *t, struct task_ctx *ctx, const struct 
 			instead);
 }
 
-/* False: it cannot be told, or none has it. */
+/* Finds the member's source. False: it is not known, or no archive has it. */
 static bool tell_source(const struct task *t, struct task_ctx *ctx, bool may_read,
 			struct source *ret)
 {
@@ -111,7 +112,7 @@ static int has_digest(const struct task *t, struct task_ctx *ctx, const struct d
 	return r;
 }
 
-/* `st` was taken before. */
+/* `st`: the file's stat, taken before this call. */
 static int compare_content(const struct task *t, struct task_ctx *ctx, const struct stat *st,
 			   struct task_diff *diff, struct err *e)
 {
@@ -133,7 +134,7 @@ static int compare_content(const struct task *t, struct task_ctx *ctx, const str
 	return TASK_EQUAL;
 }
 
-/* A member that may be missing, and is: every archive that could hold it was read, and none does. */
+/* Returns whether an optional member is missing: every archive that could hold it was read, and none does. */
 static bool is_in_none(const struct task *t, struct task_ctx *ctx)
 {
 	struct source source;
@@ -174,7 +175,7 @@ static int install_check(const struct task *t, struct task_ctx *ctx, struct task
 	return TASK_DIFFERS;
 }
 
-/* Compares what check could not. The file may have changed since: then it is as any that differs. */
+/* Compares a file that the check could not compare. If it has changed since the check, it differs. */
 static int compare_late(const struct task *t, struct task_ctx *ctx, const struct source *source,
 			struct task_run *run, struct err *e)
 {
@@ -197,7 +198,7 @@ static int compare_late(const struct task *t, struct task_ctx *ctx, const struct
 	return 0;
 }
 
-/* The asset itself: a reflink where the file system has them, else the cache's own file or a copy. */
+/* Stages the asset itself: a reflink if the file system has them, else the cache's own file or a copy. */
 static int stage_asset(const struct task *t, struct task_ctx *ctx, struct io_stage *stage,
 		       struct err *e)
 {
@@ -210,7 +211,7 @@ static int stage_asset(const struct task *t, struct task_ctx *ctx, struct io_sta
 	if (r < 0 || ioctl(stage->fd, FICLONE, fd) == 0)
 		return r;
 	if (installed_is_given(t, ctx)) {
-		/* who has it open asks for it */
+		/* an open descriptor counts as a use of the entry */
 		cleanup_closep(&fd);
 		if (cache_give_away(ctx->cache, d, stage))
 			return 0;
@@ -255,13 +256,13 @@ static int install_apply(const struct task *t, struct task_ctx *ctx, struct task
 	if (r < 0) {
 		const bool is_healed = cache_heal(ctx->cache, t->install.sources[source.at], e);
 
-		/* a trouble of this moment passes; a document does not */
+		/* a fault of the moment may pass, a fault of the documents does not */
 		run->final = is_healed || e->kind != ERR_SYSTEM;
 		return r;
 	}
 	if (r > 0) {
 		run->on_tasks = true;
-		/* which of them is for the scheduler to say: one that failed will not come */
+		/* the scheduler knows the archives that are under way: one that failed will not come */
 		return task_wait(run, 0, "its archives");
 	}
 	r = run->unsure ? compare_late(t, ctx, &source, run, e) : 0;
@@ -281,7 +282,7 @@ static void install_inputs(const struct task *t, struct digest_ctx *c)
 	digest_update(c, d.bytes, sizeof(d.bytes));
 }
 
-/* Compares by the first of several archives that may have it, as the units that run it do. */
+/* Compares the first of the archives that may have the member, as the units do that use it. */
 static int install_compare(const struct task *t, const struct task *was, struct task_ctx *ctx,
 			   struct task_diff *diff)
 {

@@ -10,7 +10,7 @@
 
 enum { KEY_MAX = 64 << 10, KEY_MODE = 0644 };
 
-/* A page of a proxy that wants a login is none. */
+/* Returns whether it is a public key, and not a proxy's login page. */
 static bool is_public_key(const struct buf *b)
 {
 	const char *from = strstr(buf_str(b), "-----BEGIN PGP PUBLIC KEY BLOCK-----");
@@ -19,7 +19,7 @@ static bool is_public_key(const struct buf *b)
 	       strstr(from, "-----END PGP PUBLIC KEY BLOCK-----");
 }
 
-/* One that is there is not asked for again: whoever put it there may have compared it. */
+/* An existing key is not fetched again: whoever put it there may have checked it. */
 static int keyring_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
 			 struct err *e)
 {
@@ -27,7 +27,7 @@ static int keyring_check(const struct task *t, struct task_ctx *ctx, struct task
 	struct stat st;
 	int r;
 
-	/* no package is installed below a root, either */
+	/* below a root no package is installed either */
 	if (ctx->image_mode)
 		return TASK_EQUAL;
 	r = io_stat(ctx->root_fd, t->name, &st, e);

@@ -5,13 +5,13 @@
 
 static const char gone[] = "the documents no longer name it";
 
-/* A plan and a repair are asked for; each boot's apply would say it anew. */
+/* Reports only to a plan and a repair, which a person asked for; each boot's apply would repeat it. */
 static int say(const struct task_ctx *ctx, struct task_diff *diff, const char *how)
 {
 	return ctx->only_looks || ctx->verify ? task_left(diff, "%s; %s", gone, how) : TASK_EQUAL;
 }
 
-/* A file system may be in use, and has data: nothing here unmounts it. */
+/* Returns whether the file belongs to a disk that may be in use. It holds data, so nothing here unmounts it. */
 static bool is_of_disk(const struct task *t, struct task_ctx *ctx)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -43,7 +43,7 @@ static int leftover_check(const struct task *t, struct task_ctx *ctx, struct tas
 	return ctx->prune ? task_differs(diff, "%s", gone) : say(ctx, diff, "removed with --prune");
 }
 
-/* Lets go at once, whoever wrote it, of what would run beside its successor. */
+/* Removes a unit that would run beside its successor: at once, whoever wrote it. */
 static int superseded_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
 			    struct err *e)
 {

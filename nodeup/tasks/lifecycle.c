@@ -8,7 +8,7 @@
 
 static const char asked[] = "lifecycle";
 
-/* An instance that goes to a warm pool and one that leaves it wait for the hook, each for itself. */
+/* An instance that enters a warm pool and one that leaves it wait for the hook separately. */
 static const char *now(const struct task *t, struct arena *a)
 {
 	const struct task_lifecycle *l = &t->lifecycle;
@@ -17,7 +17,7 @@ static const char *now(const struct task *t, struct arena *a)
 			    l->state ? l->state : "");
 }
 
-/* Does not ask whether it waits: a node's role may not. */
+/* Does not ask whether the instance waits: a node's role may not. */
 static int lifecycle_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
 			   struct err *e)
 {

@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* Leaves what is there already: a person or a package put it there. */
+/* Leaves an object that is there already: a person or a package put it there. */
 static int link_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
 		      struct err *e)
 {

@@ -16,17 +16,18 @@ enum reading { READ_NEVER, READ_WELL, READ_FAILED };
 
 struct archive {
 	const struct task *unpack;
-	struct arena *arena; /* of what was told; used by who is at work on it */
+	struct arena *arena; /* arena of the findings, for whoever works on the archive */
 	struct told *told;
-	const char *noted;       /* its record, once it was read; NULL: there was none */
-	struct io_stage *stages; /* of the tasks that it serves, in their order; fd -1: none */
-	bool *given;             /* of each: the task has taken it */
+	const char *noted; /* its record, once it was read; NULL: there is none */
+	/* stages of the tasks that the archive serves, in their order; fd -1: none */
+	struct io_stage *stages;
+	bool *given; /* for each stage: the task has taken it */
 	enum reading reading;
 	bool is_read; /* a pass over the entry is under way */
-	bool arrives; /* it is fetched, and unpacked on the way */
+	bool arrives; /* the archive is being fetched, and unpacked on arrival */
 	bool proven;  /* its bytes had the right hash in this process */
 	struct extract_take *takes;
-	size_t *of, n_takes; /* which stage each one is; SIZE_MAX: none */
+	size_t *of, n_takes; /* the stage of each take; SIZE_MAX: none */
 };
 
 struct members {
@@ -106,7 +107,7 @@ static struct told *find_told(const struct archive *ar, const char *member)
 	return t;
 }
 
-/* Returns what is on record: "sha256:HEX NAME" for a file, "- NAME" where there is nothing; links are read of again. */
+/* Reads the record: "sha256:HEX NAME" for a file, "- NAME" for a missing one. Links are not recorded. */
 static struct members_told find_noted(const char *text, const char *member)
 {
 	struct members_told told = { .found = MEMBERS_NOT_READ };
@@ -136,7 +137,7 @@ static struct members_told recall_noted(struct archive *ar, struct task_ctx *ctx
 	return find_noted(ar->noted, member);
 }
 
-/* From memory, else from the record; in a run that verifies from what it has read alone. */
+/* Answers from memory, or else from the record. A run that verifies answers only from what this process has read. */
 static struct members_told recall(struct archive *ar, struct task_ctx *ctx, const char *member)
 {
 	const struct told *t = ctx->verify && !is_proven(ar) ? NULL : find_told(ar, member);
@@ -147,7 +148,7 @@ static struct members_told recall(struct archive *ar, struct task_ctx *ctx, cons
 			   : recall_noted(ar, ctx, member);
 }
 
-/* Add what was told in this process to the record. */
+/* Adds this process's findings to the record. */
 static void write_record(struct task_ctx *ctx, struct archive *ar)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -170,7 +171,8 @@ static void write_record(struct task_ctx *ctx, struct archive *ar)
 	ar->noted = NULL;
 }
 
-/* Each directory of an install is there, or no task makes it; what is below a mount is for the install to stage. */
+/* Returns whether a stage has its place: the install's directory exists, or no task makes it. Below a mount the
+ * install itself stages the file. */
 static bool has_place(const struct task *install, struct task_ctx *ctx, bool *ret_comes)
 {
 	const char *name;
@@ -217,7 +219,7 @@ static void drop_stage(struct io_stage *s)
 	*s = IO_STAGE_INIT;
 }
 
-/* Stage what is wanted, up to `max`, and ask of the other members what they are. `must`: this one without fail. */
+/* Stages wanted members, up to `max`, and asks about the other members. `must` is staged even if it is not wanted. */
 static int add_takes(struct archive *ar, struct task_ctx *ctx, const struct task *must, bool stages,
 		     size_t max, struct err *e)
 {
@@ -240,7 +242,7 @@ static int add_takes(struct archive *ar, struct task_ctx *ctx, const struct task
 			add_take(ar, t->install.member, ar->stages[i].fd, i);
 		} else {
 			drop_stage(&ar->stages[i]);
-			/* the install says so itself */
+			/* the install reports this itself */
 			if (t == must) {
 				*e = why;
 				return err_code(e);
@@ -254,7 +256,7 @@ static int add_takes(struct archive *ar, struct task_ctx *ctx, const struct task
 	return 0;
 }
 
-/* Returns whether all bytes came; a hard link has none before a further pass. */
+/* Returns whether all bytes of a member came. A hard link gets its bytes only in a further pass. */
 static bool is_whole(const struct extract_take *take)
 {
 	return !take->path || take->digest.algo != DIGEST_ALGO_MAX;
@@ -296,7 +298,7 @@ static void note_takes(struct archive *ar, enum reading result)
 		__atomic_store_n(&ar->reading, result, __ATOMIC_RELAXED);
 }
 
-/* Say where there is no room, which the child cannot tell. */
+/* Names the place without room, which the child cannot know. */
 static int explain_room(const struct archive *ar, struct err *e)
 {
 	for (size_t i = 0; i < ar->n_takes && io_is_full(e->errnum); i++)
@@ -305,7 +307,7 @@ static int explain_room(const struct archive *ar, struct err *e)
 	return err_code(e);
 }
 
-/* Take note of a pass, or of an arrival, that has ended. */
+/* Notes the end of a pass or of an arrival. */
 static void end_reading(struct members *m, struct archive *ar, struct task_ctx *ctx,
 			enum reading result)
 {
@@ -318,7 +320,7 @@ static void end_reading(struct members *m, struct archive *ar, struct task_ctx *
 	(void)pthread_mutex_unlock(&m->lock);
 }
 
-/* In a run that believes nothing the entry is hashed before it is read. */
+/* A run that verifies hashes the entry before it reads it. */
 static int prove(struct archive *ar, struct task_ctx *ctx, struct err *e)
 {
 	const struct asset *as = ar->unpack->unpack.asset;
@@ -333,7 +335,7 @@ static int prove(struct archive *ar, struct task_ctx *ctx, struct err *e)
 				  as->name);
 }
 
-/* One pass over the entry; the lock is held, and given up meanwhile. */
+/* Reads the entry once; called with the lock, which it releases meanwhile. */
 static int read_entry(struct members *m, struct archive *ar, struct task_ctx *ctx,
 		      const struct task *must, bool stages, struct err *e)
 {
@@ -418,7 +420,7 @@ int members_read(struct task_ctx *ctx, const struct task *unpack, struct err *e)
 
 	(void)pthread_mutex_lock(&m->lock);
 	wait_for_pass(m, ar);
-	/* what was said of the archive's content while that arrived would be said again */
+	/* content that was refused on arrival would only be refused again */
 	if (ctx->fetcher && fetch_has_refused(ctx->fetcher, unpack->unpack.asset, e)) {
 		note_takes(ar, READ_FAILED);
 		r = err_code(e);
@@ -450,7 +452,8 @@ bool members_lack_folder(struct task_ctx *ctx, const struct task *unpack)
 	return false;
 }
 
-/* Returns where its stage is, of the archive; NULL: it is for another. The plan may have been made again meanwhile. */
+/* Returns the install's stage in this archive; NULL: the install uses another archive. Compares names, as the plan
+ * may have been made anew. */
 static struct io_stage *stage_of(const struct archive *ar, const struct task *install)
 {
 	for (size_t i = 0; i < ar->unpack->n_serves; i++)
@@ -470,7 +473,7 @@ static int take(struct members *m, struct archive *ar, struct task_ctx *ctx,
 	if (ar->arrives || !staged || (ar->is_read && ar->reading == READ_NEVER && waits))
 		return 0;
 	wait_for_pass(m, ar);
-	/* what was refused is not asked again */
+	/* a refused archive is not asked again */
 	if (ar->reading == READ_FAILED || (ar->reading == READ_NEVER && waits) || !is_here(ctx, ar))
 		return 0;
 	t = find_told(ar, install->install.member);
@@ -540,14 +543,14 @@ struct members_told members_tell(struct task_ctx *ctx, const struct asset *as, c
 		(void)!read_entry(m, ar, ctx, NULL, false, &ignored);
 		told = recall(ar, ctx, member);
 	}
-	/* an archive that is lost proves no more than what was found in it */
+	/* if the archive is lost, only its record can tell */
 	if (told.found == MEMBERS_NOT_READ && !ar->arrives)
 		told = recall_noted(ar, ctx, member);
 	(void)pthread_mutex_unlock(&m->lock);
 	return told;
 }
 
-/* What arrives */
+/* Arriving archives */
 
 static bool open_sink(void *arg, const struct asset *as, struct fetch_takes *ret)
 {
@@ -580,7 +583,7 @@ static void close_sink(void *arg, const struct asset *as, bool complete)
 
 	if (complete)
 		note_proven(ar);
-	/* another attempt, or a pass over the entry, may do better */
+	/* another attempt, or a pass over the entry, may succeed */
 	end_reading(m, ar, m->ctx, complete ? READ_WELL : READ_NEVER);
 }
 

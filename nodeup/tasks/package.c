@@ -18,10 +18,10 @@
 
 enum { OUTPUT_MAX = 1 << 20, ARGS_MAX = 10, STATUS_MAX = 64 << 20, ANSWER_MAX = 256 << 10 };
 
-/* A family's program: how it takes names and a file, and what locks it. */
+/* A family's program: its arguments for names and for a file, and its locks. */
 struct manager {
 	enum package_family family;
-	const char *program; /* the first row whose program is there is used */
+	const char *program; /* the first row whose program exists is used */
 	const char *refresh[ARGS_MAX], *install[ARGS_MAX], *install_file[ARGS_MAX];
 	const char *locks[5];
 };
@@ -51,11 +51,11 @@ static const char dpkg_updates[] = "/var/lib/dpkg/updates";
 
 /* What the package manager has installed. source: deb-control(5), dpkg-query(1), rpm(8) */
 struct package_state {
-	struct strv missing; /* of those asked for */
-	bool interrupted; /* dpkg was killed half way: it has to finish before it takes anything */
+	struct strv missing; /* wanted packages that are missing */
+	bool interrupted;    /* dpkg was killed half way, and must finish before it takes more */
 };
 
-/* The value of a field when the line is one, else NULL. */
+/* Returns the value if the line is this field, else NULL. */
 static const char *field_value(const char *line, const char *name)
 {
 	const size_t n = strlen(name);
@@ -72,7 +72,7 @@ static bool is_word(const char *text, const char *word)
 	return strlen(word) == n && strncmp(text, word, n) == 0;
 }
 
-/* "install ok installed": what is wanted, whether something is wrong, and how far it came. */
+/* Returns the third word of "install ok installed": the wish, the fault, and the state. */
 static const char *third_word(const char *status)
 {
 	for (int i = 0; i < 2; i++) {
@@ -103,8 +103,8 @@ static void strike_provided(struct strv *missing, const char *names)
 	}
 }
 
-/* Remove from `missing` what the database calls installed, by its own name or, where any package that
- * serves is good enough, by one that it provides. Provides stands behind Status. */
+/* Removes installed packages from `missing`, by their own names or, if any provider will do, by names that they
+ * provide. Provides comes after Status. */
 static void strike_installed(const char *text, bool provided, struct package_state *s)
 {
 	static const char *const half[] = { "unpacked", "half-configured", "half-installed" };
@@ -156,8 +156,8 @@ static int look_dpkg(struct task_ctx *ctx, bool provided, struct package_state *
 	return 0;
 }
 
-/* rpm is not asked about an image: it would change its root, and make a database where there is none. It
- * says a line for each name, and ends with the number of those it does not have. */
+/* Asks rpm, but never about an image: it would change its root to it, and make a database there. rpm prints a line
+ * for each name, and exits with the number of missing ones. */
 static int ask_rpm(struct task_ctx *ctx, struct arena *a, const char *question, const char *refusal,
 		   struct strv *names, struct err *e)
 {
@@ -184,7 +184,7 @@ static int ask_rpm(struct task_ctx *ctx, struct arena *a, const char *question, 
 		if (strv_has(&lines, arena_printf(a, "%s%s%s", refusal, names->v[i],
 						  question ? "" : " is not installed")))
 			strv_add(a, &missing, names->v[i]);
-	/* it failed for another reason than that something is missing */
+	/* it failed for another reason than missing packages */
 	if (r < 0 && missing.n == 0)
 		return err_wrap(e, "rpm's database");
 	*names = missing;
@@ -205,7 +205,7 @@ static int look_rpm(struct task_ctx *ctx, struct arena *a, bool provided, struct
 static int look_for_packages(const struct task_package *p, struct task_ctx *ctx, struct arena *a,
 			     struct package_state *ret, struct err *e)
 {
-	/* a file is of one release, and nothing else will do */
+	/* a package file must be installed itself: no other package that provides its name will do */
 	const bool provided = !p->source;
 	struct package_state s = { 0 };
 	int r;
@@ -269,7 +269,7 @@ static int package_check(const struct task *t, struct task_ctx *ctx, struct task
 	struct package_state s;
 	int r;
 
-	/* told of by package_remark() */
+	/* package_remark() reports it */
 	if (ctx->image_mode || is_needless(&t->package, ctx))
 		return TASK_EQUAL;
 	r = look(t, ctx, a, &s, e);
@@ -280,7 +280,8 @@ static int package_check(const struct task *t, struct task_ctx *ctx, struct task
 	return task_missing(diff, "not installed: %s", strv_join(a, &s.missing, " "));
 }
 
-/* apt-get's and dpkg's, dnf's and yum's, rpm's; dnf puts its own below a bare "Error: ". */
+/* Returns whether the line gives a reason: apt-get's and dpkg's, dnf's and yum's, rpm's. dnf puts its own below a
+ * bare "Error: ". */
 static bool is_reason(const char *line)
 {
 	static const char *const starts[] = { "E: ", "dpkg: ", "Error: ", " Problem: ", "error: " };
@@ -329,7 +330,7 @@ static int run_with(const struct task *t, struct task_ctx *ctx, const char *cons
 	return run(t, ctx, argv.v, e);
 }
 
-/* The manager is given what was verified, not what stands at its path by then. */
+/* Gives the manager the verified file by descriptor: its path may hold another by then. */
 static int install_file(const struct task *t, struct task_ctx *ctx, const struct manager *m,
 			struct err *e)
 {
@@ -347,7 +348,7 @@ static int install_file(const struct task *t, struct task_ctx *ctx, const struct
 static int install(const struct task *t, struct task_ctx *ctx, const struct manager *m,
 		   struct err *e)
 {
-	/* no person is there to be asked which of two settings is to stay */
+	/* nobody can be asked which of two settings to keep */
 	static const char *const finish[] = {
 		"dpkg", "--force-confdef", "--force-confold", "--configure", "-a", NULL
 	};
@@ -363,7 +364,7 @@ static int install(const struct task *t, struct task_ctx *ctx, const struct mana
 		return r;
 	if (t->package.source)
 		return install_file(t, ctx, m, e);
-	/* lists that cannot be had anew may still be good enough */
+	/* old lists may still be good enough */
 	if (m->refresh[0] && run(t, ctx, m->refresh, &stale) < 0)
 		stale.kind = ERR_SYSTEM;
 	r = run_with(t, ctx, m->install, &s.missing, e);
@@ -372,7 +373,7 @@ static int install(const struct task *t, struct task_ctx *ctx, const struct mana
 	return r;
 }
 
-/* A manager may come to a good end without what was asked for. */
+/* Looks whether the package is there now: a manager may succeed without having installed it. */
 static int look_again(const struct task *t, struct task_ctx *ctx, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -406,7 +407,7 @@ static int package_apply(const struct task *t, struct task_ctx *ctx, struct task
 		r = install(t, ctx, m, e);
 		if (r >= 0)
 			return look_again(t, ctx, e);
-		/* another process may have been quicker by a moment */
+		/* another process may have taken the lock a moment before */
 		if (!is_held(m, ctx->root_fd, holder, &lock))
 			return r;
 	}
@@ -422,7 +423,7 @@ static void package_inputs(const struct task *t, struct digest_ctx *c)
 			      sizeof(t->package.source->digest.bytes));
 }
 
-/* Below a root no package manager is run, so the builder of the image has to be told what is lacking. */
+/* Below a root no package manager runs, so whoever builds the image must be told what is missing. */
 static const char *package_remark(const struct task *t, struct task_ctx *ctx, struct arena *a)
 {
 	struct package_state s;

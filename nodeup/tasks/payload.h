@@ -1,6 +1,6 @@
-/* payload.h - what a task of each kind is about
- * One struct for each kind that has something to say beside its task's name, which is the path, the unit or the image that it
- * is about: the member of struct task that goes with it.
+/* payload.h - the data of a task of each kind
+ * One struct for each kind that has more data than its task's name, which is its path, unit or image. Each is a
+ * member of struct task.
  * Owner: the plan's arena. Errors: none. Threads: const after planning.
  * Source: kops upup/pkg/fi/nodeup/nodetasks. */
 #pragma once
@@ -14,34 +14,34 @@
 
 struct task_dir {
 	mode_t mode;
-	const char *owner; /* NULL: root; if the user does not exist, the directory is not made */
-	bool any_owner;    /* what is mounted there says whose it is */
-	const struct strv *only; /* paths of all files that may be below it; NULL: any */
+	const char *owner;       /* NULL: root; without that user the directory is not made */
+	bool any_owner;          /* the file system mounted there decides the owner */
+	const struct strv *only; /* paths of all files that it may hold; NULL: any */
 };
 
 struct task_file {
 	const char *content;
 	size_t len;
 	struct io_attr attr;
-	bool if_absent; /* a file that is there is right, whatever it says */
-	bool set_aside; /* what is there stays beside it, see aside.h */
+	bool if_absent;    /* an existing file is right, whatever its content */
+	bool set_aside;    /* keeps the old file beside it, see aside.h */
+	const char *other; /* with if_absent: the warning if the file differs; or NULL */
 	const char *
-		other; /* of if_absent: what people are told where it says something else; or NULL */
+		also; /* also right, if the file already has this content; units see no difference; or NULL */
 	const char *
-		also; /* a content that is right as well where it is there, and as good for units; or NULL */
-	const char *
-		elsewhere; /* where others put what they would add to it, told when its content differs; or NULL */
-	bool secret;      /* content never shown, not even in a diff */
-	bool of_unit;     /* an input of units, which alone read it; set by the dependency rules */
-	bool of_packaged; /* and of one that a package may bring and start */
-	const char *
-		owner; /* instead of attr's ids; if the user does not exist, the file is not written */
-	/* the file is not wanted: one that begins with this is ours and goes; content is "" then */
+		elsewhere; /* where other programs put their additions, to be named if the content differs; or NULL */
+	bool secret;      /* never shows the content, not even in a diff */
+	bool of_unit;     /* an input that only units read; set by the dependency rules */
+	bool of_packaged; /* an input of a unit that a package may bring and start */
+	/* used instead of attr's ids; without that user the file is not written */
+	const char *owner;
+	/* removes the file if it begins with this, which marks it as ours; content is then "" */
 	const char *unwanted;
-	const char
-		*unit; /* of one that goes: the unit that it makes and no document names; or NULL */
-	bool issued; /* a certificate, its key or a login: what the next run issues is not known before */
-	/* of a key or certificate that this run makes anew: for what reason. Where nothing is done it is unmade, and the
+	const char *
+		unit; /* of a file to remove: the unit that the file makes, unless the documents name that unit; or
+		        * NULL */
+	bool issued; /* a certificate, its key or a login, whose next version is not known before it is issued */
+	/* why this run makes the key or certificate anew. If the run changes nothing, it stays unmade and its
 	 * content is not known */
 	const char *why;
 	bool unmade;
@@ -54,14 +54,14 @@ struct task_asset {
 struct task_install {
 	mode_t mode;
 	const char *member;           /* base name of the member; NULL: the asset itself */
-	const struct asset **sources; /* in document order; the first that has it is used */
+	const struct asset **sources; /* in document order; the first one with the member is used */
 	size_t n_sources;
-	bool may_lack; /* a member that no archive has is left out; any other failure counts */
+	bool may_lack; /* leaves out a member that no archive has; other failures count */
 };
 
 struct task_program {
-	const char *version; /* of the program that runs */
-	bool replace;        /* the program that runs takes the place of the installed one */
+	const char *version; /* version of the running program */
+	bool replace;        /* the running program replaces the installed one */
 };
 
 struct task_link {
@@ -73,12 +73,12 @@ struct task_stray {
 	const char *const *units; /* patterns: "policy-routes@*.service"; NULL ends them */
 	/* folder/ANY/file is what they wrote, started by udev's rules; NULL: they write none */
 	const char *folder, *file;
-	const char *rules;       /* the file of ours without which they would come again */
+	const char *rules;       /* our file, without which they would come again */
 	const char *const *undo; /* the program that takes back what else they did; or NULL */
 };
 
 struct task_prefix {
-	const char *instance, *region; /* region NULL: found out */
+	const char *instance, *region; /* region NULL: is looked up */
 };
 
 struct task_keyring {
@@ -87,31 +87,33 @@ struct task_keyring {
 
 struct task_lifecycle {
 	const char *group, *instance;
-	const char *region; /* NULL: found out */
-	const char *state;  /* where the instance goes: "Warmed:Stopped"; NULL: not known */
+	const char *region; /* NULL: is looked up */
+	/* the state that the instance goes to: "Warmed:Stopped"; NULL: not known */
+	const char *state;
 };
 
 struct task_sysctl {
 	struct strmap values; /* "net.ipv4.ip_forward" = "1" */
 	struct strv
-		asked; /* keys of these that the documents themselves name: one that the kernel lacks is told of */
-	bool keeps_defaults; /* kubelet ends where the kernel's settings are not as it wants them */
+		asked; /* keys that the documents themselves name: warns if the kernel lacks one */
+	bool keeps_defaults; /* kubelet stops if the kernel's settings differ from its own */
 };
 
 struct task_user {
 	const char *name, *home, *shell;
-	uid_t uid; /* and the id of a group of its own; 0: one that is free */
+	uid_t uid; /* also the id of its own group; 0: any free one */
 };
 
 struct task_package {
 	enum package_family family;
 	struct strv names;
-	const struct asset *source; /* the one package as a file; NULL: from the repositories */
-	struct strv env;            /* "http_proxy=..." for the manager: may hold a password */
+	const struct asset *source; /* the package as a file; NULL: from the repositories */
+	struct strv env;            /* "http_proxy=..." for the manager; may hold a password */
 	struct strv
-		builders; /* of comfort: units of these wait for them, and no other; empty: all units do */
+		builders; /* only these builders' units wait for the packages, which are a comfort; empty: all units
+			   * wait */
 	const char *
-		program; /* the program that is wanted: if it is there, nothing is installed; or NULL */
+		program; /* the program that is needed: if it exists, no package is installed; or NULL */
 	/* that are wanted of the kernel that runs: if it lacks none, nothing is installed, else the packages of that
 	 * kernel's release, which stands behind their names */
 	struct strv modules;
@@ -120,51 +122,50 @@ struct task_package {
 struct task_image {
 	const char *name; /* "protokube:1.8.1" */
 	const struct asset *asset;
-	/* of an image that is a member of the asset: its name there, the member that says its tag, and what it is called
-	 * without that when it is loaded; `name` is then what we tag it with. NULL: the asset itself */
+	/* for an image that is a member of the asset: the member's name, the member with its tag, and the image's
+	 * name in the archive without the tag. `name` is the tag that we add. NULL: the asset itself is the image */
 	const char *member, *tag, *loaded_as;
-	bool in_containerd; /* not in docker */
-	/* in containerd: the archive alone says which images it holds, and `name` is its own */
+	bool in_containerd; /* else in docker */
+	/* in containerd: only the archive tells its images, and `name` is the archive's own */
 	bool is_unnamed;
 };
 
 struct task_pull {
-	const char
-		*hosts; /* the directory that says which mirrors registries have; NULL: none does */
+	const char *hosts; /* the directory that names registries' mirrors; NULL: none */
 };
 
-/* A file in which kubelet remembers something between its starts; see checkpoint.h. */
+/* A file in which kubelet keeps its state between starts; see checkpoint.h. */
 struct task_checkpoint {
-	const char *path, *policy; /* the one that kubelet has now */
-	/* the flag, and the key of its configuration, by which others may give it another one */
+	const char *path, *policy; /* the file, and kubelet's present policy */
+	/* kubelet's flag, and the key of its configuration: by one of them others may change the policy */
 	const char *flag, *key;
 };
 
 struct task_unit {
-	bool enable;          /* links of [Install] are wanted */
-	bool no_wait;         /* enqueue the job and go on: our own unit, which comes to its end */
-	bool at_boot;         /* enabled and never started: this run does what it would do */
+	bool enable;          /* wants the links of [Install] */
+	bool no_wait;         /* enqueues the job and goes on: our own unit, which ends by itself */
+	bool at_boot;         /* enabled but never started: this run does its work */
 	bool once;            /* a oneshot that others start again: no_wait, and once a boot */
 	bool last;            /* its failure fails the run only after all else is done */
 	struct strv before;   /* units that start after it */
-	struct strv requires; /* units it starts after */
-	struct strv inputs;   /* paths of the files and binaries whose change restarts it */
-	/* a folder where others put files that it is started with, and how their names end; or NULL */
+	struct strv requires; /* units after which it starts */
+	struct strv inputs;   /* paths of files and binaries whose change restarts it */
+	/* a folder in which others put files for it, and their suffix; or NULL */
 	const char *shared, *shared_ending;
-	bool must_answer; /* else a run does not end well: host/liveness.h */
+	bool must_answer; /* must answer for the run to end well; see host/liveness.h */
 	const char *
-		client_of; /* the unit whose restart ends it too, and it begins anew by itself; or NULL */
-	/* a mount or swap unit: where it mounts, as a normal path, and the name of the volume whose own it is */
+		client_of; /* a unit whose restart also ends this one, which then begins anew by itself; or NULL */
+	/* of a mount or swap unit: its mount point, as a normal path, and the name of its volume */
 	const char *where, *volume;
-	/* mount points that have to be mounted before it starts */
+	/* mount points that must be mounted before it starts */
 	struct strv needs_mounts;
-	/* what a oneshot leaves behind, which others can take away: mount points, and iptables' rules
-	 * ("FORWARD -p tcp -j ACCEPT") of chains whose policy is DROP */
+	/* the effects of a oneshot, which others can undo: mount points, and iptables' rules ("FORWARD -p tcp -j
+	 * ACCEPT") of chains whose policy is DROP */
 	struct strv mounted, accepts;
-	/* it is started with what is on the disk, and no record says with what; what systemd has seen to at boot is left alone,
-	 * and what is masked */
+	/* started with the files on the disk, without a record of them. The unit is left alone if it is masked, or
+	 * if systemd has handled it at boot */
 	bool as_is;
-	/* put aside where they would end it, before it is started */
+	/* checkpoints that are put aside before the start if they would stop it */
 	struct task_checkpoint *checkpoints;
 	size_t n_checkpoints;
 };
@@ -175,19 +176,17 @@ struct task_hosts {
 
 struct task_volume {
 	const struct node_volume *want;
-	const char
-		*uuid; /* mkfs gets it, and the mount unit has it: volume_uuid(), or the record's */
-	const char
-		*machine; /* the instance id: a record of another machine speaks of other disks */
-	struct strv programs; /* that may have to be installed for it */
+	const char *uuid; /* given to mkfs and to the mount unit: volume_uuid(), or the record's */
+	const char *machine;  /* the instance id: another machine's record is about other disks */
+	struct strv programs; /* programs that may have to be installed for it */
 };
 
 /* The payload of TASK_STOP, TASK_MOVE and TASK_RESUME; the three of one move have the same name, its source. */
 struct task_move {
-	const char *source;      /* where content is now: "/var/lib/docker" */
-	const char *target;      /* where it is to be mounted from: "/mnt/disks/docker" */
-	const char *mount_point; /* "/mnt/disks": nothing is moved unless it is mounted */
-	const char *machine;     /* instance id, of whose directory this is; NULL: not known */
-	struct strv units;       /* use source */
-	bool aside; /* the volume itself was meant to be seen there: what it holds must be */
+	const char *source;      /* the content's present place: "/var/lib/docker" */
+	const char *target;      /* the place from which it will be mounted: "/mnt/disks/docker" */
+	const char *mount_point; /* "/mnt/disks": must be mounted before anything is moved */
+	const char *machine; /* instance id of the machine with this directory; NULL: not known */
+	struct strv units;   /* units that use source */
+	bool aside; /* the volume itself was to be mounted at `source`, so its own content must be visible too */
 };

@@ -7,7 +7,7 @@
 
 static const char asked[] = "ipv6-prefix";
 
-/* Asks the metadata about the first interface; "" for what it does not have. */
+/* Asks IMDS about the first interface; "" for a missing value. */
 static int ask(struct imds *m, struct arena *a, const char *what, const char **ret, struct err *e)
 {
 	const char *mac = "";

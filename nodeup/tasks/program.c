@@ -1,7 +1,7 @@
-/* program.c - nodeup's own program, at the place that the boot unit starts it from
- * A record beside the applied state says which bytes were installed: the program is right when it has
- * them. Only an install (`replace`) brings other bytes. A run of another program leaves the installed
- * one alone, and puts itself there when that is missing or damaged, as any nodeup is better than none.
+/* program.c - nodeup's own program, at the boot unit's path
+ * A record beside the applied state lists the installed bytes: a program that has them is right. Only an install
+ * (`replace`) brings other bytes. A run of another program leaves the installed one alone. If that is missing or
+ * damaged, the running one takes its place, as any nodeup is better than none.
  * Invariant: at each moment the program has bytes that the record names.
  * Owner: the arena. Errors: SYSTEM, INTEGRITY. Threads: all functions.
  * Tests: test_program.c. */
@@ -19,11 +19,11 @@
 #include "nodeup/tasks/target.h"
 #include "nodeup/tasks/state.h"
 
-/* A line of digest and version for each program that may be the installed one. */
+/* Holds a line of digest and version for each program that may be the installed one. */
 static const char record_path[] = OWN_PROGRAM;
 
 static const char own_program[] = "/proc/self/exe";
-/* where user data puts the program that it fetched: perhaps the very bytes of the record */
+/* user data put the program that they fetched here: it may have the very bytes of the record */
 static const char user_data_program[] = "/var/cache/kubernetes-install/nodeup";
 static const char selinux_config[] = "/etc/selinux/config";
 /* what policies have for programs in a folder `bin`, also below /opt: services may execute it */
@@ -36,7 +36,7 @@ struct program {
 	char version[VERSION_MAX];
 };
 
-/* Two while one is replaced by the other. */
+/* The recorded programs: two while one replaces the other. */
 struct programs {
 	struct program v[PROGRAMS_MAX];
 	size_t n;
@@ -50,7 +50,7 @@ static const struct program *find(const struct programs *known, const struct dig
 	return NULL;
 }
 
-/* A record that cannot be read is none: what is installed is then compared with what runs. */
+/* A record that cannot be read counts as missing: the installed program is then compared with the running one. */
 static struct programs read_record(struct task_ctx *ctx)
 {
 	autobuf struct buf text = BUF_INIT(RECORD_MAX);
@@ -86,7 +86,7 @@ static int write_record(struct task_ctx *ctx, const struct programs *known, stru
 	return r < 0 ? r : record_keep(ctx->root_fd, record_path, 0644, buf_str(&text), e);
 }
 
-/* The program that runs. */
+/* Describes the running program. */
 static int own_of(const struct task *t, struct program *ret, struct err *e)
 {
 	autoclose int fd = io_open_at(AT_FDCWD, own_program, 0);
@@ -97,7 +97,7 @@ static int own_of(const struct task *t, struct program *ret, struct err *e)
 	return digest_of_fd(DIGEST_SHA256, fd, own_program, &ret->digest, e);
 }
 
-/* Returns whether the program that runs is the very file that is installed. */
+/* Returns whether the running program is the installed file itself. */
 static bool runs_from(const struct stat *installed)
 {
 	struct stat own;
@@ -106,7 +106,7 @@ static bool runs_from(const struct stat *installed)
 	       own.st_ino == installed->st_ino;
 }
 
-/* Finds which of the programs is installed; NULL: none of them. `st` was taken before. */
+/* Finds out which of the programs is installed; NULL: none of them. `st`: the file's stat, taken before this call. */
 static int installed_of(const struct task *t, struct task_ctx *ctx, const struct programs *wanted,
 			const struct stat *st, const struct program **ret, struct err *e)
 {
@@ -132,7 +132,7 @@ static int installed_of(const struct task *t, struct task_ctx *ctx, const struct
 	return 0;
 }
 
-/* A package may have put another version there, and that is what runs now: it is not damaged. */
+/* Returns whether a package has installed another version, which is the running one. Then the file is not damaged. */
 static bool is_upgraded(const struct task *t, const struct programs *known, const struct stat *st)
 {
 	return known->n && runs_from(st) && !str_eq(known->v[0].version, t->program.version);
@@ -197,7 +197,7 @@ static int program_check(const struct task *t, struct task_ctx *ctx, struct task
 	return TASK_DIFFERS;
 }
 
-/* Open a file below the root if it is one of these programs. */
+/* Opens a file below the root if it is one of these programs. */
 static bool open_known(struct task_ctx *ctx, const char *path, const struct programs *known,
 		       int *ret_fd, struct program *ret)
 {
@@ -217,7 +217,7 @@ static bool open_known(struct task_ctx *ctx, const char *path, const struct prog
 	return true;
 }
 
-/* Opens the source of the bytes: the ones of the record wherever they are, else the program that runs. */
+/* Opens a source of the bytes: a file with recorded bytes, or else the running program. */
 static int open_source(const struct task *t, struct task_ctx *ctx, const struct programs *known,
 		       int *ret_fd, struct program *ret, struct err *e)
 {
@@ -243,8 +243,8 @@ static int open_source(const struct task *t, struct task_ctx *ctx, const struct 
 	return *ret_fd < 0 ? err_sys(e, "open '%s'", own_program) : 0;
 }
 
-/* Without its label a service may not execute it on an enforcing host. Where there is no SELinux
- * nothing is set, and a kernel that takes none has no use for it. */
+/* Without the label no service may execute it on an enforcing host. Without SELinux nothing is set; a kernel that
+ * refuses labels has no use for them. */
 static void set_label(struct task_ctx *ctx, const char *path, int fd)
 {
 	struct err ignored;
@@ -292,7 +292,7 @@ static int program_apply(const struct task *t, struct task_ctx *ctx, struct task
 
 	if (r < 0)
 		return r;
-	/* whenever this ends, what is there is on record */
+	/* the record names old and new bytes, so it has the installed ones whenever this run is killed */
 	for (size_t i = 0; i < known.n && both.n < PROGRAMS_MAX; i++)
 		if (!digest_eq(&known.v[i].digest, &want->digest))
 			both.v[both.n++] = known.v[i];
@@ -309,7 +309,7 @@ static int program_apply(const struct task *t, struct task_ctx *ctx, struct task
 	return TASK_DONE;
 }
 
-/* Returns where the program that runs and an intact installed one differ. */
+/* Returns how the running program differs from an intact installed one. */
 static const char *program_remark(const struct task *t, struct task_ctx *ctx, struct arena *a)
 {
 	const struct programs known = read_record(ctx);

@@ -4,7 +4,7 @@
 #include "nodeup/tasks/image_ctr.h"
 #include "nodeup/tasks/images.h"
 
-/* Takes an image that is there as right, whatever its registry has by now under that name. */
+/* An existing image is right, whatever its registry has under that name by now. */
 static int pull_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
 		      struct err *e)
 {

@@ -5,7 +5,7 @@
 
 static const char unit_dir[] = "/etc/systemd/system/";
 
-/* The unit a file below the unit directory belongs to: the file itself, or a drop-in's folder. */
+/* Returns the unit of a file below the unit directory: the file itself, or its drop-in folder's. */
 static char *unit_of(struct arena *a, const char *path)
 {
 	const char *name = path + strlen(unit_dir);
@@ -14,8 +14,8 @@ static char *unit_of(struct arena *a, const char *path)
 	return dropin ? arena_strn(a, name, (size_t)(dropin - name)) : arena_str(a, name);
 }
 
-/* Returns whether systemd knows if it has read this file: it reads a unit that is new when it is first asked for it, so that no
- * reload is needed. It does not say so of its own settings, and nothing of a file before that is written. */
+/* Returns whether systemd can tell if a reload is needed for this file. It cannot for its own settings, nor for a
+ * file that is not written yet. It reads a new unit when first asked for it, so that a new unit needs no reload. */
 static bool can_be_asked(const struct task_ctx *ctx, const struct task *file)
 {
 	return ctx->bus && !file->file.unwanted && str_has_prefix(task_path(file), unit_dir) &&
@@ -31,8 +31,8 @@ static const char *const later_dirs[] = {
 	"/run/systemd/generator.late/",
 };
 
-/* A unit that was read before ours was written, or that is of no file, as a mount is that systemd found mounted: systemd
- * calls that no need for a reload. */
+/* Returns whether systemd read the unit before we wrote ours, or has it from no file, like a mount that it found.
+ * systemd itself sees no need for a reload then. */
 static bool is_read_elsewhere(const struct bus_unit *u)
 {
 	if (str_eq(u->load_state, "loaded") && str_is_empty(u->fragment_path))
@@ -54,7 +54,7 @@ static int reload_check(const struct task *t, struct task_ctx *ctx, struct task_
 {
 	autoarena struct arena *a = arena_new_empty();
 
-	/* an image has no manager that would have to read anything again */
+	/* an image has no manager to reload */
 	for (size_t i = 0; i < t->n_needs && !ctx->image_mode; i++) {
 		const struct task *need = t->needs[i];
 		const char *path = task_path(need);
@@ -71,7 +71,7 @@ static int reload_check(const struct task *t, struct task_ctx *ctx, struct task_
 		r = bus_get(ctx->bus, a, unit_of(a, path), &u, e);
 		if (r < 0)
 			return r;
-		/* what was gone at its last reload, or was wrong then; a manager of old does not look again */
+		/* at its last reload the unit was missing or wrong, and an old manager does not look again */
 		if (!str_eq(u.load_state, "loaded") && !strstr(path, ".d/"))
 			return task_differs(diff, "%s: systemd has not loaded it (%s)", path,
 					    u.load_state);

@@ -25,12 +25,12 @@ struct started {
 	struct digest foreign; /* of drop-ins and other files that no task writes */
 };
 
-/* Returns what the record says; UNKNOWN if there is none or it cannot be read. */
+/* Reads the record; UNKNOWN: there is none, or it cannot be read. */
 struct started started_get(int root_fd, const char *unit);
-/* Write it. */
+/* Writes the record. */
 int started_set(int root_fd, const char *unit, const struct started *s, struct err *e) must_check;
-/* Remove it: from now on others start the unit, with inputs of their own. */
+/* Removes the record: from now on others start the unit, with their own inputs. */
 int started_forget(int root_fd, const char *unit, struct err *e) must_check;
-/* Before this task gives what it stands for other content: put the records of the units that are started
- * with it in doubt. Where there is none, there is nothing to doubt. */
+/* Called before this task changes a content. Puts the records of all units that start with the content in doubt.
+ * Does nothing for units without a record. */
 int started_doubt(const struct task *input, struct task_ctx *ctx, struct err *e) must_check;

@@ -12,7 +12,7 @@
 
 static const char state_path[] = OWN_STATE;
 static const char header[] = "nodeup state 1\n";
-/* begins the line of a record that is lost */
+/* begins the line of a lost file's record */
 static const char lost_mark[] = "!";
 static const char written_mark[] = "+";
 
@@ -23,8 +23,8 @@ struct record {
 	struct digest digest;
 	struct io_stamp stamp;
 	bool durable;
-	bool written; /* by us, and not found as it should be */
-	bool lost;    /* an fsync failed: what reads as right may not be on the disk */
+	bool written; /* written by us, not found right */
+	bool lost;    /* its fsync failed: bytes that read right may not be on the disk */
 };
 
 struct state {
@@ -44,7 +44,7 @@ static struct record *find(struct state *s, const char *path)
 	return NULL;
 }
 
-/* One line; a line that does not parse is not a record. */
+/* Reads one line; a line that does not parse is no record. */
 static bool parse_record(struct arena *a, const char *line, struct record *r)
 {
 	char algo_hex[DIGEST_TEXT_MAX + 16], origin[64];
@@ -117,7 +117,7 @@ void state_close(struct state *s)
 	free(s);
 }
 
-/* Finds what is recorded of it; false: nothing. */
+/* Finds the record of a path; false: none. */
 static bool look_up(struct state *s, const char *path, struct record *ret)
 {
 	const struct record *r;
@@ -177,7 +177,7 @@ bool state_is_lost(struct state *s, const char *path, const struct stat *st)
 	return look_up(s, path, &r) && r.lost && io_stamp_eq(&r.stamp, &now);
 }
 
-/* Returns whether the record says as much already: of the very file that was flushed when it was made. */
+/* Returns whether the record already says the same as the new one, about the very file that was flushed. */
 static bool says(const struct record *r, const struct record *new)
 {
 	return r && r->durable && !r->lost && digest_eq(&r->digest, &new->digest) &&
@@ -264,7 +264,7 @@ struct strv state_names(struct state *s, struct arena *a, const char *dir,
 	return names;
 }
 
-/* Its stamp says so, or else its bytes: a disk may have another number after a reboot. */
+/* Compares the stamp. If it differs, compares the bytes: a disk may have another number after a reboot. */
 bool state_wrote(struct state *s, const char *path, const struct stat *st, bool found_too)
 {
 	const struct io_stamp now = io_stamp_of(st);
@@ -295,14 +295,14 @@ void state_forget(struct state *s, const char *path)
 	(void)pthread_mutex_unlock(&s->lock);
 }
 
-/* Returns whether the path has another file by now, or none, which the record says nothing of. */
+/* Returns whether the recorded file is gone from the path, so that the record says nothing about what is there. */
 static bool is_gone(int errnum)
 {
 	return errnum == ENOENT || errnum == ENOTDIR || errnum == ELOOP || errnum == ENXIO;
 }
 
-/* A record counts only when the bytes it vouches for are on the disk. The kernel says once that a write was
- * lost, and reads the file from memory as before: so an fsync that failed is never tried again. */
+/* A record counts only if its bytes are on the disk. The kernel reports a lost write once, and then reads the file
+ * from memory as before, so a failed fsync is never tried again. */
 static int make_durable(struct state *s, struct record *r, struct err *e)
 {
 	autoclose int fd = -1;

@@ -1,12 +1,12 @@
 /* state.h - what was applied: one record a path in /var/lib/nodeup/state
- * A record says: at this path we put these bytes, and then the file's stamp was this. A file whose
- * stamp still matches need not be read again. Losing or damaging the state costs time, never
- * correctness: a bad line is dropped, the file is read and compared.
- * A file whose fsync failed is remembered as lost, and put there anew by the next run that meets it: it reads
- * as right from memory, and may be anything after a reboot.
- * What we wrote is told from what we found as it should be: only the former may be removed again.
- * Text, one line a record: digest, device, inode, size, mtime, ctime, mode, uid, gid, origin, path; before the digest
- * "!" if it is lost, or else "+" if we wrote it.
+ * A record says: at this path we put these bytes, and then the file's stamp was this. A file whose stamp still
+ * matches need not be read again. A lost or damaged state costs time, never correctness: a bad line is dropped, and
+ * the file is read and compared.
+ * A file whose fsync failed is remembered as lost, and the next run that meets it puts it there anew: in memory it
+ * looks right, but after a reboot it may be anything.
+ * Records tell files that we wrote from files that we found right: only the former may be removed again.
+ * Text, one line a record: digest, device, inode, size, mtime, ctime, mode, uid, gid, origin, path; before the
+ * digest "!" if it is lost, or else "+" if we wrote it.
  * Owner: state_open/state_close. Errors: SYSTEM. Threads: all functions.
  * Tests: test_tasks.c. */
 #pragma once
@@ -16,42 +16,43 @@
 
 struct state;
 
-/* Returns whether a text is a state, of which no end is missing. */
+/* Returns whether the text is a whole state, with its end. */
 bool state_is_whole(const char *text, size_t n);
-/* Read the state below root; absent or damaged is empty. Nothing is written before state_store. */
+/* Reads the state below root; a missing or damaged one is empty. Writes nothing before state_store. */
 int state_open(int root_fd, struct state **ret, struct err *e) must_check;
-/* Release; NULL is fine. */
+/* Releases it; NULL is fine. */
 void state_close(struct state *s);
-/* Returns whether the file at path, of which `st` was taken, is known to hold d, by its stamp alone. */
+/* Returns whether the file at path, with stat `st`, is known to hold d, by its stamp alone. */
 bool state_is(struct state *s, const char *path, const struct stat *st, const struct digest *d);
-/* The size that the file at path had when it was seen to hold d, whatever is there now; 0: it never was. */
+/* Returns the size of the file at path when it was seen to hold d; it may be another file now. 0: never seen. */
 uint64_t state_size_of(struct state *s, const char *path, const struct digest *d);
-/* Open a file that is known, by its stamp alone, to hold d; -1: there is none. */
+/* Opens a file that is known, by its stamp alone, to hold d; -1: there is none. */
 int state_open_copy(struct state *s, const struct digest *d);
-/* Returns whether it is one whose fsync failed. */
+/* Returns whether the file's fsync failed. */
 bool state_is_lost(struct state *s, const char *path, const struct stat *st);
-/* Record that we wrote d to path, and that this is on the disk. The stamp is that of fd, which is open for it: whoever put another
- * file there since did not get our record. */
+/* Records that we wrote d to path, and that it is on the disk. The stamp is that of fd, on which the file is open: a
+ * file that was put at path since does not get our record. */
 void state_set(struct state *s, const char *path, int fd, const struct digest *d,
 	       const char *origin);
-/* Record that path held d when it was read, which was after `st` was taken: a change since then makes
- * the record void. state_sync flushes it before its record counts, unless there is the same one already. */
+/* Records that path held d when it was read, after `st` was taken; a later change makes the record void. The record
+ * counts only when state_sync has flushed the file, unless the same record was there already. */
 void state_saw(struct state *s, const char *path, const struct digest *d, const char *origin,
 	       const struct stat *st);
-/* The paths that we wrote a file to; with found_too also those where we found it as it should be. Those that `origin` asked for
- * are left out. Whether a file is there now is not looked at. */
+/* Lists the paths to which we wrote a file; found_too: also those of files that were right already. Leaves out
+ * records of these origins. Does not check whether the files still exist. */
 struct strv state_written(struct state *s, struct arena *a, const char *const *origins,
 			  bool found_too);
-/* The names in that directory, with its slash, that have a record, but for those that `origin` asked for: written by us, or
- * found as they should be. */
+/* Lists the recorded names in that directory (given with its slash), written by us or found right. Leaves out
+ * records of these origins. */
 struct strv state_names(struct state *s, struct arena *a, const char *dir,
 			const char *const *origins);
-/* Returns whether the file at path, of which `st` was taken, is still the one that we wrote, or with found_too found there. */
+/* Returns whether the file at path, with stat `st`, is still the one that we wrote; found_too: or the one that was
+ * found right. */
 bool state_wrote(struct state *s, const char *path, const struct stat *st, bool found_too);
-/* We removed what was at path. */
+/* Forgets the path, whose file we removed. */
 void state_forget(struct state *s, const char *path);
-/* fsync what is recorded and not durable yet. Where that fails the files are lost from now on, and the error
- * names them: SYSTEM. */
+/* Flushes recorded files that are not durable yet. If that fails they count as lost, and the error names them:
+ * SYSTEM. */
 int state_sync(struct state *s, struct err *e) must_check;
-/* Write the state if anything was recorded since it was read, but for records that state_sync has not seen. */
+/* Writes the state if there are new records. Leaves out records that state_sync has not seen. */
 int state_store(struct state *s, struct err *e) must_check;

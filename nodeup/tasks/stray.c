@@ -10,7 +10,7 @@
 
 enum { LIST_MAX = 1 << 20 };
 
-/* The units that run now, and their names begin so. */
+/* Lists the running units with such names. */
 static int list_units(const struct task_stray *s, struct task_ctx *ctx, struct arena *a,
 		      struct strv *ret, struct err *e)
 {
@@ -34,7 +34,7 @@ static int list_units(const struct task_stray *s, struct task_ctx *ctx, struct a
 	return 0;
 }
 
-/* Lists what they wrote: a file of that name in any directory of the folder. */
+/* Lists the files that the units wrote: those of that name, in any directory of the folder. */
 static int list_files(const struct task_stray *s, struct task_ctx *ctx, struct arena *a,
 		      struct strv *ret, struct err *e)
 {
@@ -81,7 +81,7 @@ static int stray_apply(const struct task *t, struct task_ctx *ctx, struct task_r
 	int r = 0;
 
 	(void)run;
-	/* first, or the next interface starts them again */
+	/* before all else: otherwise the next interface starts the units again */
 	if (t->stray.folder)
 		r = task_run_program(ctx, reload, -1, PATIENCE_NS, NULL, e);
 	if (r >= 0)

@@ -9,7 +9,7 @@
 
 enum { VALUE_MAX = 4096, FILE_MAX = 1 << 20 };
 
-/* Without these pods have no network. */
+/* Without these keys pods have no network. */
 static const char *const network_keys[] = {
 	"net.ipv4.ip_forward",
 	"net.ipv6.conf.all.forwarding",
@@ -37,7 +37,7 @@ static const char *const folders[] = {
 	"/usr/lib/sysctl.d", "/lib/sysctl.d",
 };
 
-/* The kernel keeps one value under both names. source: Linux Documentation/networking/ip-sysctl.rst */
+/* The kernel has one value under both names. source: Linux Documentation/networking/ip-sysctl.rst */
 static const char forward[] = "/proc/sys/net/ipv4/ip_forward";
 static const char forward_of_all[] = "/proc/sys/net/ipv4/conf/all/forwarding";
 
@@ -73,7 +73,7 @@ static void read_line(struct arena *a, const char *file, size_t number, const ch
 	if (!eq || strchr("#;", *text))
 		return;
 	key = str_trim(a, arena_strn(a, text, (size_t)(eq - text)));
-	/* that it may fail */
+	/* the line may fail */
 	key += *key == '-';
 	if (!*key || strpbrk(key, "*?["))
 		return;
@@ -107,7 +107,7 @@ static struct map sysctl_behind(struct arena *a, int root_fd, const char *file)
 					   arena_printf(a, "%s/%s", folders[i], names.v[k]));
 	}
 	strmap_sort(&paths);
-	/* from the end, as what is found first counts */
+	/* from the last file to the first: the line found first counts */
 	read_file(a, root_fd, last, &found);
 	for (size_t i = paths.n; i > 0; i--)
 		if (strcmp(paths.v[i - 1].key, str_basename(file)) > 0)
@@ -123,7 +123,7 @@ static bool has_key(struct arena *a, const char *const *keys, const char *path)
 	return false;
 }
 
-/* A key this kernel lacks, or that a container may not set, is not ours to change. */
+/* A key that this kernel lacks, or that a container may not set, is left alone. */
 static bool is_settable(struct task_ctx *ctx, const char *path)
 {
 	autoclose int fd = -1;
@@ -132,7 +132,7 @@ static bool is_settable(struct task_ctx *ctx, const char *path)
 	return io_open(ctx->root_fd, path, O_RDWR | O_NONBLOCK, &fd, &ignored) == 0;
 }
 
-/* The kernel separates several numbers by tabs, people by blanks. */
+/* The kernel separates several numbers by tabs, people use blanks. */
 static bool same_value(const char *a, const char *b)
 {
 	static const char blank[] = " \t\n";
@@ -200,7 +200,8 @@ static bool is_needed(const struct pass *p, const char *path)
 	       (p->t->sysctl.keeps_defaults && has_key(p->arena, kubelet_keys, path));
 }
 
-/* Returns whether another file has the last word on a setting, as an admin's does for whom kops' `sysctl --system` keeps the order. */
+/* Returns whether a file that comes after ours sets the key, such as an admin's. kops' `sysctl --system` keeps the
+ * same order. */
 static bool is_others(struct pass *p, const struct strmap_item *item, const char *path)
 {
 	const struct sysctl_line *line = map_get(&p->behind, path);
@@ -217,7 +218,7 @@ static bool is_others(struct pass *p, const struct strmap_item *item, const char
 	return true;
 }
 
-/* Returns whether the kernel has another value that is ours to set: 0 or 1. */
+/* Returns 1 if we must change the kernel's value, else 0. */
 static int is_to_set(struct pass *p, const struct strmap_item *item, const char *path,
 		     struct err *e)
 {
@@ -229,7 +230,7 @@ static int is_to_set(struct pass *p, const struct strmap_item *item, const char 
 	return value_differs(p->ctx, item, path, e);
 }
 
-/* Joins what there is room for; the rest is counted. */
+/* Joins the notes that fit, and counts the others. */
 static const char *notes_text(const struct pass *p)
 {
 	enum { ROOM = ERR_NOTE_MAX - sizeof("; and 1000 more") };

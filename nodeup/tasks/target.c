@@ -8,7 +8,7 @@
 #include "nodeup/base/flush.h"
 #include "nodeup/base/log.h"
 
-/* The directory that a path is in, which is made if need be. */
+/* Opens the directory of a path, and makes it if needed. */
 static int open_parent(struct task_ctx *ctx, const char *path, int *ret_dir, const char **ret_name,
 		       struct err *e)
 {
@@ -23,7 +23,7 @@ static int open_parent(struct task_ctx *ctx, const char *path, int *ret_dir, con
 	return r < 0 ? r : io_open_parent(ctx->root_fd, path, ret_dir, ret_name, e);
 }
 
-/* A person finds it beside its place. A mount point stays. */
+/* Moves the object aside, where a person finds it. A mount point stays. */
 static int set_aside(struct task_ctx *ctx, const char *path, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -48,7 +48,7 @@ int target_open(struct task_ctx *ctx, const char *path, int *ret_dir, const char
 
 	if (r < 0)
 		return r;
-	/* a runtime that was to mount a file that was not there made an empty directory of it */
+	/* a runtime that was to mount a missing file has made an empty directory of that name */
 	if (fstatat(dir, *ret_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode) &&
 	    unlinkat(dir, *ret_name, AT_REMOVEDIR) < 0)
 		r = set_aside(ctx, path, e);
@@ -82,7 +82,7 @@ int target_copy(int from, int to, const char *path, struct err *e)
 			continue;
 		if (n < 0 && io_is_full(errno))
 			return io_write_failed(to, path, (uint64_t)(st.st_size - done), e);
-		/* across filesystems of old kernels: by hand */
+		/* between file systems an old kernel cannot, so this copies by hand */
 		n = pread(from, chunk, sizeof(chunk), done);
 		if (n <= 0)
 			return err_sys(e, "read the source of '%s'", path);

@@ -7,10 +7,10 @@
 
 #include "nodeup/tasks/task.h"
 
-/* Open the directory that a path is in, which is made if need be, and make way for the path. */
+/* Opens the directory of a path, which it makes if needed, and clears the path. */
 int target_open(struct task_ctx *ctx, const char *path, int *ret_dir, const char **ret_name,
 		struct err *e) must_check;
-/* Stage a file in that directory. */
+/* Stages a file in the directory of a path, as target_open opens it. */
 int target_stage(struct task_ctx *ctx, const char *path, struct io_stage *s,
 		 struct err *e) must_check;
 /* Copy all bytes of a file into that stage, in the kernel if it can; `path` is for messages. */

@@ -100,7 +100,7 @@ int task_wait(struct task_run *run, int64_t next_ns, const char *fmt, ...)
 	return TASK_WAIT;
 }
 
-/* The stages of a task whose file is flushed with others. */
+/* Stages of a task whose file is flushed with others. */
 enum { STAGE_NONE, STAGE_GROUPED, STAGE_ENDED };
 
 struct commit {

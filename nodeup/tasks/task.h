@@ -17,15 +17,15 @@ struct task_ops;
 
 struct task {
 	enum task_kind kind;
-	const struct task_ops *ops; /* what can be done with it: of its kind (kinds.h), or others */
-	const char *name;   /* a path, a unit: what people call it; unique within its kind */
+	const struct task_ops *ops; /* the operations of its kind (kinds.h), or others */
+	const char *name;   /* a path or a unit, as people call it; unique within its kind */
 	const char *origin; /* the builder that asked for it */
-	const char *asked;  /* "file:line:column" of what it is for; NULL: all of the documents */
+	const char *asked;  /* the place in a document that is its reason; NULL: all documents */
 	size_t index;       /* position in the plan */
-	bool optional; /* failing is a warning; what is made from it is skipped, all else goes on */
-	bool advisory; /* what needs it goes on when it fails; the run fails in the end */
-	bool always;   /* done also when what it needs failed */
-	bool unused;   /* an asset for other nodes: kept in order where it is, and not fetched */
+	bool optional; /* its failure is a warning; tasks made from it are skipped, others go on */
+	bool advisory; /* its users go on after its failure; the run fails in the end */
+	bool always;   /* done even if its needs failed */
+	bool unused;   /* an asset for other nodes: kept right if present, but not fetched */
 	union {
 		struct task_dir dir;
 		struct task_file file;
@@ -51,9 +51,9 @@ struct task {
 	/* edges, filled by the plan's dependency rules */
 	const struct task **needs; /* must be done before this one starts */
 	size_t n_needs;
-	const struct task **users; /* the other direction */
+	const struct task **users; /* tasks that need this one */
 	size_t n_users;
-	/* tasks that this one exists for; when all of them are right, it is not needed at all */
+	/* tasks that this one exists for; when all of them are right, it is not needed */
 	const struct task **serves;
 	size_t n_serves;
 };
@@ -64,72 +64,72 @@ struct state;
 struct map;
 struct volume_guard;
 
-struct task_ctx { /* what tasks work with: the seams that tests replace */
+struct task_ctx { /* The context of tasks: the seams that tests replace. */
 	int root_fd;
 	bool image_mode; /* a root that is not running: no bus, no runtime, no sysctl */
-	bool verify;     /* trust no record: read and hash again */
-	bool prune;      /* what the documents no longer name goes */
-	bool is_offline; /* no server outside is asked */
-	bool only_looks; /* a plan: nothing is applied, and no unit is watched afterwards */
+	bool verify;     /* trusts no record: reads and hashes again */
+	bool prune;      /* removes objects that the documents no longer name */
+	bool is_offline; /* asks no server outside */
+	bool only_looks; /* a plan: applies nothing, and watches no unit afterwards */
 	bool gives_away; /* the cache keeps no second copy of a program */
-	bool no_answer;  /* a plan met a runtime that says nothing: it is asked no more */
+	bool no_answer;  /* a plan met a silent runtime, and does not ask it again */
 	struct cache *cache;
-	int cache_root_fd; /* what the cache's paths are below: an explicit --cache is the host's */
+	int cache_root_fd; /* the root of the cache's paths: an explicit --cache is the host's */
 	struct fetcher *fetcher;
-	struct members *members; /* of archives; NULL: none are taken */
-	struct images *images;   /* of containerd; NULL: it is asked for each by itself */
+	struct members *members; /* of archives; NULL: takes none */
+	struct images *images;   /* containerd's; NULL: asks for each image separately */
 	struct http *http;
-	struct flush *flush; /* what is flushed together; NULL: each file by itself */
+	struct flush *flush; /* files that are flushed together; NULL: each by itself */
 	struct bus *bus;     /* NULL in image mode and without a manager */
 	struct state *state;
 	int64_t deadline_ns;                /* monotonic; 0: none */
-	const struct disk_host *disks;      /* NULL: no disk is looked at (image mode) */
-	const struct node_volumes *volumes; /* all that are wanted of them; NULL: not known */
-	const struct volume_guard *guard;   /* of volumes of EBS; NULL: EC2 is not asked */
-	const char *machine;        /* whose file systems are ours: the instance id; NULL unknown */
+	const struct disk_host *disks;      /* NULL: looks at no disk (image mode) */
+	const struct node_volumes *volumes; /* all wanted volumes; NULL: not known */
+	const struct volume_guard *guard;   /* guards EBS volumes; NULL: does not ask EC2 */
+	const char *machine; /* the instance id, by which file systems are ours; NULL: not known */
 	const struct map *baseline; /* of diff: tasks of before, by title; else NULL */
-	const char *own_unit; /* "kops-configuration.service" when we run inside it, or NULL */
-	/* by task index: applied in this run, or in a plan's walk: would be */
+	const char *own_unit;       /* "kops-configuration.service" if we run inside it, or NULL */
+	/* by task index: the task was applied in this run; in a plan: would be */
 	const bool *changed;
-	const bool *kept; /* of these: its content stays, mode or owner do not; NULL: of none */
-	/* Have the scheduler look at run->woken; see task_wake. */
+	const bool *kept; /* of these, the tasks that change only mode or owner; NULL: none */
+	/* Makes the scheduler look at run->woken; see task_wake. */
 	void (*wake)(void *arg);
 	void *wake_arg;
 };
 
-/* The findings of a check; why is empty when equal. */
+/* The result of a check; why is empty if the task is equal. */
 struct task_diff {
 	char why[ERR_NOTE_MAX];
-	bool kept; /* the content is right: mode or owner are not */
-	bool lost; /* it was here and is damaged: to be done whether it is needed or not */
-	bool spare; /* of what is lost: no task needs it now, so a failure is a warning, and stops nothing */
-	bool missing;  /* nothing of it is there yet: it would be made, and not changed */
-	bool restarts; /* a unit that runs now, and would be restarted */
-	bool removes;  /* what is there would go, now or with --prune */
-	bool left; /* it, or some of it, is not what it should be, but a person's own: why says so */
-	const char *how; /* equal: in what way, where not plain; a constant. NULL: as wanted */
-	/* differs: nothing is known to be wrong. apply fetches what it takes to compare, and changes only what it then finds wrong. */
+	bool kept; /* the content is right, but mode or owner is not */
+	bool lost; /* it was here and is damaged: must be done, needed or not */
+	bool spare; /* of a lost object: no task needs it now, so a failure is a warning and stops nothing */
+	bool missing;    /* no part of it exists yet: it would be made, not changed */
+	bool restarts;   /* a running unit, which would be restarted */
+	bool removes;    /* the existing object would be removed, now or with --prune */
+	bool left;       /* a part of it differs but is a person's own; why says so */
+	const char *how; /* equal, but in an unusual way; a constant. NULL: as wanted */
+	/* nothing is known to be wrong. apply fetches what it needs to compare, and changes only what then differs. */
 	bool unsure;
 };
 
-/* The run's view of one task, owned by the scheduler, passed to apply. */
+/* The run's state of one task, owned by the scheduler and passed to apply. */
 struct task_run {
 	int stage;         /* apply's own progress, 0 at the first call */
-	uint32_t job;      /* a unit job */
-	int result;        /* set by completion callbacks before wake, with error when < 0 */
-	struct err *error; /* whose is the caller's */
-	bool last_call;    /* nothing else can go on: what is not there now will not come */
-	bool unsure;       /* check could not compare: apply does, before it changes anything */
-	bool equal;        /* set by apply: it was right, or is so by itself; nothing was changed */
-	bool final;        /* set by apply: this error has had its retries */
-	bool detached;     /* set by apply: enqueued, but it starts only when we end */
-	char remark[64];   /* set by apply: how it was done, for the line that says so */
-	int64_t since_ns;  /* waiting since, monotonic; 0 not waiting */
-	char waiting[ERR_NOTE_MAX]; /* what a waiting apply waits for, shown to people */
-	enum err_kind trouble;      /* of its last error, if what it waits for goes wrong so far */
-	bool on_tasks;              /* wake when a task that serves this one is settled */
-	int64_t next_ns; /* wake at this monotonic time at the latest; 0: only by task_wake */
-	bool woken;      /* by task_wake, since apply was called last */
+	uint32_t job;      /* id of a unit's job */
+	int result;        /* set by callbacks before wake; < 0 with error */
+	struct err *error; /* owned by the caller */
+	bool last_call;    /* nothing else can go on, so missing objects will not come */
+	bool unsure;       /* the check could not compare: apply does, before it changes anything */
+	bool equal;    /* set by apply: it was right, or became so by itself; nothing was changed */
+	bool final;    /* set by apply: this error has had its retries */
+	bool detached; /* set by apply: enqueued, but starts only when we end */
+	char remark[64];            /* set by apply: how it was done, for the log line */
+	int64_t since_ns;           /* begin of its wait, monotonic; 0: does not wait */
+	char waiting[ERR_NOTE_MAX]; /* what a waiting apply waits for, for people */
+	enum err_kind trouble;      /* kind of its last error, while its wait goes wrong */
+	bool on_tasks;              /* wakes when a task that serves this one is settled */
+	int64_t next_ns; /* wakes at this monotonic time at the latest; 0: only by task_wake */
+	bool woken;      /* set by task_wake since the last call of apply */
 };
 
 enum { TASK_DONE = 0, TASK_WAIT = 1 };
@@ -137,64 +137,64 @@ enum { TASK_EQUAL = 0, TASK_DIFFERS = 1 };
 
 struct task_ops {
 	const char *kind;    /* "file" */
-	bool on_main, brief; /* brief: check looks at a few small files, and awaits nothing */
-	bool writes_little;  /* nor does apply, which writes one of them */
+	bool on_main, brief; /* brief: the check reads a few small files, and waits for nothing */
+	bool writes_little;  /* apply too does little: it writes one of them */
 	bool is_preflight; /* apply checks it before it does anything, and an error ends the run */
-	bool stays; /* what it made is on the machine when no document names it any more; a reload leaves nothing */
-	bool says_all_is_well; /* to others: it is skipped if an advisory task failed */
+	bool stays; /* its object stays on the machine when no document names it any more (a reload has none) */
+	bool says_all_is_well; /* tells others that all is well, so it is skipped if an advisory task failed */
 	/* Return how many bytes check reads, and its turn: it begins when those of lower turns have ended. 0, NULL: few; none. */
 	uint64_t (*reads)(const struct task *, struct task_ctx *);
 	int (*turn)(const struct task *, struct task_ctx *);
-	/* TASK_EQUAL or TASK_DIFFERS with diff->why; no side effect. */
+	/* Returns TASK_EQUAL, or TASK_DIFFERS with diff->why; no side effect. */
 	int (*check)(const struct task *, struct task_ctx *, struct task_diff *, struct err *);
-	/* TASK_DONE, or TASK_WAIT with run->waiting; called again after each wake-up. */
+	/* Returns TASK_DONE, or TASK_WAIT with run->waiting; called again after each wake-up. */
 	int (*apply)(const struct task *, struct task_ctx *, struct task_run *, struct err *);
-	/* Begin, before the run, what takes long and changes only the cache; called if check differs. May be NULL. */
+	/* Begins long work before the run that changes only the cache; called if the check differs. May be NULL. */
 	void (*begin)(const struct task *, struct task_ctx *);
-	/* Asked of each need of a unit when the unit is to start: an error if it must not any more. May be NULL. */
+	/* Asked for each need of a unit before it starts; fails if the unit must not start any more. May be NULL. */
 	int (*may_start)(const struct task *, const struct task *unit, struct task_ctx *,
 			 struct err *);
-	/* As check, where `was` is what the documents before wanted and got; NULL: no such. A NULL compare: see baseline.h. */
+	/* Compares with the task of earlier documents; was NULL: they had none. A NULL compare: see baseline.h. */
 	int (*compare)(const struct task *, const struct task *was, struct task_ctx *,
 		       struct task_diff *);
-	/* Feed what this task puts on the machine into the digest of a unit's inputs; may be NULL. */
+	/* Adds what this task puts on the machine to the digest of a unit's inputs; may be NULL. */
 	void (*inputs)(const struct task *, struct digest_ctx *);
-	/* Give up what a waiting apply has under way; of a task that is done always, do what can be done
-	 * at once when the run ends before it. May be NULL. */
+	/* Gives up the pending work of a waiting apply. If the run ends before a task that is always done, does what
+	 * can be done at once. May be NULL. */
 	void (*cancel)(const struct task *, struct task_ctx *);
-	/* Returns what a person should know of it beside what is done, as a warning; NULL: nothing. May be NULL. */
+	/* Returns a warning that a person should see in addition to the result; NULL: none. May be NULL. */
 	const char *(*remark)(const struct task *, struct task_ctx *, struct arena *);
-	/* Returns whether another task has done this one's work in this run: it is changed then, as diff->why says. May be NULL. */
+	/* Returns whether another task did this one's work in this run; fills diff as for a change. May be NULL. */
 	bool (*in_passing)(const struct task *, struct task_ctx *, struct task_diff *);
 };
 
-/* The path a task puts something at; NULL for kinds that have none. */
+/* Returns the path of the task's object; NULL for kinds without one. */
 const char *task_path(const struct task *t);
-/* Fill diff and return TASK_DIFFERS: `return task_differs(d, "absent")`. `kept` is for the caller to set. */
+/* Fills diff and returns TASK_DIFFERS: `return task_differs(d, "absent")`. The caller sets `kept`. */
 int task_differs(struct task_diff *d, const char *fmt, ...) printf_like(2, 3);
-/* As task_differs, for what is not there at all. */
+/* Does the same for an object that does not exist. */
 int task_missing(struct task_diff *d, const char *fmt, ...) printf_like(2, 3);
-/* As task_differs for what a person has made of their own place: TASK_EQUAL, and `why` is a warning. */
+/* Does the same for a place that a person has changed: returns TASK_EQUAL, and `why` is a warning. */
 int task_left(struct task_diff *d, const char *fmt, ...) printf_like(2, 3);
-/* Returns how long something may take: `most`, or what is left until the deadline. */
+/* Returns how long an action may take: `most`, or less before the deadline. */
 int64_t task_time_left(const struct task_ctx *ctx, int64_t most_ns);
-/* Run a program as proc_run does, with that input (-1: none), for at most that long and to the deadline. */
+/* Runs a program as proc_run does, with that input (-1: none), within that time and the deadline. */
 int task_run_program(const struct task_ctx *ctx, const char *const *argv, int stdin_fd,
 		     int64_t most_ns, struct buf *out, struct err *e) must_check;
-/* Have a waiting apply called again; any thread. One on the scheduler's thread is called after each event, too. */
+/* Makes the scheduler call a waiting apply again; any thread. Events do so too for tasks on its own thread. */
 void task_wake(const struct task_ctx *ctx, struct task_run *run);
-/* Say what a waiting apply waits for, at the latest until next_ns, and return TASK_WAIT. */
+/* Notes what a waiting apply waits for, until next_ns at the latest, and returns TASK_WAIT. */
 int task_wait(struct task_run *run, int64_t next_ns, const char *fmt, ...) printf_like(3, 4);
-/* Returns whether everything that t serves is right already, or not needed now, so that t need not be done. */
+/* Returns whether every task that t serves is right or not needed now, so that t need not be done. */
 bool task_is_unneeded(const struct task *t, struct task_ctx *ctx);
-/* Returns whether t exists for that other one. */
+/* Returns whether t exists for `other`. */
 bool task_serves(const struct task *t, const struct task *other);
-/* Give the staged file of t its name with all that is flushed together, and record that its path holds content.
- * Returns TASK_WAIT: apply is called again, and begins with task_is_committed. Without a group it is TASK_DONE. */
+/* Names the staged file of t with its group, and records the content. Returns TASK_WAIT: apply is called again, and
+ * begins with task_is_committed. Returns TASK_DONE without a group. */
 int task_commit(const struct task *t, struct task_ctx *ctx, struct task_run *run,
 		struct io_stage *s, const struct io_attr *attr, const struct digest *content,
 		struct err *e) must_check;
-/* Returns whether task_commit was called for this run of t: *ret is what apply returns then. */
+/* Returns whether task_commit was called in this run of t; apply then returns *ret. */
 bool task_is_committed(struct task_run *run, int *ret, struct err *e) must_check;
-/* "file /etc/hosts": kind and name. */
+/* Returns kind and name: "file /etc/hosts". */
 char *task_title(struct arena *a, const struct task *t);

@@ -18,11 +18,11 @@
 #include "units/enable.h"
 #include "units/unit.h"
 
-/* systemd tells by signal, which any call on the bus may have taken in: asking the table is free */
+/* systemd reports the end by signal, which any call on the bus may have read; to look into the table costs nothing */
 #define JOB_POLL_NS (50 * DUR_MS)
-/* how long a job may wait in the queue before we ask whether it waits for ourselves */
+/* how long a job may be queued before we ask whether it waits for us */
 #define QUEUE_PATIENCE_NS (2 * DUR_SEC)
-/* how often what is active and silent is asked */
+/* how often an active but silent unit is asked */
 #define ASK_AGAIN_NS (5 * DUR_SEC)
 
 enum { ORDER_DEPTH = 3, FILE_MAX = 1 << 20 };
@@ -41,7 +41,7 @@ static const struct task *input_task(const struct task *t, const char *path)
 	return NULL;
 }
 
-/* Everything the unit is started with, as one digest, computed from the plan alone. */
+/* Makes one digest of all inputs of the unit, from the plan alone. */
 static void inputs_digest(const struct task *t, struct digest *ret)
 {
 	autodigest struct digest_ctx *c = digest_new(DIGEST_SHA256);
@@ -58,7 +58,7 @@ static void inputs_digest(const struct task *t, struct digest *ret)
 	digest_final(c, ret);
 }
 
-/* Returns whether it changed since the process began: all that can be known where there is no record. */
+/* Returns whether the file changed after the process began. Without a record nothing else is known. */
 static bool is_newer_than_process(struct task_ctx *ctx, const char *path, const struct bus_unit *u)
 {
 	int64_t boot_ns = dur_wall() - dur_now();
@@ -70,14 +70,14 @@ static bool is_newer_than_process(struct task_ctx *ctx, const char *path, const 
 	return io_stamp_of(&st).ctime_ns > boot_ns + (int64_t)u->start_us * 1000;
 }
 
-/* Returns whether this run gave it other content, or would. */
+/* Returns whether this run has changed the input's content, or would change it. */
 static bool is_other_now(const struct task *in, const struct task_ctx *ctx)
 {
 	return in && ctx->changed && ctx->changed[in->index] &&
 	       !(ctx->kept && ctx->kept[in->index]);
 }
 
-/* When what runs now began; what has no process began when it became active. */
+/* Returns when the running process began; without one, when the unit became active. */
 static uint64_t start_of(const struct bus_unit *u)
 {
 	return u->start_us ? u->start_us : u->active_enter_us;
@@ -128,14 +128,14 @@ static int foreign_inputs_differ(const struct task *t, struct task_ctx *ctx,
 		if (is_newer_than_process(ctx, paths.v[i], u))
 			return task_differs(diff, "%s is newer than the running process",
 					    paths.v[i]);
-	/* whoever started it again since then did so with what was left */
+	/* if others restarted the unit later, it began with the files that were left */
 	return record->has_foreign && start_of(u) <= record->us
 		       ? task_differs(diff, "files of others that it was started with are gone")
 		       : TASK_EQUAL;
 }
 
-/* Returns whether an active unit runs with other inputs than the plan's. The record also covers restarts that
- * were not ours: see started.h. Without a record the age of the files decides. */
+/* Returns whether an active unit runs with other inputs than the plan's. The record covers restarts by others too:
+ * see started.h. Without a record the age of the files decides. */
 static int inputs_differ(const struct task *t, struct task_ctx *ctx, const struct bus_unit *u,
 			 struct task_diff *diff)
 {
@@ -163,7 +163,7 @@ static int inputs_differ(const struct task *t, struct task_ctx *ctx, const struc
 	return foreign_inputs_differ(t, ctx, u, &record, diff);
 }
 
-/* Asks whether it is enabled only where that counts: the manager takes longer over it than over all else. */
+/* Asks about enablement only if the answer matters: it takes the manager longer than everything else. */
 static int get_unit(const struct task *t, struct task_ctx *ctx, struct arena *a, struct bus_unit *u,
 		    struct err *e)
 {
@@ -177,8 +177,8 @@ static bool is_enabled(const struct bus_unit *u)
 	return !str_eq(u->file_state, "disabled") && !str_eq(u->file_state, "");
 }
 
-/* Returns whether it ended in this boot: we saw it end, or it began and was not waited for, or systemd had started
- * it before us because it is enabled. */
+/* Returns whether the unit ran to its end in this boot. We saw it end, or it began and we did not wait, or systemd
+ * started it before us because it is enabled. */
 static bool was_run(const struct task *t, struct task_ctx *ctx, const struct bus_unit *u)
 {
 	const struct started record = started_get(ctx->root_fd, t->name);
@@ -189,18 +189,18 @@ static bool was_run(const struct task *t, struct task_ctx *ctx, const struct bus
 	       (t->unit.once && record.state == STARTED_PENDING && start_of(u) >= record.us);
 }
 
-/* Returns whether it is what a start would make it, with whatever inputs. */
+/* Returns whether the unit is up; with which inputs does not matter. */
 static bool is_up(const struct task *t, struct task_ctx *ctx, const struct bus_unit *u)
 {
 	if (str_eq(u->active_state, "active") || str_eq(u->active_state, "reloading"))
 		return true;
-	/* one that has come to its end */
+	/* a unit that ran to its end */
 	return (str_eq(u->type, "oneshot") || t->unit.no_wait) &&
 	       str_eq(u->active_state, "inactive") && str_eq(u->result, "success") &&
 	       was_run(t, ctx, u);
 }
 
-/* Returns whether it runs with the plan's inputs, and what it did is still there. */
+/* Returns whether it runs with the plan's inputs, and its effect is still there. */
 static int is_as_started(const struct task *t, struct task_ctx *ctx, const struct bus_unit *u,
 			 struct task_diff *diff)
 {
@@ -209,7 +209,7 @@ static int is_as_started(const struct task *t, struct task_ctx *ctx, const struc
 	return r == TASK_EQUAL ? effect_check(t, ctx, diff) : r;
 }
 
-/* A run sees to what must answer when all is done: see window.h. */
+/* Returns whether this task asks if the unit answers. Usually a run asks when all tasks are done: see window.h. */
 static bool listens_here(const struct task *t, const struct task_ctx *ctx)
 {
 	return ctx->only_looks || (ctx->verify && !t->unit.must_answer);
@@ -230,7 +230,8 @@ static int check_answer(const struct task *t, struct task_ctx *ctx, const struct
 	return TASK_DIFFERS;
 }
 
-/* One that would end it at its next start; diff says so, and of one that is left where it says something anyway. */
+/* Looks for a checkpoint that would stop the unit at its next start, and words it in diff. Also words one that stays
+ * in place but is worth a remark. */
 static bool has_wrong_checkpoint(const struct task *t, const struct task_ctx *ctx,
 				 struct task_diff *diff)
 {
@@ -263,7 +264,7 @@ static int put_checkpoints_aside(const struct task *t, const struct task_ctx *ct
 	return r;
 }
 
-/* The unit file of the plan takes the place of the mask. */
+/* Judges a masked unit. If the plan writes its unit file, the file replaces the mask. */
 static int check_masked(const struct task *t, const struct task_ctx *ctx, struct task_diff *diff,
 			struct err *e)
 {
@@ -276,8 +277,8 @@ static int check_masked(const struct task *t, const struct task_ctx *ctx, struct
 	return err_fail(e, ERR_SYSTEM, EPERM, "it is masked: systemctl unmask %s", t->name);
 }
 
-/* Returns whether a unit is left as it is: a person does not want it, or systemd has seen to it in this boot. A service may still be
- * on its way, or have failed; a mount, a timer and a oneshot had their turn. */
+/* Returns whether the unit is left as it is: a person masked it, or systemd handled it in this boot. A service may
+ * still be starting, or have failed; a mount, a timer and a oneshot had their turn. */
 static bool is_left_to_others(const struct bus_unit *u)
 {
 	const bool had_its_turn = !*u->type || str_eq(u->type, "oneshot");
@@ -286,14 +287,14 @@ static bool is_left_to_others(const struct bus_unit *u)
 	       (str_has_prefix(u->file_state, "enabled") && had_its_turn);
 }
 
-/* Our own unit is active while it waits for its next try. */
+/* Returns whether our own unit is at work. It stays active while it waits for its next try. */
 static bool is_at_work(const struct task *t, const struct bus_unit *u)
 {
 	return t->unit.no_wait &&
 	       (str_eq(u->active_state, "activating") || str_eq(u->active_state, "active"));
 }
 
-/* Returns whether a run would leave its process alone: it is at work, or as it should be. */
+/* Returns whether a run would leave the unit's process alone: it is at work, or right. */
 static bool needs_no_job(const struct task *t, struct task_ctx *ctx, const struct bus_unit *u)
 {
 	struct task_diff ignored = { 0 };
@@ -302,7 +303,7 @@ static bool needs_no_job(const struct task *t, struct task_ctx *ctx, const struc
 	       (is_up(t, ctx, u) && is_as_started(t, ctx, u, &ignored) == TASK_EQUAL);
 }
 
-/* Our own unit is never restarted by itself: it would end this run. */
+/* Returns whether the unit would be restarted. Our own unit never is, as that would end this run. */
 static bool is_restarted(const struct task *t, struct task_ctx *ctx, const struct bus_unit *u)
 {
 	return (str_eq(u->active_state, "active") || str_eq(u->active_state, "reloading")) &&
@@ -340,7 +341,7 @@ static int check_running(const struct task *t, struct task_ctx *ctx, struct task
 	if (r < 0)
 		return r;
 	r = check_unit(t, ctx, &u, diff, e);
-	/* one that runs as it should has written its own */
+	/* a unit that is right has written its checkpoint itself */
 	if (r == TASK_DIFFERS && !needs_no_job(t, ctx, &u))
 		(void)has_wrong_checkpoint(t, ctx, diff);
 	diff->restarts |= r == TASK_DIFFERS && is_restarted(t, ctx, &u);
@@ -356,7 +357,7 @@ static int unit_check(const struct task *t, struct task_ctx *ctx, struct task_di
 	if (!ctx->image_mode)
 		return check_running(t, ctx, diff, e);
 	r = t->unit.enable ? enable_check(ctx->root_fd, t->name, &enabled, e) : 0;
-	/* the file may be part of this very plan and not be written yet */
+	/* the file may be part of this plan and not be written yet */
 	if (r < 0)
 		(void)task_missing(diff, "not enabled");
 	else if (t->unit.enable && !enabled)
@@ -364,7 +365,8 @@ static int unit_check(const struct task *t, struct task_ctx *ctx, struct task_di
 	return has_wrong_checkpoint(t, ctx, diff) || diff->why[0] ? TASK_DIFFERS : TASK_EQUAL;
 }
 
-/* Returns whether `unit` starts only after `other` has finished: then waiting for it is waiting for ourselves. */
+/* Returns whether `unit` starts only after `other` has ended. If `other` runs us, a wait for `unit` would be a wait
+ * for ourselves. */
 static bool is_ordered_after(struct bus *b, struct arena *a, const char *unit, const char *other,
 			     int depth)
 {
@@ -382,7 +384,7 @@ static bool is_ordered_after(struct bus *b, struct arena *a, const char *unit, c
 	return false;
 }
 
-/* Returns the unit that failed of those that one starts after; NULL: none did. */
+/* Returns the first failed unit among those after which this one starts; NULL: none failed. */
 static const char *failed_before(struct bus *b, struct arena *a, const struct bus_unit *u,
 				 struct bus_unit *ret)
 {
@@ -395,7 +397,7 @@ static const char *failed_before(struct bus *b, struct arena *a, const struct bu
 	return NULL;
 }
 
-/* It was not even tried: what it needs is to blame. */
+/* Words a start that was not even tried, because one of its needs failed. */
 static int needed_failed(const struct task *t, struct task_ctx *ctx, struct arena *a, struct err *e)
 {
 	const char *needed = NULL;
@@ -436,7 +438,7 @@ static int job_failed(const struct task *t, struct task_ctx *ctx, const char *re
 	return r;
 }
 
-/* A oneshot that systemd runs just now, with what it is to run with: its job is ours as well. */
+/* Returns whether systemd is running this oneshot right now, with the right inputs. If so, its job serves as ours. */
 static bool is_on_its_way(const struct task *t, struct task_ctx *ctx, const struct bus_unit *u)
 {
 	struct task_diff ignored;
@@ -449,11 +451,11 @@ static const char *verb_for(const struct task *t, struct task_ctx *ctx, const st
 {
 	if (!bus_unit_is_at_work(u) || t->unit.as_is)
 		return "start";
-	/* our own unit is never restarted by itself: it would end this run */
+	/* our own unit is never restarted by itself: that would end this run */
 	return str_eq(t->name, ctx->own_unit) || is_on_its_way(t, ctx, u) ? "start" : "restart";
 }
 
-/* The checks of a task may be minutes old by now. */
+/* Asks the needs again whether the unit may start: their checks may be minutes old. */
 static int may_start(const struct task *t, struct task_ctx *ctx, struct err *e)
 {
 	int r = volume_mount_is_free(t, ctx, e);
@@ -464,7 +466,7 @@ static int may_start(const struct task *t, struct task_ctx *ctx, struct err *e)
 	return r;
 }
 
-/* Tells which pods stop, before they do. */
+/* Says which pods stop, before they do. */
 static void tell_disruption(const struct task *t, const struct task_ctx *ctx,
 			    const struct bus_unit *u)
 {
@@ -475,7 +477,8 @@ static void tell_disruption(const struct task *t, const struct task_ctx *ctx,
 		log_notice("restarting %s: %s", t->name, disruption_text(a, &f));
 }
 
-/* A daemon that was given its socket does not make it anew: the socket's own unit does, and stops the daemon for it. */
+/* Restarts the socket's unit if a daemon's socket is lost. A daemon that got its socket from systemd does not make a
+ * new one; the socket's unit does, and stops the daemon for it. */
 static int restart_lost_socket(const struct task *t, struct task_ctx *ctx, struct err *e)
 {
 	static const char unit[] = "docker.socket";
@@ -502,7 +505,7 @@ static int enqueue(const struct task *t, struct task_ctx *ctx, const struct bus_
 	const char *verb = verb_for(t, ctx, u);
 	int r = strcmp(verb, "start") == 0 ? may_start(t, ctx, e) : 0;
 
-	/* what is about to happen is on record before it happens */
+	/* records the start before it happens */
 	inputs_digest(t, &record.inputs);
 	(void)foreign_inputs(t, ctx->root_fd, a, &record.foreign);
 	if (r == 0 && !t->unit.as_is)
@@ -520,7 +523,7 @@ static int enqueue(const struct task *t, struct task_ctx *ctx, const struct bus_
 	return r < 0 ? r : bus_job(ctx->bus, verb, t->name, ret_job, e);
 }
 
-/* Enable it, and enqueue the job unless it runs as it should. */
+/* Enables the unit, and enqueues its job unless the unit is right already. */
 static int begin_job(const struct task *t, struct task_ctx *ctx, struct task_run *run,
 		     struct err *e)
 {
@@ -540,11 +543,11 @@ static int begin_job(const struct task *t, struct task_ctx *ctx, struct task_run
 	}
 	if (needs_no_job(t, ctx, &u)) {
 		run->stage = listens_here(t, ctx) ? LISTENING : 0;
-		/* one that answers again by itself was not changed */
+		/* a unit that answers again by itself was not changed */
 		run->equal = run->stage && !changed;
 		return run->stage ? TASK_WAIT : TASK_DONE;
 	}
-	/* as long as it runs it may write one */
+	/* a running unit may write the checkpoint again, so it stops first */
 	if (bus_unit_is_at_work(&u) && has_wrong_checkpoint(t, ctx, &diff)) {
 		r = bus_job(ctx->bus, "stop", t->name, &run->job, e);
 		run->stage = STOPPING;
@@ -560,7 +563,7 @@ static int begin_job(const struct task *t, struct task_ctx *ctx, struct task_run
 	return TASK_WAIT;
 }
 
-/* It answers in time, or it is restarted, once. */
+/* Waits for an answer, and restarts the unit once if none comes. */
 static int listen_to(const struct task *t, struct task_ctx *ctx, struct task_run *run,
 		     struct err *e)
 {
@@ -599,7 +602,7 @@ static int job_done(const struct task *t, struct task_ctx *ctx, struct err *e)
 	return started_set(ctx->root_fd, t->name, &record, e);
 }
 
-/* Returns whether its job waits for the end of the very service that we are. */
+/* Returns whether its job waits for the end of the very service that runs us. */
 static bool waits_for_us(const struct task *t, struct task_ctx *ctx, const struct task_run *run)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -665,7 +668,7 @@ static int unit_apply(const struct task *t, struct task_ctx *ctx, struct task_ru
 	return run->stage == LISTENING ? listen_to(t, ctx, run, e) : follow_job(t, ctx, run, e);
 }
 
-/* One that ran before is restarted when what it is started with changes. */
+/* A unit that ran before is restarted if one of its inputs changes. */
 static int unit_compare(const struct task *t, const struct task *was, struct task_ctx *ctx,
 			struct task_diff *diff)
 {

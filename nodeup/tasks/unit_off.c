@@ -17,7 +17,7 @@ int task_get_unit(struct task_ctx *ctx, struct arena *a, const char *name, struc
 	return bus_get_with_links(ctx->bus, a, name, u, e);
 }
 
-/* In an image nothing runs; what is enabled there is stopped when it boots. */
+/* In an image nothing runs; an enabled unit is stopped when the image boots. */
 static int off_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
 		     struct err *e)
 {
@@ -61,7 +61,7 @@ int task_unit_off(struct task_ctx *ctx, const char *name, struct task_run *run, 
 
 	if (r >= 0 && run->stage == 0 && is_enabled(&u)) {
 		r = bus_enable(ctx->bus, name, false, &changed, e);
-		/* it would tell what it knew before */
+		/* without a reload the manager would answer from memory */
 		if (r >= 0)
 			r = bus_reload(ctx->bus, e);
 	}

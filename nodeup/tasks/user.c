@@ -14,10 +14,10 @@ static const char shadow_path[] = "/etc/shadow";
 
 #define LOCK_POLL_NS (200 * DUR_MS)
 
-/* Ids as useradd gives them to a person; source: login.defs(5), UID_MIN and UID_MAX. */
+/* The ids that useradd gives to people; source: login.defs(5), UID_MIN and UID_MAX. */
 enum { ID_MIN = 1000, ID_MAX = 60000, DB_MAX = 16 << 20, ID_FIELD = 2, FIELDS = 7 };
 
-/* One of the files, by lines of fields. */
+/* One of the files, as lines of fields. */
 struct db {
 	const char *path;
 	struct strv lines;
@@ -25,7 +25,7 @@ struct db {
 	bool there;
 };
 
-/* Reads what a link leads to, and not the link's own mode, which lets all users write. */
+/* Follows a link, and does not take the link's own mode, which lets all users write. */
 static int db_read_target(struct task_ctx *ctx, const char *path, struct buf *text, struct stat *st,
 			  struct err *e)
 {
@@ -105,7 +105,7 @@ static bool has_id(struct arena *a, const struct db *db, long id)
 	return false;
 }
 
-/* The lowest id that neither file has. */
+/* Returns the lowest id that neither file has. */
 static long free_id(struct arena *a, const struct db *passwd, const struct db *group)
 {
 	long id = ID_MIN;
@@ -131,7 +131,7 @@ static int db_replace(struct task_ctx *ctx, const struct db *db, const struct bu
 	return io_stage_publish(&s, db->path, attr, e);
 }
 
-/* The same file with one more line, in one step. A file that is new gets `mode`. */
+/* Replaces the file, in one step, by one with another line. A new file gets `mode`. */
 static int db_append(struct task_ctx *ctx, const struct db *db, const char *line, mode_t mode,
 		     struct err *e)
 {
@@ -167,7 +167,7 @@ static int read_all(struct task_ctx *ctx, struct arena *a, struct user_files *f,
 	return r;
 }
 
-/* name:password:uid:gid:gecos:home:shell */
+/* Compares name:password:uid:gid:gecos:home:shell. */
 static const char *field_differs(struct arena *a, const struct task_user *u, const char *line)
 {
 	const struct strv fields = strv_split(a, line, ':');
@@ -200,7 +200,7 @@ static int user_check(const struct task *t, struct task_ctx *ctx, struct task_di
 	return why ? task_differs(diff, "%s", why) : TASK_EQUAL;
 }
 
-/* Files are owned by its id, which programs in containers have: another user's files would be theirs. */
+/* Fails if the id is taken: programs in containers own files by it, and another user would get them. */
 static int check_free(const struct task_user *u, struct arena *a, const struct user_files *f,
 		      struct err *e)
 {
@@ -219,7 +219,7 @@ static int check_free(const struct task_user *u, struct arena *a, const struct u
 	return 0;
 }
 
-/* A run that was killed in here left the group: the user gets its id, as it would have then. */
+/* Adds the user. If a run that was killed here left the group, the user gets the group's id, as in that run. */
 static int add(const struct task_user *u, struct task_ctx *ctx, struct arena *a,
 	       const struct user_files *f, struct err *e)
 {
@@ -227,14 +227,14 @@ static int add(const struct task_user *u, struct task_ctx *ctx, struct arena *a,
 	long any = u->uid ? (long)u->uid : free_id(a, &f->passwd, &f->group);
 	long gid = group ? id_of(a, group) : any;
 	long uid = !u->uid && gid >= ID_MIN && !has_id(a, &f->passwd, gid) ? gid : any;
-	int r = 0; /* that an id which is asked for is free was seen before */
+	int r = 0; /* a given id was checked to be free before */
 
 	if (uid < 0 || gid < 0)
 		return err_fail(e, ERR_SYSTEM, ENOSPC, "no id is free between %d and %d", ID_MIN,
 				ID_MAX);
 	if (!group)
 		r = db_append(ctx, &f->group, arena_printf(a, "%s:x:%ld:", u->name, gid), 0644, e);
-	/* the date of the password stays empty: two images of one document are the same bytes */
+	/* without a date of the password, so that two images of one document are the same bytes */
 	if (r >= 0 && !db_line(&f->shadow, u->name))
 		r = db_append(ctx, &f->shadow, arena_printf(a, "%s:!::0:99999:7:::", u->name), 0640,
 			      e);
@@ -246,7 +246,8 @@ static int add(const struct task_user *u, struct task_ctx *ctx, struct arena *a,
 			 0644, e);
 }
 
-/* Password and groups of a user that is there stay, and its id if any will do; home and shell are what is asked for. */
+/* Sets home and shell of an existing user. Password and groups stay; the id stays too if the documents do not give
+ * one. */
 static int change(const struct task_user *u, struct task_ctx *ctx, struct arena *a,
 		  struct user_files *f, const char *line, struct err *e)
 {

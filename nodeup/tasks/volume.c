@@ -14,7 +14,7 @@
 #include "nodeup/volumes/disk_record.h"
 #include "nodeup/volumes/mounts.h"
 
-/* where the documents say nothing; attaching a volume can take minutes */
+/* the patience if the documents give none; attaching a volume can take minutes */
 #define PATIENCE_NS (300 * DUR_SEC)
 #define LOOK_AGAIN_NS (500 * DUR_MS)
 #define ASK_AGAIN_NS (5 * DUR_SEC)
@@ -47,7 +47,7 @@ int volume_fits(const struct node_volume *want, size_t n_disks, struct err *e)
 	return mkfs_check(&req.mkfs, n_disks, e);
 }
 
-/* EC2's, of a volume whose disk tells no id; NULL: it is not known. */
+/* Returns EC2's name for a volume whose disk tells no id; NULL: not known. */
 static const char *name_of_disk(const struct node_volume *want, const struct task_ctx *ctx)
 {
 	return want->volume_id && ctx->guard ? strmap_get(&ctx->guard->attached_as, want->volume_id)
@@ -73,7 +73,7 @@ static struct disks carriers(struct task_ctx *ctx, struct arena *a, const struct
 	return found;
 }
 
-/* The volume that a disk was made for, if it is another one. */
+/* Returns the other volume for which a disk was made; NULL: none. */
 static const char *owner_of(const struct node_volume *want, struct task_ctx *ctx, struct arena *a,
 			    const struct disk *d)
 {
@@ -121,7 +121,7 @@ static bool is_blank(struct task_ctx *ctx, struct arena *a, const struct disk *d
 	return p.state == PROBE_BLANK;
 }
 
-/* Returns the disks without those that came late: what was made of fewer is left as it is. */
+/* Returns the disks without those that came late: a volume that was made without them is left as it is. */
 static struct disks without_late(const struct node_volume *want, struct task_ctx *ctx,
 				 struct arena *a, const struct disks *all)
 {
@@ -198,7 +198,7 @@ static bool get_record(const struct node_volume *want, struct task_ctx *ctx, str
 	       str_eq(ret->machine, machine_of(ctx)) && str_eq(ret->fs, want->filesystem);
 }
 
-/* Returns whether a record speaks of other disks than the document does, or than those that are here. */
+/* Returns whether a record is about other disks than those in the document, or than those that are here. */
 static bool is_of_others(const struct node_volume *want, struct arena *a,
 			 const struct disk_record *rec, const struct disks *disks)
 {
@@ -224,7 +224,7 @@ static const char *carried_by(const struct node_volume *want, struct task_ctx *c
 	return p.uuid;
 }
 
-/* Two volumes that have one name in turn are told apart by their UUIDs as well. */
+/* Derives a UUID from the ids of the disks: two volumes that have one name in turn get different ones. */
 static const char *own_uuid(const struct node_volume *want, struct arena *a,
 			    const struct disks *disks)
 {
@@ -253,7 +253,7 @@ const char *volume_recorded_uuid(const struct node_volume *want, struct task_ctx
 	recorded = get_record(want, ctx, a, &rec);
 	here = volume_disks(want, ctx, a, &disks, &missing, &ignored) == 0;
 	others = recorded && is_of_others(want, a, &rec, &disks);
-	/* that another disk has the name now is a reason to refuse it, not to forget the one before */
+	/* if another disk has the name now, it is to be refused: so the earlier disk's record must stay */
 	if (by_name && recorded && (!others || (rec.done && want->persist)))
 		return rec.uuid;
 	uuid = here ? carried_by(want, ctx, a, &disks.v[0]) : NULL;
@@ -339,7 +339,7 @@ static bool share_a_disk(const struct disks *x, const struct disks *y, const cha
 	return false;
 }
 
-/* No disk of it is also another volume's, however each of them names it. */
+/* Fails if one of the volume's disks also belongs to another volume, under whatever name. */
 static int check_disks_are_own(const struct node_volume *want, struct task_ctx *ctx,
 			       struct arena *a, const struct disks *disks, struct err *e)
 {
@@ -365,8 +365,8 @@ static int check_disks_are_own(const struct node_volume *want, struct task_ctx *
 	return 0;
 }
 
-/* By number, or for a file system that has one of its own by the disk it was mounted from; an array
- * is told by its holders. */
+/* Returns whether the mount is on one of the disks. Compares numbers; a file system with a number of its own is on
+ * the disk from which it was mounted. An array is found by its holders. */
 static bool is_on(struct task_ctx *ctx, struct arena *a, const struct mount *m,
 		  const struct disks *disks)
 {
@@ -379,7 +379,7 @@ static bool is_on(struct task_ctx *ctx, struct arena *a, const struct mount *m,
 	return false;
 }
 
-/* Returns what a mount at a place would hide or fail on; NULL: nothing. */
+/* Returns the object that a mount at the path would hide, or fail on; NULL: none. */
 static const char *in_the_way(struct task_ctx *ctx, struct arena *a, const char *path)
 {
 	struct strv names;
@@ -410,7 +410,7 @@ static int refuse_path(struct arena *a, const struct node_volume *v, const char 
 	return r;
 }
 
-/* Its mount point is mounted from these disks already, or free and nothing that a mount would hide. */
+/* Fails unless its mount point is mounted from these disks already, or is free and empty. */
 static int check_mount_point(const struct node_volume *want, struct task_ctx *ctx, struct arena *a,
 			     const struct disks *disks, struct err *e)
 {
@@ -446,7 +446,7 @@ int volume_mount_is_free(const struct task *unit, struct task_ctx *ctx, struct e
 	why = in_the_way(ctx, a, unit->unit.where);
 	if (!why)
 		return 0;
-	/* asked afterwards: systemd may mount it at this very moment, and that is what was seen */
+	/* reads the mounts last: systemd may have mounted the volume meanwhile, and in_the_way saw its content */
 	r = mounts_read(ctx->root_fd, a, "self", &mounts, e);
 	if (r < 0 || mounts_at(&mounts, unit->unit.where))
 		return r;
@@ -456,23 +456,23 @@ int volume_mount_is_free(const struct task *unit, struct task_ctx *ctx, struct e
 	return err_code(e);
 }
 
-/* A look at a volume's disks, and what may be done with them. */
+/* The state of a volume's disks, and what may be done with them. */
 struct look {
 	struct volume_req req;
 	struct disks disks;
-	const char *missing; /* of the instance store, to come; or NULL */
-	bool absent;         /* no disk: the error says which */
-	bool too_early;      /* refused, and one is missing */
+	const char *missing; /* disks of the instance store that are still to come; or NULL */
+	bool absent;         /* no disk is here: the error says which */
+	bool too_early;      /* the disks are refused while one of them is missing */
 	struct judged now;
 };
 
-/* There, or in a package that is installed before. */
+/* Returns whether the program exists, or comes in a package that is installed before. */
 static bool can_run(const struct task *t, const char *program)
 {
 	return program_in_path(program) || strv_has(&t->volume.programs, program);
 }
 
-/* Before anything is begun: it would fail in the middle. */
+/* Checks the tools before anything begins that would fail half way. */
 static int check_tools(const struct task *t, struct task_ctx *ctx, const struct look *l,
 		       struct err *e)
 {
@@ -518,12 +518,12 @@ static int look(const struct task *t, struct task_ctx *ctx, struct arena *a, str
 		r = judge_disks(ctx->disks, a, &l->req, &l->disks, &l->now, e);
 	if (r == 0)
 		r = check_tools(t, ctx, l, e);
-	/* a volume that is incomplete without a disk that is to come, and the disk in that one's place */
+	/* the volume lacks a disk that is to come, and another disk has its place */
 	l->too_early = r < 0 && l->missing && e->kind == ERR_REFUSED;
 	return r;
 }
 
-/* Returns whether the disk of a number is a guess: it cannot be told while there are disks to come. */
+/* Returns whether a disk's number is a guess, as it is while other disks are still to come. */
 static bool is_guess(const struct task *t, const struct look *l)
 {
 	return l->missing && t->volume.want->nth >= 0 && l->now.verdict == VERDICT_FORMAT &&
@@ -538,7 +538,7 @@ static int volume_check(const struct task *t, struct task_ctx *ctx, struct task_
 	struct look l;
 	int r;
 
-	/* the disks of an image are those of the machine that it is made on */
+	/* an image's disks would be those of the machine that builds it */
 	if (ctx->image_mode || !ctx->disks)
 		return TASK_EQUAL;
 	r = look(t, ctx, a, &l, &why);
@@ -557,7 +557,7 @@ static int volume_check(const struct task *t, struct task_ctx *ctx, struct task_
 	return say_difference(t, a, &l.disks, &l.now, diff);
 }
 
-/* A volume that persists has a file system of its own: the mount unit must have that one's UUID. */
+/* Takes over a persistent volume's own file system: the mount unit must have its UUID. */
 static int adopt(const struct task *t, struct task_ctx *ctx, struct arena *a,
 		 const struct volume_req *req, const struct disks *disks, const char *uuid,
 		 struct task_run *run, struct err *e)
@@ -620,7 +620,7 @@ static int volume_apply(const struct task *t, struct task_ctx *ctx, struct task_
 		*e = why;
 		return r;
 	}
-	/* some mappings promise disks that this type of instance has not: those that are here will do */
+	/* some mappings promise disks that this instance type lacks: the present ones will do */
 	if (l.missing && l.now.verdict != VERDICT_OURS && !is_out_of_patience(t, run))
 		return wait_for(t, run, arena_printf(a, "%s is not here", l.missing),
 				LOOK_AGAIN_NS);

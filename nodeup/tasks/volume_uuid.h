@@ -1,12 +1,12 @@
-/* volume_uuid.h - the UUID a file system of ours will have, known before it is made
- * It is derived, so that a plan can name it without looking at a disk, a run that was killed finds
- * its own work, and a fresh instance store after stop and start gets the name its mount unit has.
+/* volume_uuid.h - the UUID of a file system that nodeup makes, known before it is made
+ * The UUID is derived, so a plan can name it without reading a disk. If a run is killed, the next run finds the file
+ * system that it made. A new instance store, after a stop, gets the UUID that its mount unit names.
  * Owner: the arena. Errors: none. Threads: all functions. Source: RFC 4122 version 5, with SHA-256.
  * Tests: test_volume_uuid.c. */
 #pragma once
 
 #include "nodeup/base/mem.h"
 
-/* Lower-case text. `owner` is what the disks belong to: the volume id of EBS, so that each machine it
- * is attached to says the same, else the instance id. `name` is the volume's. */
+/* Returns lower-case text. owner: the id of the EBS volume, so that each machine with the volume derives the same
+ * UUID, or else the instance id. name: the volume's. */
 char *volume_uuid(struct arena *a, const char *owner, const char *name);

@@ -8,27 +8,26 @@
 #define GIB (MIB << 10)
 #define TIB (GIB << 10)
 
-/* f2fs has a checkpoint and its table of nodes behind the first 4 MiB */
+/* f2fs has a checkpoint and its table of nodes after the first 4 MiB */
 #define ENDS (16 * MIB)
 #define STRIDE (64 * MIB)
 
 enum { CHUNK = 128 * 1024, SPOT = 64 * 1024, STRIDES_MAX = 1024 };
 
-/* Copies of superblocks that lie neither at the head nor at the tail, nor at a power of two. */
+/* Places where a copy of a superblock may be that are not at the head, the tail or a power of two. */
 static const uint64_t spots[] = {
 	512 * MIB - 64 * KIB, /* ext4's first copy, blocks of 8 KiB: 65528 make a group */
-	1 * GIB - 128 * KIB,  /* of 16 KiB */
-	2 * GIB - 256 * KIB,  /* of 32 KiB */
-	4 * GIB - 512 * KIB,  /* of 64 KiB */
+	1 * GIB - 128 * KIB,  /* the same with blocks of 16 KiB */
+	2 * GIB - 256 * KIB,  /* the same with blocks of 32 KiB */
+	4 * GIB - 512 * KIB,  /* the same with blocks of 64 KiB */
 	10 * GIB,             /* BlueStore's label, up to 1000 GiB */
 	100 * GIB,
 	1000 * GIB,
 };
 
-/* ext4's first copy is at the head of its second group: at 8, 32 or 128 MiB by the size of its blocks,
- * and with bigalloc as many times further in as there are blocks in a cluster.  64 MiB and 256 GiB are
- * btrfs' mirrors, 1 GiB is BlueStore's label.  XFS' largest groups end one block before 1 TiB, and their
- * second block is never empty. */
+/* ext4's first copy is at the head of its second group: at 8, 32 or 128 MiB, depending on the size of its blocks.
+ * With bigalloc it is as many times further in as a cluster has blocks. 64 MiB and 256 GiB are btrfs' mirrors, 1 GiB
+ * is BlueStore's label. XFS' largest groups end one block before 1 TiB, and their second block is never empty. */
 #define POWERS_FROM (8 * MIB)
 #define POWERS_TO (16 * TIB)
 
@@ -36,12 +35,12 @@ static const uint64_t spots[] = {
 #define XFS_GROUP_MIN (16 * MIB)
 #define XFS_GROUP_MAX TIB
 #define XFS_BLOCK (4 * KIB)
-/* how far a stripe of up to 1 MiB may move the second group */
+/* a stripe of up to 1 MiB may move the second group this far */
 #define XFS_STRIPE MIB
 
-/* mkfs.xfs makes as many groups as there are processors where they are more than by its own rule */
+/* if a group for each processor makes more groups than mkfs.xfs' own rule, it makes those */
 enum { XFS_GROUPS = 192 };
-/* its own rule: 4 on one disk, up to 32 on several */
+/* groups by mkfs.xfs' own rule: 4 on one disk, up to 32 on several */
 static const unsigned int xfs_groups[] = { 4, 8, 16, 32 };
 
 int blank_read(const struct disk_host *h, int fd, void *data, size_t n, uint64_t at)
@@ -100,8 +99,8 @@ static int check_range(const struct disk_host *h, int fd, uint64_t from, uint64_
 	return 0;
 }
 
-/* Data that has no signature, or whose signature was wiped, lies anywhere: a volume that is to be kept is
- * looked at all over. Every 64 MiB up to 64 GiB, above that in 1024 places, so that it takes seconds. */
+/* Data without a signature, or with a wiped one, may be anywhere. So a volume to keep is sampled all over: every 64
+ * MiB up to 64 GiB, and in 1024 places above that, which takes seconds. */
 static int check_strides(const struct disk_host *h, int fd, uint64_t size, uint64_t *ret_at)
 {
 	const uint64_t step = STRIDE * ((size - 1) / (STRIDE * STRIDES_MAX) + 1);
@@ -112,7 +111,7 @@ static int check_strides(const struct disk_host *h, int fd, uint64_t size, uint6
 	return r;
 }
 
-/* As check_range; what lies behind the end of the device is left out. */
+/* Does the same as check_range, but ignores the part after the end of the device. */
 static int check_within(const struct disk_host *h, int fd, uint64_t size, uint64_t from,
 			uint64_t to, uint64_t *ret_at)
 {
@@ -130,8 +129,8 @@ static int check_spots(const struct disk_host *h, int fd, uint64_t size, uint64_
 	return r;
 }
 
-/* Looks where the second of n groups would begin: mkfs.xfs rounds up, or down where n is that of processors,
- * to a block, which may be smaller than the largest. */
+/* Checks where the second of n groups would begin. mkfs.xfs rounds the size of a group to whole blocks: up, or down
+ * if it counts processors. The blocks may be smaller than the largest. */
 static int check_xfs(const struct disk_host *h, int fd, uint64_t size, uint64_t *ret_at)
 {
 	int r = 0;

@@ -7,7 +7,7 @@
 #include "nodeup/base/walk.h"
 #include "nodeup/volumes/mounts.h"
 
-/* The node at a path, links followed. */
+/* Stats the node at a path, links followed. */
 static bool look_at(const struct disk_host *h, const char *path, struct stat *ret)
 {
 	autoclose int fd = -1;
@@ -17,7 +17,7 @@ static bool look_at(const struct disk_host *h, const char *path, struct stat *re
 	       fstat(fd, ret) == 0;
 }
 
-/* Links are made and turned, and a node has several names: what counts is the device. */
+/* Compares the devices: links change, and a device may have several nodes. */
 bool claim_is_same_node(const struct disk_host *h, const char *x, const char *y)
 {
 	struct stat a, b;
@@ -31,7 +31,7 @@ bool claim_is_same_node(const struct disk_host *h, const char *x, const char *y)
 	return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-/* The nodes of all disks of the btrfs that the kernel knows a disk to be of, itself included. */
+/* Lists the nodes of the disk and, if the kernel counts it to a btrfs, of all other disks of that btrfs. */
 static struct strv nodes_of(const struct disk_host *h, struct arena *a, const struct disk *d)
 {
 	const struct strv all = walk_list(a, h->root_fd, "/sys/fs/btrfs", "");
@@ -56,8 +56,8 @@ static bool is_from(const struct disk_host *h, const struct mount *m, const stru
 	return false;
 }
 
-/* Returns where it is mounted, all places. A multi-device file system has a number of its own: its source tells
- * one of its disks. */
+/* Lists all places where the disk is mounted. If a file system spans several devices, it has a number of its own;
+ * its source names one of its disks. */
 struct strv claim_mounts(const struct disk_host *h, struct arena *a, const struct disk *d)
 {
 	const struct strv nodes = nodes_of(h, a, d);
@@ -65,7 +65,7 @@ struct strv claim_mounts(const struct disk_host *h, struct arena *a, const struc
 	struct mounts all = { 0 };
 	struct err ignored;
 
-	/* without a table the kernel's own claim is left to be asked */
+	/* without a table the kernel's own claim can still be asked */
 	(void)!mounts_read(h->root_fd, a, "self", &all, &ignored);
 	for (size_t i = 0; i < all.n; i++)
 		if (strcmp(all.v[i].dev, d->dev) == 0 || is_from(h, &all.v[i], &nodes))

@@ -16,7 +16,7 @@ static const struct disk *by_dev(const struct disks *all, const char *dev)
 	return NULL;
 }
 
-/* Finds a disk by the id of its volume: where disks tell their ids, a name proves nothing. */
+/* Finds a disk by the id of its volume. Goes by EC2's name only among Xen's disks, which tell no id. */
 static const struct disk *by_volume_id(const struct disks *all, const char *id,
 				       const char *attached_as)
 {
@@ -30,7 +30,7 @@ static const struct disk *by_volume_id(const struct disks *all, const char *id,
 	return NULL;
 }
 
-/* By EC2's name, or the kernel's own. */
+/* Finds a disk by EC2's name, or the kernel's own. */
 static const struct disk *by_name(const struct disks *all, const char *path)
 {
 	for (size_t i = 0; i < all->n; i++)
@@ -55,7 +55,8 @@ static int no_partition(const struct disk_host *h, struct arena *a, const char *
 			  path, number);
 }
 
-/* A link of ec2-utils, or a node of an older boot, can say another disk than the controller does. */
+/* Fails if the controller of another disk names that disk so. The path may be a link of ec2-utils, or a node from an
+ * earlier boot. */
 static int same_by_name(const struct disks *all, const char *path, const struct disk *d,
 			struct err *e)
 {
@@ -127,7 +128,7 @@ static int by_serial(const void *x, const void *y)
 	return r ? r : strcmp(a->name, b->name);
 }
 
-/* Entries of a folder of controllers that are of the instance store and have made no disk yet. */
+/* Lists the instance store's controllers in a folder that have made no disk yet. */
 static void add_late(const struct disk_host *h, struct arena *a, const char *folder,
 		     bool (*is_store)(const struct disk_host *h, struct arena *a, const char *at),
 		     const char *child, struct strv *missing)
@@ -153,7 +154,8 @@ static bool is_store_controller(const struct disk_host *h, struct arena *a, cons
 	return str_eq(disk_attr(h, a, arena_printf(a, "%s/model", at)), DISK_MODEL_STORE);
 }
 
-/* One that no driver has taken yet. Amazon's NVMe controllers of the instance store; EBS has 0x8061. */
+/* Returns whether the device is one of Amazon's NVMe controllers for the instance store, and no driver has taken it
+ * yet. EBS has 0x8061. */
 static bool is_store_function(const struct disk_host *h, struct arena *a, const char *at)
 {
 	const char *vendor = disk_attr(h, a, arena_printf(a, "%s/vendor", at));
@@ -164,7 +166,7 @@ static bool is_store_function(const struct disk_host *h, struct arena *a, const 
 	       str_has_prefix(class, "0x0108");
 }
 
-/* The number of an instance's NVMe disks is unknown, but a controller without a disk is one to come. */
+/* The number of NVMe disks is unknown, but a controller without a disk will make one. */
 static struct strv late_nvme(const struct disk_host *h, struct arena *a)
 {
 	struct strv missing = { 0 };
@@ -174,7 +176,8 @@ static struct strv late_nvme(const struct disk_host *h, struct arena *a)
 	return missing;
 }
 
-/* In the order of IMDS those it names, then NVMe's by serial: the order of a run is that of the last. */
+/* Orders the disks: first those that IMDS names, in its order, then NVMe disks by serial. So each run has the same
+ * order. */
 static struct disks store_disks(const struct disk_host *h, struct arena *a, const struct disks *all,
 				const char **ret_missing)
 {
@@ -203,7 +206,7 @@ static struct disks store_disks(const struct disk_host *h, struct arena *a, cons
 	}
 	for (size_t i = 0; i < nvme.n; i++)
 		arena_push(a, found.v, found.n, nvme.v[i]);
-	/* a mapping has no effect where the instance store is NVMe */
+	/* mappings do not apply to an NVMe instance store */
 	if (nvme.n || late.n)
 		missing = late;
 	*ret_missing = missing.n ? strv_join(a, &missing, ", ") : NULL;

@@ -15,7 +15,7 @@
 
 enum { ATTR_MAX = 4096, LINK_MAX = 4096, SECTOR = 512 };
 
-/* NVMe's Identify Controller, and the area of it that is the vendor's */
+/* NVMe's Identify Controller, and the vendor's part of it */
 enum {
 	IDENTIFY = 0x06,
 	IDENTIFY_CONTROLLER = 1,
@@ -68,7 +68,7 @@ char *disk_dev_at(int root_fd, struct arena *a, const char *path)
 	return arena_printf(a, "%u:%u", major(st.st_rdev), minor(st.st_rdev));
 }
 
-/* Partitions are directories of the disk's that have a number. */
+/* Partitions are numbered directories of the disk's. */
 static void read_parts(const struct disk_host *h, struct arena *a, struct disk *d)
 {
 	const struct strv all =
@@ -85,8 +85,8 @@ static void read_parts(const struct disk_host *h, struct arena *a, struct disk *
 	}
 }
 
-/* EC2's name of an EBS volume, without "/dev/", from the vendor's part of NVMe's Identify Controller: nothing
- * else on a Nitro instance tells which name it was attached by. -ENOENT when the controller gives none. */
+/* Reads EC2's name of an EBS volume, without "/dev/", from the vendor's part of NVMe's Identify Controller. Nothing
+ * else on a Nitro instance tells the name of the attachment. -ENOENT: the controller has none. */
 static int identify_nvme(const struct disk_host *h, int fd, char ret[static NAME_SIZE + 1])
 {
 	unsigned char data[IDENTIFY_SIZE] = { 0 };
@@ -146,8 +146,8 @@ bool disk_may_be_ec2s(const struct disk *d)
 	return !*d->model || strcmp(d->model, DISK_MODEL_STORE) == 0;
 }
 
-/* Disks that are not NVMe have the name that EC2 knows them by. A name that IMDS gives to a volume as well is not the
- * instance store's. */
+/* Reads EC2's name of a disk other than NVMe: the kernel's name is the same. A name that IMDS also gives to a volume
+ * is not the instance store's. */
 static void read_named(const struct disk_host *h, struct disk *d)
 {
 	bool is_store = false, is_other = false;
@@ -178,7 +178,7 @@ static bool read_disk(const struct disk_host *h, struct arena *a, const char *na
 		.seq = attr_number(h, a, name, "diskseq"),
 		.read_only = attr_number(h, a, name, "ro") != 0,
 	};
-	/* a loop device without a file, a path of a multipath disk */
+	/* a loop device without a file, or a path of a multipath disk */
 	if (d->size == 0 || !*d->dev || attr_number(h, a, name, "hidden"))
 		return false;
 	d->node = arena_printf(a, "/dev/%s", name);
@@ -207,7 +207,7 @@ int disk_list(const struct disk_host *h, struct arena *a, struct disks *ret, str
 	return 0;
 }
 
-/* "sdf" of "/dev/xvdf" */
+/* Returns "sdf" for "/dev/xvdf". */
 static const char *bare_name(const char *name, const char **ret_kind)
 {
 	static const char *const kinds[] = { "xvd", "sd" };
@@ -247,7 +247,7 @@ char *disk_describe(struct arena *a, const struct disk *d)
 	return arena_printf(a, "disk, %s", size);
 }
 
-/* A link can be turned to another disk at any time; the number is what was looked at. */
+/* A link may point to another disk at any time, so this compares the number. */
 int disk_open(const struct disk_host *h, const struct disk *d, int flags, int *ret_fd,
 	      struct err *e)
 {
@@ -273,7 +273,7 @@ char *disk_identity(struct arena *a, const struct disk_host *h, const struct dis
 
 	if ((!*d->serial && !d->seq) || !boot)
 		return NULL;
-	/* it may have been used elsewhere, or by others, since: only this attachment of it in this boot */
+	/* the disk may have been attached elsewhere meanwhile, so only this attachment in this boot counts */
 	return arena_printf(a, "serial=%s size=%" PRIu64 " name=%s seq=%" PRIu64 " boot=%s",
 			    d->serial, d->size, d->name, d->seq, boot);
 }

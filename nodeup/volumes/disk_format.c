@@ -77,7 +77,7 @@ int disk_format_record(const struct disk_host *h, struct arena *a, const struct 
 	return disk_record_set(h->root_fd, req->name, &rec, e);
 }
 
-/* udev looks at a disk when it is closed by a writer, but not while we hold the lock. */
+/* udev looks at a disk when a writer closes it, but not while we hold the lock. */
 static void tell_udev(const struct disk_host *h, struct arena *a, const struct disks *disks)
 {
 	for (size_t i = 0; i < disks->n; i++) {
@@ -90,8 +90,8 @@ static void tell_udev(const struct disk_host *h, struct arena *a, const struct d
 	}
 }
 
-/* Gives a tool the device that is open here, whatever becomes of its name. Where it tells the
- * kernel which devices belong together, the kernel opens them by that name later: it is their own. */
+/* Gives a tool the devices that are open here, so that renamed devices do no harm. by_name: gives their names, since
+ * the tool tells the kernel which devices belong together, and the kernel later opens them by name. */
 static int open_all(const struct disk_host *h, struct arena *a, const struct disks *on,
 		    bool by_name, struct locks *open, struct strv *ret_nodes, struct err *e)
 {
@@ -111,7 +111,7 @@ static int open_all(const struct disk_host *h, struct arena *a, const struct dis
 	return 0;
 }
 
-/* A number alone tells no disk from the next that gets it. */
+/* Returns whether both are one disk. The number alone does not tell: it may be given to another disk. */
 static bool is_same_disk(const struct disk *x, const struct disk *y)
 {
 	return strcmp(x->dev, y->dev) == 0 && x->seq == y->seq && x->size == y->size &&
@@ -126,7 +126,7 @@ static bool are_same_disks(const struct disks *x, const struct disks *y)
 	return x->n == y->n;
 }
 
-/* Read the disks from sysfs again: their holders have changed. */
+/* Reads the disks from sysfs again: their holders have changed. */
 static int look_again(const struct disk_host *h, struct arena *a, const struct disks *disks,
 		      struct disks *ret, struct err *e)
 {
@@ -147,8 +147,8 @@ static int look_again(const struct disk_host *h, struct arena *a, const struct d
 	return 0;
 }
 
-/* Inspect the disks once more while no other program can open them exclusively: what was written since
- * the verdict is seen. */
+/* Judges the disks once more while no other program can open them exclusively. So it sees anything that was written
+ * since the verdict. */
 static int judge_held(const struct disk_host *h, struct arena *a, const struct volume_req *req,
 		      const struct disks *disks, const struct judged *before, struct err *e)
 {
@@ -161,7 +161,7 @@ static int judge_held(const struct disk_host *h, struct arena *a, const struct v
 	if (r == -EBUSY)
 		return err_fail(e, ERR_BUSY, EBUSY, "disk %s for %s: another program has taken it",
 				on->v[0].name, req->name);
-	/* by now no other can get their numbers */
+	/* while the disks are held, their numbers cannot be given to others */
 	if (r == 0)
 		r = look_again(h, a, disks, &same, e);
 	if (r == 0)
@@ -176,7 +176,7 @@ static int judge_held(const struct disk_host *h, struct arena *a, const struct v
 			before->on.v[0].name, req->name);
 }
 
-/* Messages name the disks as people do. */
+/* Names the disks in a message as people do. */
 static void name_disks(struct err *e, struct arena *a, const struct strv *nodes,
 		       const struct disks *on)
 {
@@ -190,7 +190,7 @@ static void name_disks(struct err *e, struct arena *a, const struct strv *nodes,
 	}
 }
 
-/* The last look, and then at once what writes: mkfs on what carries the file system, or mdadm. */
+/* Judges a last time, and then runs the tool that writes: mkfs on the file system's device, or mdadm. */
 static int run_tool(const struct disk_host *h, struct arena *a, const struct volume_req *req,
 		    const struct disks *disks, const struct judged *now, struct err *e)
 {
@@ -205,7 +205,7 @@ static int run_tool(const struct disk_host *h, struct arena *a, const struct vol
 	r = open_all(h, a, &now->on, !md && mkfs_kind(mkfs.fs)->several, &open, &mkfs.nodes, e);
 	if (r == 0)
 		r = judge_held(h, a, req, disks, now, e);
-	/* our record, which excuses what a tool leaves, would be of none */
+	/* without this our record would excuse another program's leftovers */
 	if (r < 0 && now->verdict == VERDICT_FORMAT && !now->again)
 		(void)!disk_record_remove(h->root_fd, req->name, &ignored);
 	if (r < 0)
@@ -221,7 +221,7 @@ static int run_tool(const struct disk_host *h, struct arena *a, const struct vol
 	return r;
 }
 
-/* An array first, where one is needed; what it carries is judged as any disk is. */
+/* Makes or starts the array. Then judges its content like that of any disk. */
 static int make_array(const struct disk_host *h, struct arena *a, const struct volume_req *req,
 		      struct disks *disks, struct judged *now, struct err *e)
 {
@@ -239,8 +239,8 @@ static int make_array(const struct disk_host *h, struct arena *a, const struct v
 	return 0;
 }
 
-/* A disk on which our tool failed without a trace is as blank as before. Another program writes whatever
- * appears there from now on, and no record excuses that. */
+/* Drops the record of a disk on which our tool failed without a trace. Bytes that appear there from now on are
+ * another program's, and no record may excuse them. */
 static void forget_if_blank(const struct disk_host *h, struct arena *a,
 			    const struct volume_req *req, const struct disks *disks)
 {
@@ -254,7 +254,7 @@ static void forget_if_blank(const struct disk_host *h, struct arena *a,
 		(void)!disk_record_remove(h->root_fd, req->name, &ignored);
 }
 
-/* Asks what no table of the kernel tells, before anything is recorded. */
+/* Checks for uses that no table of the kernel tells, before anything is recorded. */
 static int not_in_use(const struct disk_host *h, struct arena *a, const struct volume_req *req,
 		      const struct disks *on, struct err *e)
 {
@@ -282,7 +282,7 @@ static int run_tools(const struct disk_host *h, struct arena *a, const struct vo
 	return r;
 }
 
-/* Make it, and believe only what the disks say afterwards. */
+/* Makes the file system. Afterwards trusts only what it reads from the disks. */
 static int make_filesystem(const struct disk_host *h, struct arena *a, const struct volume_req *req,
 			   struct disks *disks, struct judged *now, struct err *e)
 {
@@ -304,7 +304,7 @@ static int make_filesystem(const struct disk_host *h, struct arena *a, const str
 	return disk_format_record(h, a, req, disks, req->mkfs.uuid, true, e);
 }
 
-/* Disks that were unmounted, and the lines by which they had been mounted. */
+/* Disks that were unmounted, with their lines of fstab. */
 struct unmounted {
 	struct disk d;
 	struct fstab line;
@@ -340,7 +340,7 @@ static int unmount_all(const struct disk_host *h, struct arena *a, const struct 
 	return 0;
 }
 
-/* Mounts what had been unmounted in vain as it was. */
+/* Mounts the disks again as before, if they were unmounted in vain. */
 static void mount_all(const struct disk_host *h, struct arena *a, const struct all_unmounted *was,
 		      struct err *e)
 {
@@ -356,7 +356,7 @@ static void mount_all(const struct disk_host *h, struct arena *a, const struct a
 	}
 }
 
-/* For writing: nothing has been taken from what turns out not to be writable. */
+/* Opens all disks for writing, so that a disk that is not writable stays as it is. */
 static int hold_all(const struct disk_host *h, struct arena *a, const struct volume_req *req,
 		    const struct disks *on, struct locks *held, struct err *e)
 {
@@ -365,8 +365,9 @@ static int hold_all(const struct disk_host *h, struct arena *a, const struct vol
 	return r == -EBUSY ? judge_refuse_used(e, a, req, &on->v[held->n], CLAIM_UNNAMED) : r;
 }
 
-/* Look at them once more while the kernel lets nobody mount them: what is new now stays it. Then they lose what
- * makes them mountable, and are disks that we began on. *ret_begun: something was written to one, or may have been. */
+/* Judges the disks once more while the kernel lets nobody mount them, so that a new disk stays new. Then erases the
+ * magic number that makes them mountable. From then on they count as disks that we began on. *ret_begun: something
+ * was, or may have been, written to one of them. */
 static int prove_and_erase(const struct disk_host *h, struct arena *a, const struct volume_req *req,
 			   struct disks *disks, const struct disks *ephemeral, bool *ret_begun,
 			   struct err *e)
@@ -395,13 +396,13 @@ static int prove_and_erase(const struct disk_host *h, struct arena *a, const str
 		*ret_begun = true;
 		r = ephemeral_erase(held.fds[i], &ephemeral->v[i], e);
 	}
-	/* the record excuses whatever is there later: of what was not begun there is none */
+	/* a record excuses later content, so disks that we did not begin on must have none */
 	if (r < 0 && !*ret_begun)
 		(void)!disk_record_remove(h->root_fd, req->name, &ignored);
 	return r;
 }
 
-/* Disks that are as EC2 made them; *now is what they are after that. */
+/* Prepares disks that are as EC2 made them; *now is their state afterwards. */
 static int take_ephemeral(const struct disk_host *h, struct arena *a, const struct volume_req *req,
 			  struct disks *disks, struct judged *now, struct err *e)
 {
@@ -420,7 +421,7 @@ static int take_ephemeral(const struct disk_host *h, struct arena *a, const stru
 	return r < 0 ? err_wrap(e, "without the number of its superblock, which is gone") : 0;
 }
 
-/* Cloud-init's line would mount what is ours at the next boot. */
+/* Removes cloud-init's line, which would mount our disk at the next boot. */
 static int take_back(const struct disk_host *h, struct arena *a, const struct volume_req *req,
 		     const struct disks *disks, struct err *e)
 {
@@ -447,7 +448,7 @@ static int format_locked(const struct disk_host *h, struct arena *a, const struc
 		r = take_ephemeral(h, a, req, disks, &now, e);
 	if (r < 0 || now.verdict == VERDICT_ADOPT)
 		return r;
-	/* one of them will do: the next run waits for all */
+	/* the tool keeps one lock: that is enough, as the next run waits for all */
 	locked.mkfs.lock_fd = locks.fds[0];
 	r = now.verdict == VERDICT_OURS ? disk_format_record(h, a, req, disks, now.uuid, true, e)
 					: make_filesystem(h, a, &locked, disks, &now, e);

@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include "nodeup/volumes/blank.h"
 
-/* what blkid_do_safeprobe says */
+/* results of blkid_do_safeprobe */
 enum { FOUND = 0, NOTHING = 1, AMBIVALENT = -2 };
 
 /* of struct xfs_dsb: mkfs.xfs clears it when all is written */

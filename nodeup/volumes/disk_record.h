@@ -1,7 +1,7 @@
-/* disk_record.h - what nodeup did to the disks of a volume: /var/lib/nodeup/volumes/NAME
- * Written durably before mkfs ("formatting", with the identity of each blank disk) and after it
- * ("done"), so that a run that was killed in between may go on where it began, and only there. Losing
- * it costs nothing while the disks say their UUID; a damaged one is none.
+/* disk_record.h - records of nodeup's work on a volume's disks: /var/lib/nodeup/volumes/NAME
+ * A record is written durably before mkfs ("formatting", with the identity of each blank disk) and after it
+ * ("done"). So if a run is killed, the next run goes on with the same disks, and with no others. A lost record costs
+ * nothing while the disks have their UUID; a damaged one counts as missing.
  * Owner: the arena. Errors: SYSTEM. Threads: all functions.
  * Tests: test_disk_record.c. */
 #pragma once
@@ -10,31 +10,31 @@
 #include "nodeup/base/str.h"
 
 struct disk_record {
-	bool done; /* else formatting was begun */
+	bool done; /* if not set, formatting had only begun */
 	const char
-		*machine; /* instance id: a record that was baked into an image speaks of others */
+		*machine; /* the instance id: a record from an image is about its builder's disks */
 	const char *fs, *uuid;
-	const char *label; /* "" without */
+	const char *label; /* "" if it has none */
 	struct strv disks; /* disk_identity() of each */
 };
 
-/* The record of a volume; false if there is none that can be read. */
+/* Reads a volume's record; false: there is no readable one. */
 bool disk_record_get(int root_fd, struct arena *a, const char *volume, struct disk_record *ret);
-/* Returns whether this machine was done with the disk of that serial number, in this boot or before. */
+/* Returns whether this machine has formatted the disk with that serial number to the end, in this boot or before. */
 bool disk_record_is_done(const struct disk_record *rec, const char *machine, const char *serial);
-/* The serial numbers of its disks, of those that told one. */
+/* Returns the known serial numbers of its disks. */
 struct strv disk_record_serials(struct arena *a, const struct disk_record *rec);
-/* Returns whether it names disks by serial number and this one, which has another, is none of them. Of two disks
- * without a serial number nothing is known. */
+/* Returns whether the record has serial numbers and this one is not among them. Disks without serial numbers cannot
+ * be told apart. */
 bool disk_record_rules_out(struct arena *a, const struct disk_record *rec, const char *serial);
-/* Returns whether the record of any volume but one (NULL: of any) speaks of a disk: by its serial number, by its identity (NULL: it has
- * none) or by the UUID of what is on it. One that cannot be read may. */
+/* Returns whether a record of a volume other than `but` (NULL: of any) is about a disk: by its serial number, its
+ * identity (NULL: none) or the UUID of its content. A record that cannot be read counts too. */
 bool disk_record_speaks_of(int root_fd, struct arena *a, const char *serial, const char *identity,
 			   const char *uuid, const char *but);
-/* Write it. */
+/* Writes the record. */
 int disk_record_set(int root_fd, const char *volume, const struct disk_record *rec,
 		    struct err *e) must_check;
-/* Remove it, if it is there. */
+/* Removes the record if it exists. */
 int disk_record_remove(int root_fd, const char *volume, struct err *e) must_check;
-/* Returns where it is. */
+/* Returns the record's path. */
 char *disk_record_path(struct arena *a, const char *volume);

@@ -23,13 +23,13 @@ struct look {
 	const struct probe *p;
 	const char *but;
 	struct fstab lines;
-	bool is_cut; /* by a run of ours: all but the number of its superblock may be there */
+	bool is_cut; /* a run of ours erased its superblock's magic number; nothing else may be missing */
 	bool is_mounted;
 };
 
-/* A mapping is that of the launch: it promises disks that the type of instance lacks, and a volume that is attached later
- * under such a name is not in it. So the type has to have the disk: then nothing else can be attached under its name.
- * These are the types whose first disk EC2 hands out with a file system, and ephemeral0 and on that they have. */
+/* Instance types whose first disk EC2 hands out with a file system, and how many disks they have, from ephemeral0
+ * on. IMDS' mapping is from the launch: it may promise disks that the type lacks, and it lacks volumes that were
+ * attached later under such a name. If the type has the disk, no other disk can have its name. */
 static const struct {
 	const char *type;
 	unsigned int disks;
@@ -62,7 +62,7 @@ static bool is_of_type(const struct disk_host *h, struct arena *a, const struct 
 	return false;
 }
 
-/* By that name EC2 means one of two. A LUN is none of EC2's. */
+/* Returns whether EC2's name fits another disk too. A LUN is not EC2's. */
 static bool has_twin(const struct look *l)
 {
 	struct disks all;
@@ -81,7 +81,7 @@ static bool has_twin(const struct look *l)
 	return false;
 }
 
-/* Each of these says why not, or NULL. */
+/* Each of these returns the objection, or NULL. */
 
 static const char *not_of_store(struct look *l)
 {
@@ -134,7 +134,7 @@ static const char *named_in_fstab(struct look *l)
 	return NULL;
 }
 
-/* Not at all, or once and whole where cloud-init's line says. */
+/* Objects if the disk is mounted. Does not object to one mount of the whole disk at the place in cloud-init's line. */
 static const char *mounted(struct look *l)
 {
 	const struct strv points = claim_mounts(l->h, l->a, l->d);
@@ -220,7 +220,7 @@ void ephemeral_look(const struct disk_host *h, struct arena *a, const struct dis
 	};
 }
 
-/* Below the root that all paths are below; no descriptor keeps it busy. */
+/* Returns the mount point by a path below the root, without a descriptor that would keep it busy. */
 static const char *point_of(const struct disk_host *h, char *text, size_t n)
 {
 	(void)print_to(text, n, "/proc/self/fd/%d" EPHEMERAL_POINT, h->root_fd);
@@ -319,7 +319,8 @@ int ephemeral_take_back(const struct disk_host *h, struct arena *a, const struct
 	if (!ephemeral_has_line(h, a, d, uuid))
 		return 0;
 	r = fstab_drop(h, a, d, uuid, e);
-	/* what uses it there goes on: it has its own place all the same, and that one alone at the next boot */
+	/* a program that uses the disk there goes on; the disk also has its own mount point, and from the next boot
+	 * on only that */
 	if (r == 0 && !str_eq(path, EPHEMERAL_POINT) && ephemeral_is_at_point(h, a, d, path))
 		(void)!ephemeral_unmount(h, d, &ignored);
 	return r;

@@ -10,7 +10,7 @@ enum {
 	BLOCK_MAX = 4096,
 	INODE_MIN = 128,
 	MAGIC = 0xef53,
-	VALID = 1, /* of its state: unmounted, and no error */
+	VALID = 1, /* superblock state: unmounted, and no error */
 };
 
 /* inodes that mkfs makes */
@@ -19,10 +19,10 @@ enum { ROOT = 2, RESIZE = 7, JOURNAL = 8, LOST = 11, DIRECTS = 12 };
 enum { COMPAT_JOURNAL = 0x4, COMPAT_RESIZE = 0x10 };
 enum { INCOMPAT_RECOVER = 0x4, INCOMPAT_64BIT = 0x80 };
 enum { RO_SPARSE_SUPER = 0x1 };
-/* uninit_bg and metadata_csum: without one of them nobody honours what a group says of its bitmaps */
+/* uninit_bg and metadata_csum: without one of them a group's flags about its bitmaps do not count */
 enum { RO_GROUP_FLAGS = 0x10 | 0x400 };
 
-/* Features that are understood here; a file system with any other is somebody's choice. */
+/* Features that are understood here. A file system with any other was made by somebody's choice. */
 #define COMPAT_KNOWN (COMPAT_JOURNAL | 0x8 /* ext_attr */ | COMPAT_RESIZE | 0x20 /* dir_index */)
 #define INCOMPAT_KNOWN \
 	(0x2 /* filetype */ | 0x40 /* extent */ | INCOMPAT_64BIT | 0x200 /* flex_bg */)
@@ -39,27 +39,29 @@ enum { GROUP_INODES_UNSET = 1, GROUP_BLOCKS_UNSET = 2, GROUP_ZEROED = 4 };
 struct ext {
 	const struct disk_host *h;
 	int fd;
-	uint64_t size; /* of the device */
+	uint64_t size; /* bytes of the device */
 	bool mounted;
-	uint32_t magic; /* that it is to have */
+	uint32_t magic; /* the magic number that must be there */
 	const char **why;
 
 	uint32_t compat, incompat, ro;
 	uint32_t block, inode, group; /* sizes: of a block, of an inode and of a descriptor */
-	uint32_t first;               /* block of the first group */
+	uint32_t first;               /* first block of the first group */
 	uint32_t blocks_per_group, inodes_per_group, groups;
 	uint32_t inodes, free_inodes;
 	uint64_t blocks, free_blocks;
-	uint32_t table_blocks, group_blocks; /* of the inodes of a group; of all descriptors */
-	uint32_t reserved;                   /* blocks behind these, to grow into */
-	uint64_t inodes_at;                  /* block of the inodes of the first group */
-	uint64_t used;                       /* blocks that are in use, of all groups */
+	/* number of blocks: of one group's inodes; of all descriptors */
+	uint32_t table_blocks, group_blocks;
+	uint32_t reserved;  /* blocks after the descriptors, reserved for growth */
+	uint64_t inodes_at; /* first block of the first group's inodes */
+	uint64_t used;      /* blocks in use in all groups */
 };
 
 struct inode {
 	uint32_t mode, links, flags;
-	uint64_t size, blocks; /* blocks: of 512 bytes */
-	uint64_t attributes;   /* the block that has them; or not 0: they are in the inode */
+	uint64_t size, blocks; /* blocks: in units of 512 bytes */
+	/* not 0: the inode has extended attributes, in this block or in the inode itself */
+	uint64_t attributes;
 	unsigned char map[60];
 };
 
@@ -106,7 +108,7 @@ static int read_block(const struct ext *x, void *data, uint64_t number)
 	return number < x->blocks ? read_at(x, data, x->block, number * x->block) : -ENODATA;
 }
 
-/* Mkfs puts a copy of the superblock and of the descriptors into these groups. */
+/* Returns whether mkfs puts a copy of the superblock and the descriptors into this group. */
 static bool has_super(const struct ext *x, uint32_t group)
 {
 	static const uint32_t bases[] = { 3, 5, 7 };
@@ -150,7 +152,7 @@ static void take_sizes(struct ext *x, const unsigned char *s)
 	x->reserved = le16(s + 0xce);
 }
 
-/* Checks who made it, with what, and whether anything befell it since. */
+/* Checks who made it, with which features, and its state since. */
 static int check_super(struct ext *x, const unsigned char *s)
 {
 	static const unsigned char no_label[16];
@@ -175,8 +177,8 @@ static int check_super(struct ext *x, const unsigned char *s)
 	return 0;
 }
 
-/* Returns the room that mkfs leaves, where copies of the superblock end, for the descriptors of a file system that has grown
- * a thousandfold. One that grew has less. */
+/* Returns how many blocks mkfs reserves after each copy of the superblock. They are for the descriptors of a file
+ * system that grows a thousandfold. If a file system has grown already, fewer are left. */
 static uint64_t room_to_grow(const struct ext *x)
 {
 	const uint64_t limit = UINT32_MAX;
@@ -188,17 +190,17 @@ static uint64_t room_to_grow(const struct ext *x)
 	return room < x->block / 4 ? room : x->block / 4;
 }
 
-/* Mkfs leaves out a last group that would be all tables. */
+/* Returns whether mkfs left out a last group that would have held only tables. */
 static bool is_short_of(const struct ext *x, uint64_t blocks)
 {
 	const uint64_t rest = (blocks - x->first) % x->blocks_per_group;
 	const uint64_t tables = 2 + x->table_blocks + 1 + x->group_blocks + x->reserved + 50;
 
-	/* it counts the tables before it leaves it out: they are smaller by some after that */
+	/* mkfs counts the tables first, and without that group they get a little smaller */
 	return rest > 0 && x->blocks == blocks - rest && rest < tables + 8;
 }
 
-/* Mkfs clears what is before the superblock, and takes nothing of what is behind the last block. */
+/* mkfs clears the bytes before the superblock, and uses none after the last block. */
 static int check_zeros(const struct ext *x, uint64_t at, uint64_t to)
 {
 	unsigned char data[BLOCK_MAX];
@@ -218,7 +220,7 @@ static int check_zeros(const struct ext *x, uint64_t at, uint64_t to)
 	return 0;
 }
 
-/* It fills the device, as far as mkfs does; what is left at its end is empty. */
+/* Checks that the file system fills the device as far as mkfs does, and that the rest is empty. */
 static int check_end(const struct ext *x)
 {
 	const uint64_t page = BLOCK_MAX / x->block;
@@ -229,7 +231,7 @@ static int check_end(const struct ext *x)
 	return check_zeros(x, x->blocks * x->block, x->size);
 }
 
-/* The layout of mkfs without options of its own. */
+/* Checks for mkfs' default layout. */
 static int check_layout(struct ext *x, const unsigned char *s)
 {
 	const uint32_t log = le32(s + 0x18);
@@ -266,7 +268,7 @@ static uint64_t count_bits(const unsigned char *bits, uint64_t n)
 	return set;
 }
 
-/* Checks that the inodes of mkfs are in use in the first group, and none in the others. */
+/* Checks that the first group's used inodes are those of mkfs, and that the others have none. */
 static int check_inode_bits(const struct ext *x, const unsigned char *bits, uint32_t number)
 {
 	const uint64_t used = number == 0 ? LOST : 0;
@@ -348,7 +350,7 @@ static int read_inode(const struct ext *x, uint32_t number, struct inode *ret)
 		.attributes = le48(i + 0x68, i + 0x76),
 	};
 	memcpy(ret->map, i + 0x28, sizeof(ret->map));
-	/* behind its own part is the room for attributes */
+	/* attributes follow the inode's own part */
 	if (x->inode > INODE_MIN)
 		rest += le16(i + INODE_MIN);
 	for (size_t k = rest; k < x->inode; k++)
@@ -357,7 +359,7 @@ static int read_inode(const struct ext *x, uint32_t number, struct inode *ret)
 	return 0;
 }
 
-/* The blocks of a small directory, one after the other; false: it has others. */
+/* Lists the blocks of a small directory; false: it is not one. */
 static bool map_directory(const struct inode *i, size_t n, uint64_t ret[static DIRECTS])
 {
 	const unsigned char *map = i->map;
@@ -383,7 +385,7 @@ static bool map_directory(const struct inode *i, size_t n, uint64_t ret[static D
 	return known == n;
 }
 
-/* A block of a directory has no entries but ".", ".." and, if it is the root, lost+found. */
+/* Checks that a directory's block has no entries but ".", ".." and, in the root, lost+found. */
 static int check_entries(const struct ext *x, const unsigned char *data, uint32_t self,
 			 bool is_first, uint32_t *ret_found)
 {
@@ -421,7 +423,7 @@ static int check_entries(const struct ext *x, const unsigned char *data, uint32_
 	return 0;
 }
 
-/* A directory of that many entries, at most; *ret_blocks are those that it takes. */
+/* Checks a directory of at most that many entries; *ret_blocks is the number of its blocks. */
 static int check_directory(const struct ext *x, uint32_t number, uint32_t entries, uint64_t most,
 			   uint64_t *ret_blocks)
 {
@@ -451,7 +453,7 @@ static int check_directory(const struct ext *x, uint32_t number, uint32_t entrie
 	return r;
 }
 
-/* The first block of a file that may be large. */
+/* Finds the first block of a file that may be large. */
 static int first_block(const struct ext *x, const struct inode *i, uint64_t *ret)
 {
 	unsigned char data[BLOCK_MAX];
@@ -494,13 +496,13 @@ static int check_journal(const struct ext *x, uint64_t *ret_blocks)
 	if (be32(data) != JOURNAL_MAGIC || i.flags & ~(uint32_t)FLAG_EXTENTS ||
 	    i.blocks % (x->block / 512))
 		return no(x, "its journal is not that of mkfs");
-	/* where it begins, and the error that it ended with */
+	/* the journal's start, and its last error */
 	if (!x->mounted && (be32(data + 28) != 0 || be32(data + 32) != 0))
 		return no(x, "its journal is to be replayed");
 	return 0;
 }
 
-/* Checks what the inodes of mkfs have that are no files. */
+/* Checks mkfs' inodes that are no files. */
 static int check_reserved(const struct ext *x, uint64_t supers, uint64_t *ret_blocks)
 {
 	const uint64_t room = supers * x->reserved;
@@ -516,7 +518,7 @@ static int check_reserved(const struct ext *x, uint64_t supers, uint64_t *ret_bl
 		if (r < 0)
 			break;
 		blocks = i.blocks / (x->block / 512);
-		/* the room to grow is this one's, and a block that says where it is */
+		/* this inode has the reserved blocks, and one block that lists them */
 		if (number == RESIZE && blocks == room + 1)
 			*ret_blocks += 1;
 		else if (blocks != (number == RESIZE ? room : 0) ||
@@ -526,7 +528,7 @@ static int check_reserved(const struct ext *x, uint64_t supers, uint64_t *ret_bl
 	return r;
 }
 
-/* The blocks that mkfs takes are those that are in use, wherever that is counted. */
+/* Checks that exactly mkfs' blocks are in use, in every place that counts them. */
 static int check_counts(const struct ext *x)
 {
 	const uint64_t supers = count_supers(x);

@@ -1,10 +1,13 @@
-/* extfs.h - is an ext3 or ext4 as mkfs left it: was anything ever kept on it
- * New is what all of this shows, from the device and never from a mount: the superblock has only features that are
- * known here, no label, no error and nothing to replay; the file system fills the device; the root has lost+found alone,
- * which is empty; of the inodes those of mkfs are in use; and the blocks in use are those of the tables, the journal
- * and the two directories, counted in the bitmaps, in the descriptors of the groups and in the superblock.
- * libext2fs reads more kinds. It is not used: it opens a device by its name, and not the one that is held open here,
- * and what it would spare is the smaller part: that the counts are those of mkfs is ours to say.
+/* extfs.h - tells whether an ext3 or ext4 is as mkfs left it, so that nothing was ever kept on it
+ * A file system is new if the device, never a mount, shows each of these:
+ * - the superblock has only features that are known here, no label, no error and nothing to replay;
+ * - the file system fills the device;
+ * - the root has only lost+found, which is empty;
+ * - only mkfs' own inodes are in use;
+ * - only the blocks of tables, journal and the two directories are in use, by the bitmaps, the descriptors of groups
+ * and the superblock.
+ * libext2fs reads more kinds, but opens a device by its name instead of the descriptor that is held open here. It
+ * would also save little: it does not know which counts mkfs writes.
  * Owner: constants. Errors: -errno of a read, -ENODATA: the device ended before its size. Units: bytes.
  * Threads: all functions. Source: the kernel's Documentation/filesystems/ext4; mke2fs of e2fsprogs, initialize.c.
  * Tests: test_extfs.c. */
@@ -12,16 +15,17 @@
 
 #include "nodeup/volumes/disk.h"
 
-/* The place of the number that a superblock is known by: without it nobody mounts it, and all else is as it was. */
+/* The place of the superblock's magic number. Without it nobody mounts the file system; all other bytes stay. */
 enum { EXTFS_MAGIC_AT = 1024 + 0x38, EXTFS_MAGIC_SIZE = 2 };
 
 enum extfs_as {
 	EXTFS_UNMOUNTED,
-	/* the kernel keeps the superblock's counts and the journal to itself: these two are not looked at, and this answer is no proof */
+	/* mounted: the kernel keeps the superblock's counts and the journal in memory. Both are not checked, so the
+	 * answer is no proof */
 	EXTFS_MOUNTED,
-	EXTFS_CUT, /* unmounted, and without that number, which we took */
+	EXTFS_CUT, /* unmounted, and without the magic number, which we erased */
 };
 
-/* 0: new; 1: not, or not known to be, and *ret_why says why. */
+/* Returns 0 if the file system is as mkfs left it; 1, with the reason in *ret_why, if it is not, or nobody can tell. */
 int extfs_new(const struct disk_host *h, int fd, uint64_t size, enum extfs_as as,
 	      const char **ret_why) must_check;

@@ -11,7 +11,7 @@ static const char mark[] = "comment=cloudconfig";
 
 enum { FSTAB_MAX = 1 << 20, TRIES = 10 };
 
-/* 'UUID="x"' is x. */
+/* Returns x of 'UUID="x"'. */
 static const char *value_of(struct arena *a, const char *spec, const char *key)
 {
 	const char *value = str_has_prefix(spec, key) ? spec + strlen(key) : NULL;
@@ -34,7 +34,7 @@ static bool is_about(const struct disk_host *h, struct arena *a, const char *spe
 		return true;
 	if (*spec != '/')
 		return false;
-	/* a link of EC2's name for it may be missing when it is asked for */
+	/* the link of EC2's name may not exist yet */
 	return claim_is_same_node(h, spec, d->node) || disk_name_eq(spec, d->name) ||
 	       (d->ec2_name && disk_name_eq(spec, d->ec2_name));
 }
@@ -70,7 +70,7 @@ struct about {
 	const char *uuid;
 };
 
-/* Returns whether a line is cloud-init's, and about the disk. Counts those about the disk. */
+/* Returns whether a line is cloud-init's and about the disk. Counts all lines about the disk. */
 static bool take_line(const struct about *x, const char *line, struct fstab *ret)
 {
 	const struct strv words = fstab_words(x->a, line);
@@ -88,7 +88,7 @@ static bool take_line(const struct about *x, const char *line, struct fstab *ret
 	return true;
 }
 
-/* No file is an empty one. */
+/* A missing file counts as empty. */
 static int read_text(const struct disk_host *h, struct buf *text, struct io_attr *ret_attr,
 		     struct err *e)
 {
@@ -103,7 +103,7 @@ static int read_text(const struct disk_host *h, struct buf *text, struct io_attr
 	return 0;
 }
 
-/* Appends to ret_rest what is left without cloud-init's lines about the disk. */
+/* Appends to ret_rest all lines except cloud-init's lines about the disk. */
 static int read_lines(const struct about *x, const char *text, struct fstab *ret,
 		      struct buf *ret_rest, struct err *e)
 {
@@ -130,8 +130,8 @@ int fstab_of(const struct disk_host *h, struct arena *a, const struct disk *d, c
 	return r < 0 ? r : read_lines(&x, buf_str(&text), ret, &rest, e);
 }
 
-/* As io_replace, but that what another program wrote since it was read is kept: then *ret_again, and nothing was done. No lock
- * is agreed on for this file, so that the moment between the last look and the rename is left. */
+/* Replaces the file as io_replace does. If another program has changed it since it was read, sets *ret_again and
+ * does nothing. No lock protects this file, so a moment remains between the last look and the rename. */
 static int replace(const struct disk_host *h, const struct buf *was, const struct buf *rest,
 		   const struct io_attr *attr, bool *ret_again, struct err *e)
 {

@@ -21,17 +21,17 @@ static bool all_carry(const struct volume_req *req, const struct probe *probes, 
 	return *uuid != '\0';
 }
 
-/* The subject of one judgement: the disks of a volume, or the array that they are. */
+/* One judgement: of a volume's disks, or of the array that they form. */
 struct look {
 	const struct disk_host *h;
 	struct arena *a;
 	const struct volume_req *req;
 	const struct disks *disks;
-	const struct disks *members;   /* the same, but for an array: what it is made of */
+	const struct disks *members;   /* of an array: its members; else the same disks */
 	const struct disk_record *rec; /* NULL: none */
 };
 
-/* Returns whether this may be what a killed mkfs or mdadm of ours leaves: no signature yet, or its own. */
+/* Returns whether a killed mkfs or mdadm of ours may have left this content: no signature yet, or its own. */
 static bool may_be_unfinished(const struct volume_req *req, const struct probe *p)
 {
 	return p->unknown || (p->fs &&
@@ -47,13 +47,13 @@ static bool is_recorded(const struct look *l, const struct disk *d)
 	return identity && strv_has(&l->rec->disks, identity);
 }
 
-/* Returns whether a run on this machine began, on whatever disks, and was interrupted. */
+/* Returns whether a run on this machine began the volume, on any disks, and was interrupted. */
 static bool has_begun(const struct look *l)
 {
 	return l->rec && !l->rec->done && strcmp(l->rec->machine, l->req->machine) == 0;
 }
 
-/* Returns whether we began on these very disks when they were blank, and were interrupted. */
+/* Returns whether a run began on this very disk when it was blank, and was interrupted. */
 static bool is_begun(const struct look *l, size_t i)
 {
 	const struct volume_req *req = l->req;
@@ -70,7 +70,7 @@ static bool is_begun(const struct look *l, size_t i)
 	return true;
 }
 
-/* The message of a disk that is left alone, in the one form that all of them have. */
+/* Words the error for a disk that is left alone; all such errors have this form. */
 static int leave_alone(struct err *e, enum err_kind kind, struct arena *a,
 		       const struct volume_req *req, const struct disk *d, const char *why)
 {
@@ -82,7 +82,7 @@ static int leave_alone(struct err *e, enum err_kind kind, struct arena *a,
 	return r;
 }
 
-/* `why`: it might have been as EC2 made it, but for this; or NULL. */
+/* why: the reason why the disk does not count as EC2 made it; or NULL. */
 static int refuse_data(const struct look *l, const struct disk *d, const struct probe *p,
 		       const char *why, struct err *e)
 {
@@ -148,7 +148,7 @@ static int may_format(const struct disk_host *h, struct arena *a, const struct v
 	return 0;
 }
 
-/* Returns whether a disk is as EC2 made it. What is to outlive the instance is not put on its store that way. */
+/* Returns whether a disk is as EC2 made it. A volume that outlives the instance is not put on such a disk. */
 static struct ephemeral look_at_ephemeral(const struct look *l, size_t i, const struct probe *p)
 {
 	struct ephemeral ret;
@@ -186,8 +186,8 @@ static int judge_format(const struct look *l, const struct probe *probes, struct
 	return mkfs_check(&l->req->mkfs, l->members->n, e);
 }
 
-/* Refuses what carries the right file system but serves another purpose already. Cloud-init's mount of a disk that is ours by its
- * record serves none. */
+/* Refuses disks that have the right file system, but serve another purpose already. If a disk is ours by its record,
+ * cloud-init's mount of it does not count. */
 static int not_elsewhere(const struct look *l, bool is_cloud_inits, struct err *e)
 {
 	for (size_t i = 0; i < l->disks->n; i++) {
@@ -216,7 +216,7 @@ static bool is_among(const struct disks *disks, const struct disk *d)
 	return false;
 }
 
-/* Returns whether what is on another device would be found under that UUID as well. */
+/* Returns whether the content of another device has that UUID too. */
 static bool has_uuid(const struct look *l, const struct disk *d, const char *uuid)
 {
 	struct probe p;
@@ -226,7 +226,7 @@ static bool has_uuid(const struct look *l, const struct disk *d, const char *uui
 		strcmp(p.fs, RAID_MEMBER) == 0);
 }
 
-/* A disk that cannot be a volume of EC2, and whose owner may be surprised to find it open. */
+/* Returns whether a disk cannot be EC2's; its owner may be surprised if we open it. */
 static bool is_virtual(const struct disk *d)
 {
 	static const char *const kinds[] = { "loop", "ram", "zram", "sr", "fd", "nbd" };
@@ -237,7 +237,7 @@ static bool is_virtual(const struct disk *d)
 	return false;
 }
 
-/* The device of a disk, it or one of its partitions, that has it; NULL: none. */
+/* Returns the device with that UUID, the disk or one of its partitions; NULL: none. */
 static const char *copy_on(const struct look *l, const struct disk *d, const char *uuid)
 {
 	if (has_uuid(l, d, uuid))
@@ -256,8 +256,8 @@ static const char *copy_on(const struct look *l, const struct disk *d, const cha
 	return NULL;
 }
 
-/* A mount by UUID takes either of two that have it: one made from a snapshot stands beside its
- * original. While the right one is in use there is nothing to be guessed. */
+/* Refuses a UUID that two disks have, such as a snapshot's copy and its original: a mount may take either. If the
+ * right disk is in use, there is no doubt. */
 static int not_copied(const struct look *l, const char *uuid, struct err *e)
 {
 	struct disks all;
@@ -292,7 +292,8 @@ static struct probe *probe_all(const struct look *l)
 	return probes;
 }
 
-/* Returns whether it is the next disk of an instance store: what was made there is lost with the old one. */
+/* Returns whether the disk is the next one of an instance store. If so, the file system on the earlier disk is lost
+ * with it. */
 static bool is_fresh_store(const struct look *l, const struct disk *d)
 {
 	const struct strv before = disk_record_serials(l->a, l->rec);
@@ -303,7 +304,7 @@ static bool is_fresh_store(const struct look *l, const struct disk *d)
 	return d->kind == DISK_INSTANCE_STORE;
 }
 
-/* A device number does not name a disk: the recorded disk may have another number by now. */
+/* Notes where the recorded disk is now: a device number does not identify a disk. */
 static void note_where(const struct look *l, struct err *e)
 {
 	struct err ignored;
@@ -335,7 +336,7 @@ static int refuse_other(const struct look *l, const struct disk *d, const char *
 	return r;
 }
 
-/* The disk that a name means now is to be the one that was made or adopted under it. */
+/* Fails if a disk was made or adopted under the device name before, and another disk has the name now. */
 static int not_replaced(const struct look *l, const struct probe *probes, struct err *e)
 {
 	const struct volume_req *req = l->req;
@@ -346,7 +347,7 @@ static int not_replaced(const struct look *l, const struct probe *probes, struct
 	for (size_t i = 0; i < l->members->n; i++) {
 		const struct disk *d = &l->members->v[i];
 
-		/* what need not persist may be made anew elsewhere, under a UUID of its own */
+		/* a volume that need not persist may be made anew elsewhere, with its own UUID */
 		if (disk_record_rules_out(l->a, rec, d->serial) && !is_fresh_store(l, d) &&
 		    (req->persist || strcmp(rec->uuid, req->mkfs.uuid) == 0))
 			return refuse_other(l, d, probes[0].has, e);
@@ -363,7 +364,7 @@ static bool is_recorded_done(const struct look *l, const char *uuid)
 	if (!l->rec || !l->rec->done || strcmp(l->rec->uuid, uuid) != 0 ||
 	    strcmp(l->rec->machine, l->req->machine) != 0)
 		return false;
-	/* one made from a snapshot has the UUID, too */
+	/* a snapshot's copy has the same UUID */
 	for (size_t i = 0; i < l->members->n; i++)
 		if (disk_record_rules_out(l->a, l->rec, l->members->v[i].serial))
 			return false;
@@ -409,7 +410,7 @@ static bool are_members(const struct look *l, const struct probe *probes)
 	return true;
 }
 
-/* Disks that become an array, or are one: then what counts is what the array carries. */
+/* Judges disks that are to become an array, or form one. If they form one, the array's content counts. */
 static int judge_raid(struct look *l, struct judged *ret, struct err *e)
 {
 	const struct probe *probes = probe_all(l);

@@ -5,14 +5,14 @@
 #include "nodeup/base/proc.h"
 
 #define MIB ((uint64_t)1 << 20)
-/* a mkfs that discards nothing and initialises lazily takes seconds on any disk */
+/* a mkfs without discards and with lazy tables takes seconds on any disk */
 #define MKFS_MAX_NS (30 * 60 * DUR_SEC)
 
 /* clang-format off */
 static const struct mkfs_kind kinds[] = {
 	{ .fs = "ext4", .type = "ext4", .tool = "mkfs.ext4", .package = "e2fsprogs",
 	  .size_min = 16 * MIB, .label_max = 16, .uuid_arg = "-U", .on_raid = true,
-	  /* -F: a whole disk is meant; one that is in use needs it twice */
+	  /* -F: allows a whole disk; a disk in use would need it twice */
 	  .args = (const char *const[]){ "-q", "-F", NULL },
 	  .extended = "nodiscard,lazy_itable_init=1,lazy_journal_init=1" },
 	{ .fs = "xfs", .type = "xfs", .tool = "mkfs.xfs", .package = "xfsprogs",
@@ -64,14 +64,14 @@ static int check_raid(const struct mkfs_kind *kind, const char *raid, size_t n, 
 	if (level && !kind->several && strcmp(raid, "raid0") != 0)
 		return err_config(e, "%s has no %s: of the file systems here btrfs has", kind->fs,
 				  raid);
-	/* raid0 over whatever is there: one disk is none */
+	/* raid0 takes any number of disks; one disk needs no array */
 	if (level && strcmp(raid, "raid0") != 0 && n > 0 && n < level->disks_min)
 		return err_config(e, "%s needs %zu disks, here %s %zu", raid, level->disks_min,
 				  n == 1 ? "is" : "are", n);
 	return 0;
 }
 
-/* A label must be one in every tool and table that shows it. */
+/* A label must be valid in every tool and table that shows it. */
 static bool is_label(const char *label)
 {
 	for (const char *p = label; *p; p++)
@@ -126,7 +126,7 @@ static void add_level(struct arena *a, const struct mkfs_req *req, struct strv *
 	strv_add(a, argv, level->metadata);
 }
 
-/* Adds what the document says behind what we say, in one "-E". */
+/* Adds the document's options after ours, in one "-E". */
 static void add_options(struct arena *a, const struct mkfs_kind *kind, const struct strv *options,
 			struct strv *argv)
 {

@@ -6,11 +6,11 @@ enum form {
 	FLAG,     /* no value */
 	NUMBER,   /* "8192", "4k" */
 	WORD,     /* "largefile" */
-	FEATURES, /* "metadata_csum,^has_journal": all but those in keys */
+	FEATURES, /* "metadata_csum,^has_journal": any but those in keys */
 	KEYS,     /* "stride=16,stripe_width=32": only those in keys */
 };
 
-/* Options that a document may give a tool. None of them chooses a device, a place on it, or a dry run. */
+/* Options that a document may give to a tool. None chooses a device, a place on it, or a dry run. */
 static const struct option {
 	const char *fs, *flag;
 	enum form form;
@@ -120,7 +120,7 @@ static bool is_value(const struct option *o, const char *v)
 	}
 }
 
-/* The row of "-i", "-i8192", "--csum" or "--csum=xxhash"; *ret_value is NULL if it follows by itself. */
+/* Returns the row of "-i", "-i8192", "--csum" or "--csum=xxhash"; *ret_value NULL: the value is the next word. */
 static const struct option *option_of(const char *fs, const char *arg, const char **ret_value)
 {
 	for (size_t i = 0; i < ARRAY_LEN(options); i++) {
@@ -138,7 +138,7 @@ static const struct option *option_of(const char *fs, const char *arg, const cha
 	return NULL;
 }
 
-/* Options that have a place of their own in the documents. */
+/* Options for which documents have their own keys. */
 static const struct {
 	const char *flag, *why;
 } elsewhere[] = {

@@ -5,7 +5,7 @@
 
 enum { TABLE_MAX = 16 << 20 };
 
-/* Blanks, tabs, newlines and backslashes are three octal digits. */
+/* In the kernel's tables, blanks, tabs, newlines and backslashes are three octal digits. */
 char *mounts_unescape(struct arena *a, const char *s)
 {
 	char *text = arena_str(a, s), *to = text;

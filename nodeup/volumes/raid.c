@@ -79,7 +79,7 @@ int raid_create(const struct strv *nodes, const char *uuid, int lock_fd, struct 
 	strv_add(a, &argv, "mdadm");
 	strv_add(a, &argv, "--create");
 	strv_addf(a, &argv, "/dev/md/%s", name);
-	/* no questions: that the disks are blank is proven */
+	/* asks no questions: the caller has proven that the disks are blank */
 	strv_add(a, &argv, "--run");
 	strv_add(a, &argv, "--level=0");
 	strv_add(a, &argv, "--metadata=1.2");

@@ -1,8 +1,8 @@
-/* raid.h - several disks as one, by md, for file systems that cannot span disks themselves
- * Striped only (raid0): mirrors are made by btrfs, which need not copy whole disks first. The array
- * has the UUID of the volume, so that its members are known for ours whatever the array is called.
- * Owner: the arena. Errors: CONFIG where mdadm is not installed; SYSTEM with its last line.
- * Threads: all functions. Source: mdadm(8), md(4).
+/* raid.h - joins several disks by md, for file systems that cannot span disks themselves
+ * Makes striped arrays (raid0) only: for mirrors there is btrfs, which need not copy whole disks first. The array
+ * has the volume's UUID, so its members are known as ours under any name of the array.
+ * Owner: the arena. Errors: CONFIG where mdadm is not installed; SYSTEM with its last line. Threads: all functions.
+ * Source: mdadm(8), md(4).
  * Tests: test_volume_raid.c. */
 #pragma once
 
@@ -11,12 +11,11 @@
 /* libblkid's name for a member of an array. */
 #define RAID_MEMBER "linux_raid_member"
 
-/* The array that all of these and nothing else use; false if there is none. */
+/* Finds the array that consists of exactly these disks; false: there is none. */
 bool raid_array(const struct disk_host *h, struct arena *a, const struct disks *members,
 		struct disk *ret);
-/* Make an array of the devices at these paths; their content is lost. If we are killed, mdadm keeps the
- * lock. */
+/* Makes an array of the devices at these paths, whose content is lost. mdadm keeps the lock if we are killed. */
 int raid_create(const struct strv *nodes, const char *uuid, int lock_fd, struct err *e) must_check;
-/* Start an array whose members are here but not assembled. */
+/* Starts an array whose members are here but not assembled. */
 int raid_assemble(const struct strv *nodes, const char *uuid, int lock_fd,
 		  struct err *e) must_check;

@@ -14,7 +14,7 @@
 
 enum { MAPS_MAX = 64 << 20, NAME_MAX_BYTES = 4096, LINK_MAX = 4096 };
 
-/* One mount namespace, looked at once however many processes are in it. */
+/* One mount namespace, searched once however many processes are in it. */
 struct view {
 	const char *name; /* "mnt:[4026531841]" */
 	struct mounts mounts;
@@ -23,22 +23,22 @@ struct view {
 struct search {
 	int root_fd;
 	struct arena *a;
-	const char *path;       /* of the directory, for us; NULL: a disk alone is asked about */
-	const char *disk;       /* "259:3", or NULL */
-	const char *dev, *root; /* its file system, and where it is in it */
+	const char *path; /* our path of the directory; NULL: the question is only about a disk */
+	const char *disk; /* "259:3", or NULL */
+	const char *dev, *root; /* the directory's file system, and its path there */
 	struct mounts own;
 	struct view *views;
 	size_t n_views;
 	struct user *ret;
 };
 
-/* A process, as one of its threads sees it: each may have files, directories and mounts of its own. */
+/* A process as one of its threads sees it: each thread may have its own files, directories and mounts. */
 struct process {
 	const char *pid;
-	const char *tid;  /* below /proc as a process is, though not listed there */
-	bool *has_memory; /* one of its threads had it: it is that of all */
+	const char *tid;  /* readable below /proc like a process, though not listed there */
+	bool *has_memory; /* the memory of one thread was searched; all threads share it */
 	const struct mounts *mounts;
-	struct arena *a; /* gone with the thread */
+	struct arena *a; /* freed with the thread */
 };
 
 static int name_user(const struct search *s, const struct process *p, const char *what,
@@ -55,13 +55,13 @@ static int name_user(const struct search *s, const struct process *p, const char
 	return 1;
 }
 
-/* A process that ends while we look is not an error; one that we may not inspect is. */
+/* Ignores that a process ended during the search. If a process may not be inspected, that is an error. */
 static int gone_or(int r)
 {
 	return r == -ENOENT || r == -ESRCH || r == -ENOTDIR ? 0 : r;
 }
 
-/* Returns whether a number is that of the disk that is asked about. */
+/* Returns whether this is the number of the disk in question. */
 static bool is_number(const struct search *s, unsigned int dev_major, unsigned int dev_minor)
 {
 	char dev[32]; /* as /sys writes it */
@@ -70,7 +70,8 @@ static bool is_number(const struct search *s, unsigned int dev_major, unsigned i
 	return s->disk && strcmp(dev, s->disk) == 0;
 }
 
-/* Returns whether it is the disk that is asked about: 1, 0 or -errno. No server is waited for to tell. */
+/* Returns whether the name is a node of the disk in question: 1, 0 or -errno. Does not wait for a file server's
+ * answer. */
 static int is_disk(const struct search *s, int dir, const char *name)
 {
 	struct statx st;
@@ -82,7 +83,7 @@ static int is_disk(const struct search *s, int dir, const char *name)
 	return S_ISBLK(st.stx_mode) && is_number(s, st.stx_rdev_major, st.stx_rdev_minor);
 }
 
-/* A path of a namespace, if it is one: "socket:[1]" and memory are not. */
+/* Returns whether it is a path inside the directory; "socket:[1]" and memory are no paths. */
 static bool is_inside(const struct search *s, struct arena *a, const struct mounts *mounts,
 		      const char *path)
 {
@@ -152,7 +153,7 @@ static int look_at_files(const struct search *s, const struct process *p)
 	return r;
 }
 
-/* The disk, mapped: its node may have any name, or none any more, and needs no descriptor. */
+/* Looks for a memory mapping of the disk: its node may have any name, or none, and no descriptor need be open. */
 static int look_at_mapped_disk(const struct search *s, const struct process *p)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -161,7 +162,7 @@ static int look_at_mapped_disk(const struct search *s, const struct process *p)
 	struct err ignored;
 	int r = open_proc(s, p, "map_files", &fd, &ignored);
 
-	/* a kernel before 4.3 may have no such directory, and then nothing tells */
+	/* a kernel before 4.3 may lack the directory; then mappings cannot be seen */
 	if (r == -ENOENT && open_proc(s, p, "ns", &alive, &ignored) == 0)
 		return -EOPNOTSUPP;
 	if (r == 0)
@@ -197,7 +198,7 @@ static int look_at_maps(const struct search *s, const struct process *p)
 	return s->disk ? look_at_mapped_disk(s, p) : 0;
 }
 
-/* The directories that an overlay is made of, in its options. */
+/* Returns whether the directory is part of an overlay, by its options. */
 static bool is_overlay_of(const struct search *s, const struct mount *m)
 {
 	for (const char *at = m->options; (at = strstr(at, s->path)); at++) {
@@ -210,7 +211,7 @@ static bool is_overlay_of(const struct search *s, const struct mount *m)
 	return false;
 }
 
-/* Returns whether a namespace has the root that we have: then its mount points mean the same. */
+/* Returns whether a namespace has the same root as ours. If so, its mount points mean the same. */
 static bool has_our_root(const struct search *s, const struct process *p)
 {
 	const struct mount *ours = mounts_at(&s->own, "/"), *theirs = mounts_at(p->mounts, "/");
@@ -219,7 +220,8 @@ static bool has_our_root(const struct search *s, const struct process *p)
 	       strcmp(ours->root, theirs->root) == 0;
 }
 
-/* The mount of a disk that is asked about, or one of another namespace that goes when it goes. */
+/* Returns whether this is the mount of the disk in question, or a mount in another namespace that is unmounted with
+ * it. */
 static bool is_that_mount(const struct search *s, const struct mount *m)
 {
 	const struct mount *ours = s->disk ? mounts_at(&s->own, s->path) : NULL;
@@ -237,7 +239,7 @@ static int look_at_mounts(const struct search *s, const struct process *p)
 	for (size_t i = 0; s->path && i < p->mounts->n; i++) {
 		const struct mount *m = &p->mounts->v[i];
 
-		/* it, or a part of it, at another place */
+		/* the directory, or a part of it, is mounted elsewhere */
 		const bool is_part = strcmp(m->dev, s->dev) == 0 && str_is_within(m->root, s->root);
 		const bool is_in_it = same && strcmp(m->point, s->path) != 0 &&
 				      str_is_within(m->point, s->path);
@@ -248,7 +250,7 @@ static int look_at_mounts(const struct search *s, const struct process *p)
 	return 0;
 }
 
-/* The view of a process, made and looked at when it is the first of its namespace. */
+/* Searches a process's mount namespace, if no process of it was searched before. */
 static int look_at_namespace(struct search *s, struct process *p)
 {
 	autoclose int dir = -1;
@@ -270,7 +272,7 @@ static int look_at_namespace(struct search *s, struct process *p)
 		}
 	v.name = arena_strn(s->a, name, (size_t)n);
 	r = mounts_read(s->root_fd, s->a, p->tid, &v.mounts, &ignored);
-	/* of one that is about to be gone the table is gone first */
+	/* a process that is ending loses its table first */
 	if (r < 0)
 		return r == -EINVAL ? 0 : gone_or(r);
 	arena_push(s->a, s->views, s->n_views, v);
@@ -331,8 +333,8 @@ static int look_at_swaps(struct search *s)
 	return 0;
 }
 
-/* Returns whether a loop device is over the disk, or over a file of it. Its path is that of whoever made it, and may mean another
- * file here: the device itself is asked. If it does not tell, it may be. */
+/* Returns whether a loop device uses the disk, or a file on it. The path that the kernel shows is its maker's, and
+ * may be another file here. So this asks the device itself; if the device does not tell, it may use the disk. */
 static bool is_over_disk(const struct search *s, const char *loop)
 {
 	const char *at = arena_printf(s->a, "/sys/block/%s/dev", loop);
@@ -355,7 +357,8 @@ static bool is_over_disk(const struct search *s, const char *loop)
 	       is_number(s, major(info.lo_rdevice), minor(info.lo_rdevice));
 }
 
-/* A file that backs a disk, as docker's devicemapper has: the kernel uses it, and no process has it open. */
+/* Looks for files behind loop devices, as docker's devicemapper has: the kernel uses them, and no process has them
+ * open. */
 static int look_at_loops(struct search *s)
 {
 	struct strv names;
@@ -379,7 +382,7 @@ static int look_at_loops(struct search *s)
 	return 0;
 }
 
-/* Files that the kernel itself has open. */
+/* Looks for files that the kernel itself has open. */
 static int look_at_kernel(struct search *s, struct err *e)
 {
 	int r = look_at_swaps(s);
