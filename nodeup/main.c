@@ -61,7 +61,7 @@ static const struct cli_command *find_command(const char *name)
 	return NULL;
 }
 
-/* Every spelling of the host's own root ("//", "/.") means the running host, not an image. */
+/* Takes every spelling of the host's own root ("//", "/.") as no --root: it means the running host, not an image. */
 static void forget_host_root(struct cli *cli)
 {
 	struct stat root, host;
@@ -71,7 +71,7 @@ static void forget_host_root(struct cli *cli)
 		cli->root = NULL;
 }
 
-/* An old unit has no other word in its command line. */
+/* Returns whether our own unit runs this program; older units say so in no other way. */
 static bool is_our_unit(void)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -79,7 +79,7 @@ static bool is_our_unit(void)
 	return str_eq(session_own_unit(a), boot_unit);
 }
 
-/* A stranger's first word changes nothing. */
+/* Prints the help. An unknown first word changes nothing. */
 static int print_help(struct cli *cli, struct err *e)
 {
 	const struct err usage = { .kind = ERR_USAGE };
@@ -127,7 +127,7 @@ static int run(struct cli *cli, const char *const *argv, struct err *e)
 	return r;
 }
 
-/* A path in a message is what the node calls it, also when the node is an image on this machine. */
+/* Notes that a path in the message lies below --root, since messages use the paths that the node itself will see. */
 static void note_root(const struct cli *cli, struct err *e)
 {
 	const bool names_paths = e->kind == ERR_SYSTEM || e->kind == ERR_REFUSED;
@@ -136,7 +136,7 @@ static void note_root(const struct cli *cli, struct err *e)
 		err_note(e, "root", "%s: the node's paths are below it", cli->root);
 }
 
-/* What was closed for us would be the number of a file we open, and get our messages written to it. */
+/* Opens closed standard descriptors: otherwise a file that we open would get such a number, and our messages. */
 static void keep_standard_fds(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
@@ -145,7 +145,7 @@ static void keep_standard_fds(void)
 			return;
 }
 
-/* A reader of stdout that has gone away. */
+/* Returns whether the reader of stdout has gone away. */
 static bool is_unread(void)
 {
 	struct pollfd p = { .fd = STDOUT_FILENO, .events = POLLOUT };
@@ -153,8 +153,8 @@ static bool is_unread(void)
 	return poll(&p, 1, 0) == 1 && (p.revents & POLLERR);
 }
 
-/* Ends a command that has ended well with a failure where what it wrote on stdout did not get out, or by SIGPIPE where
- * that ends programs. Of our own unit the node counts, and not what was said of it. */
+/* Fails a command that has succeeded if its output was lost; dies of SIGPIPE instead if that ends programs. When our
+ * own unit runs nodeup, only the state of the node counts. */
 static int write_out(int r, bool pipe_ends_us, struct err *e)
 {
 	bool lost;
@@ -169,12 +169,12 @@ static int write_out(int r, bool pipe_ends_us, struct err *e)
 		(void)signal(SIGPIPE, SIG_DFL);
 		(void)raise(SIGPIPE);
 	}
-	/* the number of an earlier failure is gone */
+	/* the errno of an earlier failure is lost */
 	return err_fail(e, ERR_SYSTEM, why, "write to stdout: %s",
 			why ? strerror(why) : "not all of it got out");
 }
 
-/* What is read may be secret: no core of it, and no other process of the same user looks into it. */
+/* Allows no core dump, and no other process of the same user to look inside: what is read may be secret. */
 static void close_to_others(void)
 {
 	struct rlimit core;
@@ -198,13 +198,14 @@ int main(int argc, char **argv)
 	extract_child(argv);
 	close_to_others();
 	keep_standard_fds();
-	/* a buffer of a transfer goes back when it is freed: left to itself, malloc keeps such ones from the second on */
+	/* returns the buffers of transfers to the system when they are freed; by default malloc keeps them from the
+	 * second on */
 	(void)mallopt(M_MMAP_THRESHOLD, BUFFERS_LEAST);
 	/* an arena for each thread grows by pages, with a call for each time; threads that hash and move bytes rarely ask for memory */
 	(void)mallopt(M_ARENA_MAX, 1);
-	/* what is made here does not depend on the caller; what is secret says so itself */
+	/* our files must not depend on the caller's umask; secret ones set their own mode */
 	(void)umask(022);
-	/* a reader that went away is an error of that write, and the end of us not before all is done */
+	/* a reader that went away must fail only the write, not end the program in the midst of its work */
 	pipe_ends_us = signal(SIGPIPE, SIG_IGN) != SIG_IGN;
 	r = run(&cli, cli.argv + (argv[0] != NULL), &e);
 	/* what follows is no more than the last words */

@@ -1,9 +1,9 @@
-/* bus.h - systemd's manager, in a dozen calls
- * /run/systemd/private first (works without dbus), then the system bus. Jobs are followed by signal
- * and by polling, so that a lost signal costs a second and not the run.
+/* bus.h - talks to systemd's manager over D-Bus
+ * Tries /run/systemd/private first, which works without dbus, then the system bus. Follows jobs by signal and by
+ * polling: if a signal is lost, the run loses a second but does not fail.
  * Bodies: bus_sd.c, job.c.
- * Owner: bus_open/bus_close; strings in results are the arena's. Errors: SYSTEM with D-Bus name and
- * message; -ENOTCONN when there is no manager. Threads: one, the scheduler's.
+ * Owner: bus_open/bus_close; strings in results are the arena's. Errors: SYSTEM with D-Bus name and message;
+ * -ENOTCONN when there is no manager. Threads: one, the scheduler's.
  * Source: org.freedesktop.systemd1(5).
  * Tests: test_bus.py. */
 #pragma once
@@ -21,7 +21,7 @@ struct bus_unit {
 	const char *load_state;   /* loaded, not-found, masked, error... */
 	const char *active_state; /* active, inactive, failed, activating... */
 	const char *sub_state;
-	const char *file_state; /* enabled, disabled, static; "" also where it was not asked for */
+	const char *file_state; /* enabled, disabled, static; "": not asked for, or none */
 	const char *result;     /* services: success, exit-code, timeout... ; "" otherwise */
 	const char *type;       /* services: simple, notify, oneshot... ; "" otherwise */
 	const char *fragment_path;
@@ -41,32 +41,31 @@ void bus_close(struct bus *b);
 /* For poll(2): the descriptor and the events wanted. */
 int bus_fd(struct bus *b);
 int bus_events(struct bus *b);
-/* Handle what has arrived; call when the fd is ready and about once a second. */
+/* Handles messages that have arrived. Call it when the fd is ready, and about once a second. */
 int bus_process(struct bus *b, struct err *e) must_check;
 
-/* Read a unit's state, but for file_state; a unit that does not exist has load_state "not-found". */
+/* Reads a unit's state without file_state. A unit that does not exist has load_state "not-found". */
 int bus_get(struct bus *b, struct arena *a, const char *unit, struct bus_unit *ret,
 	    struct err *e) must_check;
-/* The same with file_state, from the links on the disk. */
+/* Reads a unit's state with file_state, which it takes from the links on the disk. */
 int bus_get_with_links(struct bus *b, struct arena *a, const char *unit, struct bus_unit *ret,
 		       struct err *e) must_check;
-/* Returns whether it runs or is about to, and so is neither inactive nor failed. */
+/* Returns whether the unit runs or is about to: it is neither inactive nor failed. */
 bool bus_unit_is_at_work(const struct bus_unit *u);
 /* daemon-reload. */
 int bus_reload(struct bus *b, struct err *e) must_check;
-/* Enable (or disable) the unit file; ret_changed tells whether links changed. */
+/* Enables or disables the unit file; ret_changed: links were changed. */
 int bus_enable(struct bus *b, const char *unit, bool on, bool *ret_changed,
 	       struct err *e) must_check;
 /* Reloads a manager that calls every unit outdated because links changed, as newer ones do; systemctl reloads, too. */
 int bus_reload_links(struct bus *b, struct err *e) must_check;
-/* Enqueue a start, restart or stop job ("start", "restart", "stop", "reload-or-restart", mode
- * replace) and give its id. Never waits. */
+/* Enqueues a job ("start", "restart", "stop", "reload-or-restart", mode replace) and gives its id. Never waits. */
 int bus_job(struct bus *b, const char *verb, const char *unit, uint32_t *ret_job,
 	    struct err *e) must_check;
-/* Returns how far a job is. For FAILED, *ret_result is systemd's word ("failed", "timeout", "canceled",
+/* Returns the state of a job. For FAILED, *ret_result is systemd's word ("failed", "timeout", "canceled",
  * "dependency"...), valid until the bus is closed. */
 enum bus_job_state bus_job_state(struct bus *b, uint32_t job, const char **ret_result);
-/* Clear a unit's failed state and restart counter. */
+/* Clears a unit's failed state and restart counter. */
 int bus_reset_failed(struct bus *b, const char *unit, struct err *e) must_check;
-/* The manager's version ("252"), the arena's. */
+/* Reads the manager's version ("252"), a text of the arena. */
 int bus_version(struct bus *b, struct arena *a, const char **ret, struct err *e) must_check;

@@ -16,7 +16,7 @@
 #define automessage __attribute__((cleanup(sd_bus_message_unrefp)))
 
 enum {
-	/* A daemon-reload on a machine that is busy booting takes longer than sd-bus' 25 s. */
+	/* A daemon-reload may take longer than sd-bus' own 25 s if the machine is busy with its boot. */
 	CALL_TIMEOUT_S = 90,
 	/* PID 1 closes every connection when it is upgraded, and is back in well under a second. */
 	RECONNECT_TRIES = 50,
@@ -25,7 +25,7 @@ enum {
 };
 
 struct bus {
-	sd_bus *bus; /* NULL between a lost connection and the next */
+	sd_bus *bus; /* NULL after a lost connection, until the next call */
 	struct jobs jobs;
 	int64_t polled_ns;
 	bool links_changed; /* since the last reload */
@@ -47,7 +47,7 @@ static int on_job_removed(sd_bus_message *m, void *userdata, sd_bus_error *ret_e
 	uint32_t id;
 
 	(void)ret_error;
-	/* One that cannot be read is found by polling. */
+	/* Polling replaces a signal that cannot be read. */
 	if (sd_bus_message_read(m, "uoss", &id, &path, &unit, &result) < 0)
 		return 0;
 	j = jobs_find(&b->jobs, id);
@@ -73,7 +73,7 @@ static int open_private(sd_bus **ret)
 	return 0;
 }
 
-/* Ask for signals. A peer on the private socket gets them unasked and they carry no sender. */
+/* Asks for signals. A peer on the private socket sends them unasked, and those signals carry no sender. */
 static int subscribe(struct bus *b, sd_bus *bus, const char *sender)
 {
 	autobuserr sd_bus_error error = SD_BUS_ERROR_NULL;
@@ -147,9 +147,8 @@ static int dispatch(struct bus *b)
 	return r;
 }
 
-/* End a call with result r: handle the signals that were read while waiting for its answer. poll(2)
- * will not tell of them again, and sd-bus wants no events while it has any. A connection that breaks
- * here shows at the next call. */
+/* Ends a call with result r. Handles the signals that were read during the call: poll(2) will not report them again,
+ * and sd-bus needs no events for them. If the connection breaks here, the next call fails. */
 static int settle(struct bus *b, int r)
 {
 	if (!is_lost(b))
@@ -183,7 +182,7 @@ static int no_reply(const struct method *m, int r, const sd_bus_error *error, st
 			error->message ? error->message : strerror(-r));
 }
 
-/* Call a method, on a new connection if the old one is gone: every call here may be made twice. */
+/* Calls a method; connects anew and tries again if the connection is lost. So every call here may be made twice. */
 static int call(struct bus *b, const struct method *m, sd_bus_message **ret, struct err *e,
 		const char *types, ...)
 {
@@ -209,7 +208,7 @@ static int call(struct bus *b, const struct method *m, sd_bus_message **ret, str
 	return 0;
 }
 
-/* One of several questions with one argument, and the answer: neither a reply nor an error while there is none. */
+/* One of several questions with one argument, and its answer. Until the answer comes, reply and error are empty. */
 struct query {
 	const struct method *method;
 	const char *arg;
@@ -227,7 +226,7 @@ static void forget(struct query *q, size_t n)
 	}
 }
 
-/* For one whose answer is an error. */
+/* Fills the error for a question whose answer may be an error. */
 static int refused(const struct query *q, struct err *e)
 {
 	return no_reply(q->method, -sd_bus_error_get_errno(&q->error), &q->error, e);
@@ -277,7 +276,8 @@ static int ask_once(struct bus *b, struct query *q, size_t n)
 	return r;
 }
 
-/* Ask all of them before the first answer; as call(). An error that is an answer stays with its question. */
+/* Sends all questions before it reads the first answer; otherwise works like call(). An error in an answer stays
+ * with its question. */
 static int ask(struct bus *b, struct query *q, size_t n, struct err *e)
 {
 	int r = -ENOTCONN;
@@ -333,7 +333,7 @@ int bus_events(struct bus *b)
 	return events < 0 ? 0 : events;
 }
 
-/* The members of struct bus_unit, and which property of which D-Bus type fills each. */
+/* The members of struct bus_unit, each with its property and D-Bus type. */
 #define PROPERTY(name, type, member)                          \
 	{                                                     \
 		name, type, offsetof(struct bus_unit, member) \
@@ -431,7 +431,7 @@ static int read_properties(sd_bus_message *m, struct arena *a, struct bus_unit *
 	return r < 0 ? r : 0;
 }
 
-/* Its object; systemd loads the unit of one that is asked for. */
+/* Returns the unit's object path. systemd loads a unit that is asked for. */
 static char *path_of(const char *unit)
 {
 	char *path = NULL;
@@ -451,15 +451,15 @@ static int read_unit(sd_bus_message *m, struct arena *a, struct bus_unit *ret, s
 	return r < 0 ? malformed(e, "GetAll", r) : 0;
 }
 
-/* The enablement as the links on the disk say it; the property UnitFileState is remembered by the
- * manager from before the last change. */
+/* Reads the enablement from the links on the disk. The manager's property UnitFileState may be from before the last
+ * change. */
 static int read_file_state(const struct query *q, struct arena *a, struct bus_unit *u,
 			   struct err *e)
 {
 	const char *state;
 	int r;
 
-	/* a link among its files leads nowhere; what else is known of it is true all the same */
+	/* a link among its files leads nowhere; the rest of the answer is right */
 	if (str_is_empty(u->fragment_path) || sd_bus_error_get_errno(&q->error) == ENOENT)
 		return 0;
 	if (!q->reply)
@@ -471,13 +471,13 @@ static int read_file_state(const struct query *q, struct arena *a, struct bus_un
 	return 0;
 }
 
-/* Both questions at once: a manager that has much to tell comes to each of them late. Without links only the first, as the
- * manager reads all its folders for the other. */
+/* Asks both questions at once, since a busy manager answers late. If links is false, asks only the first, because
+ * for the second the manager reads all its folders. */
 static int get_unit(struct bus *b, struct arena *a, const char *unit, bool links,
 		    struct bus_unit *u, struct err *e)
 {
 	autofree char *path = path_of(unit);
-	/* the type and the result of a timer or a mount mean something else */
+	/* for timers and mounts, type and result mean something else */
 	const char *interface = str_has_suffix(unit, ".service") ? "" : SYSTEMD ".Unit";
 	struct query q[] = {
 		{ METHOD(path, PROPERTIES_IFACE, "GetAll"), interface },
@@ -603,7 +603,7 @@ int bus_job(struct bus *b, const char *verb, const char *unit, uint32_t *ret_job
 	id = (uint32_t)strtoul(str_basename(path), NULL, 10);
 	jobs_add(&b->jobs, id, unit, v->stops);
 	*ret_job = id;
-	return settle(b, 0); /* not before the job is known: a quick one is over already */
+	return settle(b, 0); /* only now: a quick job may be over already, and its id is known */
 }
 
 enum bus_job_state bus_job_state(struct bus *b, uint32_t job, const char **ret_result)
@@ -619,7 +619,7 @@ enum bus_job_state bus_job_state(struct bus *b, uint32_t job, const char **ret_r
 	return j->state;
 }
 
-/* Ask for the job itself. If it is gone and its signal did not come either, judge by the unit. */
+/* Asks for the job itself. If the job is gone and its signal was lost, judges by the unit. */
 static int job_poll(struct bus *b, struct job *j, struct err *e)
 {
 	autofree char *path = xasprintf(SYSTEMD_PATH "/job/%u", j->id);
@@ -635,10 +635,10 @@ static int job_poll(struct bus *b, struct job *j, struct err *e)
 		j->state = str_eq(state, "running") ? BUS_JOB_RUNNING : BUS_JOB_WAITING;
 		return 0;
 	}
-	/* Anything else, a timeout say, tells nothing of the job. */
+	/* Any other answer, such as a timeout, says nothing about the job. */
 	if (!error.name || !str_has_prefix(error.name, "org.freedesktop.DBus.Error.Unknown"))
 		return 0;
-	/* The signal, if it was sent, came before this answer. */
+	/* if the signal was sent, it came before this answer */
 	if (dispatch(b) < 0 || j->result)
 		return 0;
 	a = arena_new_empty();
@@ -682,7 +682,7 @@ int bus_reset_failed(struct bus *b, const char *unit, struct err *e)
 {
 	automessage sd_bus_message *reply = NULL;
 	autofree char *path = path_of(unit);
-	/* By its object and not by name: a unit that is not loaded has nothing to reset. */
+	/* resets by the unit's object, not by its name: a unit that is not loaded has nothing to reset */
 	int r = call(b, METHOD(path, SYSTEMD ".Unit", "ResetFailed"), &reply, e, NULL);
 
 	return settle(b, r) < 0 ? err_wrap(e, "reset-failed %s", unit) : 0;
@@ -702,7 +702,7 @@ int bus_version(struct bus *b, struct arena *a, const char **ret, struct err *e)
 	if (settle(b, r) < 0)
 		return err_fail(e, ERR_SYSTEM, -r, "systemd's version: %s",
 				error.message ? error.message : strerror(-r));
-	/* "252.39-1~deb12u2", or "systemd 215" of old. */
+	/* "252.39-1~deb12u2"; older ones "systemd 215" */
 	digits = text + strcspn(text, "0123456789");
 	*ret = arena_strn(a, digits, strspn(digits, "0123456789"));
 	return 0;

@@ -15,7 +15,7 @@ static const char *const unit_dirs[] = {
 	"/lib/systemd/system",
 };
 
-/* Keys of [Install] and the folder suffix their links go to; NULL: beside the unit. */
+/* Keys of [Install], and the suffix of the folder for their links; NULL: the link is beside the unit. */
 static const struct {
 	const char *key, *suffix;
 } install_keys[] = {
@@ -26,7 +26,7 @@ static const struct {
 
 struct links {
 	struct arena *arena;
-	const char *target; /* the file that they point to */
+	const char *target; /* the file that the links point to */
 	struct strv paths;
 };
 
@@ -41,7 +41,7 @@ static void add_links(struct links *l, const char *unit, const char *key, char *
 		for (size_t k = 0; k < names.n; k++) {
 			const char *dir = unit_dirs[0], *suffix = install_keys[i].suffix;
 
-			/* an alias that is its own name is there already */
+			/* an alias equal to the unit's own name exists already */
 			if (*names.v[k] == '\0' || (!suffix && strcmp(names.v[k], unit) == 0))
 				continue;
 			strv_add(l->arena, &l->paths,
@@ -70,7 +70,7 @@ static void parse_install(struct links *l, const char *unit, char *text)
 	}
 }
 
-/* false: it is not a link. */
+/* Reads where a path links to; false: it is not a link. */
 static bool read_link(int root_fd, const char *path, char target[static PATH_MAX])
 {
 	autoclose int dir = -1;
@@ -87,7 +87,7 @@ static bool read_link(int root_fd, const char *path, char target[static PATH_MAX
 	return true;
 }
 
-/* Masked: linked to /dev/null, which need not be there in an image. */
+/* Returns whether the unit is masked: linked to /dev/null, which an image may lack. */
 static bool is_masked(int root_fd, const char *path)
 {
 	char target[PATH_MAX];
@@ -95,7 +95,7 @@ static bool is_masked(int root_fd, const char *path)
 	return read_link(root_fd, path, target) && strcmp(target, "/dev/null") == 0;
 }
 
-/* The unit's file, which may be a link to one; not while it is masked. */
+/* Finds the unit's file, or the file that it links to. Fails while the unit is masked. */
 static int read_unit(int root_fd, const char *path, struct buf *text, struct err *e)
 {
 	struct stat st;

@@ -9,11 +9,11 @@
 #include "nodeup/base/flush.h"
 #include "nodeup/base/mem.h"
 
-/* The file of a unit of that name that counts where /etc/systemd/system has none, or NULL. */
+/* Finds the unit's file that counts if /etc/systemd/system has none; NULL: there is no other. */
 const char *enable_other(int root_fd, struct arena *a, const char *unit);
-/* Tells whether all links are there. */
+/* Tells whether all links exist. */
 int enable_check(int root_fd, const char *unit, bool *ret_enabled, struct err *e) must_check;
-/* Create the missing ones; what is made is flushed with f, or at once (NULL). */
+/* Creates the links that are missing. They are flushed with f, or at once (NULL). */
 int enable_apply(int root_fd, const char *unit, struct flush *f, struct err *e) must_check;
-/* Remove those that are there. */
+/* Removes the links that exist. */
 int enable_remove(int root_fd, const char *unit, struct err *e) must_check;

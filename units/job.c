@@ -37,7 +37,7 @@ void jobs_done(struct jobs *jobs)
 
 void job_finish(struct job *j, const char *result)
 {
-	/* "skipped" is a start that had nothing to do. */
+	/* "skipped": the start had nothing to do */
 	bool done = str_eq(result, "done") || str_eq(result, "skipped");
 
 	if (j->result)
@@ -57,7 +57,7 @@ const char *job_judge(const struct job *j, const struct bus_unit *u)
 		return bus_unit_is_at_work(u) ? "canceled" : "done";
 	if (str_eq(u->active_state, "failed") || str_eq(u->sub_state, "auto-restart"))
 		return "failed";
-	/* A oneshot that ran, or a unit whose conditions do not hold. */
+	/* a oneshot that has run, or a unit whose conditions do not hold */
 	if (str_eq(u->active_state, "inactive"))
 		return str_is_empty(u->result) || str_eq(u->result, "success") ? "done" : "failed";
 	if (str_eq(u->active_state, "active") || str_eq(u->active_state, "reloading"))

@@ -1,5 +1,5 @@
-/* job.h - the jobs that were asked of systemd, and how each ended
- * A job is over once it has a result; the first result stands.
+/* job.h - the jobs that systemd was asked for, and how each ended
+ * A job is over when it has a result; its first result stays.
  * Owner: jobs_done releases what jobs_add made; results live as long. Errors: none. Threads: one.
  * Source: org.freedesktop.systemd1(5), JobRemoved.
  * Tests: test_unit.c. */
@@ -10,9 +10,9 @@
 struct job {
 	uint32_t id;
 	enum bus_job_state state;
-	bool stops; /* a stop job: inactive is what it wants */
+	bool stops; /* a stop job, which wants the unit inactive */
 	char *unit;
-	char *result; /* systemd's word, NULL while it is not over */
+	char *result; /* systemd's word; NULL until the job is over */
 };
 
 struct jobs {
@@ -20,14 +20,14 @@ struct jobs {
 	size_t n;
 };
 
-/* Follow a job; systemd merges jobs, so that one id may come twice. */
+/* Follows a job. systemd merges jobs, so the same id may be added twice. */
 void jobs_add(struct jobs *jobs, uint32_t id, const char *unit, bool stops);
-/* The job, or NULL. */
+/* Finds the job; or NULL. */
 struct job *jobs_find(const struct jobs *jobs, uint32_t id);
-/* Release all. */
+/* Releases all jobs. */
 void jobs_done(struct jobs *jobs);
 
-/* Note how the job ended. */
+/* Notes how the job ended. */
 void job_finish(struct job *j, const char *result);
-/* The result of a job that ended without a signal, as far as its unit shows it. */
+/* Judges a job that ended without a signal by the state of its unit. */
 const char *job_judge(const struct job *j, const struct bus_unit *u);

@@ -7,9 +7,9 @@
 #include "nodeup/base/log.h"
 #include "nodeup/base/str.h"
 
-/* The last `max` messages of a unit since its current (or last) invocation, oldest first: what its processes said goes
- * before what systemd says of it, of which at least the last line stays. since_ns: none from
- * before that time of the wall clock, and what is on its way is not waited for; 0: all, and it is. */
+/* Reads the last `max` messages of a unit since its current or last invocation, oldest first. If there are more,
+ * lines of its processes are kept before lines of systemd, but at least systemd's last line stays. since_ns: drops
+ * older lines and does not wait for late ones. 0: all lines, and waits for late ones. */
 int journal_tail(struct arena *a, const char *unit, size_t max, int64_t since_ns, struct strv *ret,
 		 struct err *e) must_check;
 /* A log_writer_fn: MESSAGE, PRIORITY, SYSLOG_IDENTIFIER=nodeup, MESSAGE_ID and NODEUP_* fields. */

@@ -16,12 +16,12 @@
 #define autojournal __attribute__((cleanup(journal_closep)))
 
 enum {
-	/* The most that is read of a message; a stack trace in one entry is not worth more. */
+	/* Reads no more than this of a message, for instance of a stack trace in one entry. */
 	MESSAGE_MAX = 2048,
 	SYNC_TIMEOUT_S = 1,
 	ID_TEXT = 33,
 	FIELD_TEXT = 64,
-	/* Entries, so that a unit that says nothing is not followed to the beginning of the boot. */
+	/* Reads no more than this many entries, so that a silent unit is not followed to the beginning of the boot. */
 	LOOK_MAX = 256,
 };
 
@@ -30,7 +30,7 @@ static void journal_closep(sd_journal **j)
 	sd_journal_close(*j);
 }
 
-/* A field's value ("" if absent or unreadable), cut to size-1 bytes. */
+/* Copies a field's value ("" if absent or unreadable), cut to size-1 bytes. */
 static void field_get(sd_journal *j, const char *name, char *ret, size_t size)
 {
 	size_t skip = strlen(name) + 1, n;
@@ -75,8 +75,8 @@ static int match_unit(sd_journal *j, const char *unit)
 	return r < 0 ? r : match(j, "UNIT", unit);
 }
 
-/* Returns whether the entry belongs to the same invocation as the lines so far. In a crash loop the last one may
- * have said nothing yet: then the one before it explains more. */
+/* Returns whether the entry belongs to the invocation of the lines so far. In a crash loop the last invocation may
+ * have logged nothing yet; then the invocation before it explains more. */
 static bool is_wanted(sd_journal *j, char invocation[static ID_TEXT], bool *spoke)
 {
 	char pid[ID_TEXT], id[ID_TEXT];
@@ -85,7 +85,7 @@ static bool is_wanted(sd_journal *j, char invocation[static ID_TEXT], bool *spok
 	field_get(j, "_PID", pid, sizeof(pid));
 	manager = str_eq(pid, "1");
 	field_get(j, manager ? "INVOCATION_ID" : "_SYSTEMD_INVOCATION_ID", id, sizeof(id));
-	/* systemd before 233 has no invocation ids: take the last lines of any invocation. */
+	/* systemd before 233 has no invocation ids: takes the last lines of any invocation. */
 	if (!str_is_empty(id) && !str_eq(id, invocation)) {
 		if (*spoke)
 			return false;
@@ -103,15 +103,15 @@ static bool is_older(sd_journal *j, int64_t since_ns)
 	       (sd_journal_get_realtime_usec(j, &us) < 0 || us < (uint64_t)since_ns / 1000);
 }
 
-/* A unit's lines, newest first, with a mark for those of systemd. */
+/* A unit's lines, newest first, each with a mark if systemd wrote it. */
 struct lines {
 	struct strv all;
 	bool manager[LOOK_MAX];
 	size_t n_manager;
 };
 
-/* The last of them. A start that systemd refuses gives three lines of its own, and a unit is often started again: they
- * would leave no room for what the program said, which tells more. */
+/* Keeps few of systemd's lines. Each refused start writes three of them, and a unit is often started again: they
+ * would leave no room for the program's own lines, which tell more. */
 static struct strv choose(struct arena *a, const struct lines *l, size_t max)
 {
 	const size_t spoken = l->all.n - l->n_manager;
@@ -156,8 +156,8 @@ static int tail(sd_journal *j, struct arena *a, size_t max, int64_t since_ns, st
 	return 0;
 }
 
-/* Have journald take in what is on its way: a unit's last words are often still in its socket when
- * PID 1 already reports the failure. Old journalds are not asked, and none is waited for long. */
+/* Makes journald write out late entries: a unit's last lines are often still in journald's socket when PID 1 reports
+ * the failure. Old versions of journald are not asked. The wait for an answer is short. */
 static void journal_sync(void)
 {
 	static const char request[] =
@@ -210,7 +210,7 @@ int journal_write(enum log_level level, const char *message, const struct log_fi
 	autoarena struct arena *a = NULL;
 	struct iovec *iov;
 
-	/* libsystemd takes a missing journald for success. */
+	/* libsystemd reports success if journald is missing. */
 	if (access("/run/systemd/journal/socket", W_OK) < 0)
 		return -errno;
 	a = arena_new_empty();

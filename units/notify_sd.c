@@ -6,7 +6,7 @@
 #include "nodeup/base/print.h"
 #include "nodeup/base/show.h"
 
-/* More than systemctl shows in one line; what is beyond is cut. */
+/* More than systemctl shows in one line; the rest is cut. */
 enum { STATUS_MAX = 512 };
 
 void notify_status(const char *fmt, ...)

@@ -36,7 +36,7 @@ static void add_text(struct arena *a, int root_fd, const char *path, struct strm
 		strmap_set(a, ret, path, text);
 }
 
-/* "EnvironmentFile=-/etc/default/kubelet" */
+/* Adds the files that lines such as "EnvironmentFile=-/etc/default/kubelet" name. */
 static void add_files(struct arena *a, int root_fd, const char *text, struct strmap *ret)
 {
 	static const char key[] = "EnvironmentFile=";
@@ -61,7 +61,7 @@ struct strmap unit_dropin_texts(struct arena *a, int root_fd, const char *unit)
 
 	for (size_t i = 0; i < paths.n; i++)
 		add_text(a, root_fd, paths.v[i], &texts);
-	/* the files that they name come behind them */
+	/* the files that they name come last */
 	for (size_t i = 0, n = texts.n; i < n; i++)
 		add_files(a, root_fd, texts.v[i].value, &texts);
 	return texts;
@@ -78,8 +78,8 @@ static char *put_hex(char *p, unsigned char c)
 	return p;
 }
 
-/* One byte of an Exec= argument. systemd undoes three layers: the quoting, then % specifiers, then $ variables.
- * literal: the last two are answered, too. */
+/* Writes one byte of an Exec= argument. systemd undoes three layers: quotes, then % specifiers, then $ variables.
+ * literal: escapes the last two as well. */
 static char *put_quoted(char *p, unsigned char c, bool literal)
 {
 	if (c == '"' || c == '\'' || c == '\\')
@@ -108,7 +108,7 @@ static char *quote(struct arena *a, const char *arg, bool quotes, bool literal)
 
 char *unit_quote(struct arena *a, const char *arg)
 {
-	/* A lone ; would separate two commands. */
+	/* quotes a lone ;, which would separate two commands */
 	return quote(a, arg, *arg == '\0' || strchr(arg, ' ') || strcmp(arg, ";") == 0, true);
 }
 
@@ -117,7 +117,7 @@ char *unit_quote_as_kops(struct arena *a, const char *word)
 	return quote(a, word, strchr(word, ' '), false);
 }
 
-/* Step over slashes and "." components; they do not count in a unit's name. */
+/* Skips slashes and "." components; a unit's name leaves them out. */
 static const char *skip_slashes(const char *p)
 {
 	for (;;) {
@@ -162,7 +162,7 @@ char *unit_env_line(struct arena *a, const char *key, const char *value)
 	char *text = arena_alloc(a, strlen(key) + 2 * strlen(value) + sizeof("=\"\"\n"));
 	char *p = stpcpy(stpcpy(text, key), "=\"");
 
-	/* Within double quotes a line break stands for itself, and these four need a backslash. */
+	/* Between double quotes a line break stands for itself, and these four characters need a backslash. */
 	for (; *value; value++) {
 		if (strchr("\"\\`$", *value))
 			*p++ = '\\';

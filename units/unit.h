@@ -6,17 +6,17 @@
 
 #include "nodeup/base/str.h"
 
-/* One argument of an Exec= line, quoted as systemd unquotes it (also $ and %). */
+/* Quotes one argument of an Exec= line, so that systemd changes neither $ nor % in it. */
 char *unit_quote(struct arena *a, const char *arg);
-/* As unit_quote, but $ and % keep their sense, as kops writes a word. */
+/* Quotes like unit_quote, but keeps the sense of $ and %, as kops writes a word. */
 char *unit_quote_as_kops(struct arena *a, const char *word);
-/* A path as part of a unit name: "/var/lib/x" gives "var-lib-x". */
+/* Makes a path a part of a unit's name: "/var/lib/x" gives "var-lib-x". */
 char *unit_escape_path(struct arena *a, const char *path);
-/* Lines KEY="value" for an EnvironmentFile=, quoted as systemd reads it back. */
+/* Writes lines KEY="value" for an EnvironmentFile=, quoted as systemd reads them back. */
 char *unit_env_line(struct arena *a, const char *key, const char *value);
 
 /* Returns the paths of a service's drop-ins, wherever systemd looks for them, sorted in each folder. Those that it writes itself for
  * `systemctl set-property` are left out: they are in effect without a start. */
 struct strv unit_dropins(struct arena *a, int root_fd, const char *unit);
-/* Returns what they say, and the environment files that they name: path = text. */
+/* Returns the texts of the drop-ins and of the environment files that they name: path = text. */
 struct strmap unit_dropin_texts(struct arena *a, int root_fd, const char *unit);

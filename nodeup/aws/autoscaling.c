@@ -4,7 +4,7 @@
 
 static const struct query_service service = { "Auto Scaling", ENDPOINT_AUTO_SCALING, "2011-01-01" };
 
-/* Returns whether the group has it: 1 or 0. */
+/* Returns whether the group has the hook: 1 or 0. */
 static int has_hook(struct query *q, struct arena *a, const struct autoscaling_hook *hook,
 		    struct err *e)
 {

@@ -1,5 +1,5 @@
-/* autoscaling.h - what an instance says to the group that it is of
- * By query.h, whose patience and retries are all there are.
+/* autoscaling.h - asks an instance's Auto Scaling group to let it go on
+ * Uses query.h, which alone has time limits and retries.
  * Owner: nothing is kept. Errors: query.h's. Threads: all functions.
  * Source: Amazon EC2 Auto Scaling API reference, 2011-01-01.
  * Tests: test_granted.c. */
@@ -13,6 +13,7 @@ struct autoscaling_hook {
 	const char *region; /* NULL: AWS_REGION, then IMDS */
 };
 
-/* Let the instance go on if it waits for the hook: 1; 0: the group has no such hook, or nothing waits for it. */
+/* Completes the instance's lifecycle hook. Returns 1; 0 if the group has no such hook, or the instance does not wait
+ * for it. */
 int autoscaling_go_on(struct http *http, struct imds *imds, const struct autoscaling_hook *hook,
 		      struct err *e) must_check;

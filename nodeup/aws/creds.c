@@ -16,13 +16,13 @@ static const char roles_path[] = "meta-data/iam/security-credentials/";
 struct creds {
 	struct imds *imds;
 	bool aws_only;
-	bool asked, refused;       /* of IMDS; and the answer did not do */
+	bool asked, refused;       /* IMDS was asked; its answer is of no use */
 	char *id, *secret, *token; /* NULL: none */
-	char *role;                /* NULL: the key is of the environment */
+	char *role;                /* NULL: the key is from the environment */
 	char *instance;            /* NULL: not asked for yet */
-	char who[WHO_MAX];         /* the environment's variable, or why there are none */
+	char who[WHO_MAX];         /* the environment's variable, or why there is no key */
 	int64_t expires, clock_off;
-	int64_t pause_ns; /* not asked again before, when what came is about to expire */
+	int64_t pause_ns; /* IMDS is not asked again before this time, as it would give credentials that end soon too */
 	unsigned int serial;
 	struct sigv4_key key;
 };
@@ -93,7 +93,7 @@ static void keep(struct creds *c, const char *id, const char *secret, const char
 	c->serial++;
 }
 
-/* 1: the environment has a key by these names, 0: it has none. */
+/* Returns 1 if the environment has a key under these names, 0 if it has none. */
 static int from_variables(struct creds *c, const char *id_name, const char *secret_name,
 			  const char *token_name, struct err *e)
 {
@@ -131,7 +131,7 @@ static int from_environment(struct creds *c, struct err *e)
 	return r;
 }
 
-/* Not ours to print: where the text is wrong a parser would quote it. */
+/* Does not show the text, which may hold a secret: a parser would quote the wrong part of it. */
 static int no_credentials(const char *role, const char *why, struct err *e)
 {
 	return err_fail(e, ERR_NET, EAGAIN, "role %s has no credentials: %s", role, why);
@@ -175,7 +175,8 @@ static bool is_ending(const struct creds *c)
 	return now(c) >= c->expires - EXPIRY_MARGIN_S;
 }
 
-/* A list that is empty or not there: no role. One that cannot be had: none for now, < 0. */
+/* Finds the role. *ret NULL: the list is empty or missing, so there is no role. Negative: the list cannot be had
+ * now. */
 static int find_role(struct creds *c, struct arena *a, const char **ret, struct err *e)
 {
 	const char *text = "";
@@ -198,7 +199,7 @@ static int find_role(struct creds *c, struct arena *a, const char **ret, struct 
 
 static int from_role(struct creds *c, struct err *e)
 {
-	/* the answer holds the secret: not in the arena of the run */
+	/* the answer holds the secret, so it does not go into the arena of the run */
 	autoarena struct arena *a = arena_new_empty();
 	bool usable = c->id && !c->refused && !creds_are_over(c);
 	const char *role, *text;
@@ -208,7 +209,7 @@ static int from_role(struct creds *c, struct err *e)
 	c->asked = true;
 	c->refused = false;
 	if (r < 0 && usable)
-		return r; /* what there is still holds */
+		return r; /* the old credentials are still valid */
 	if (!role) {
 		drop_keys(c);
 		c->serial++;
@@ -216,7 +217,7 @@ static int from_role(struct creds *c, struct err *e)
 	}
 	r = imds_get(c->imds, a, arena_printf(a, "%s%s", roles_path, enc_url(a, role, false)),
 		     &text, e);
-	/* at boot the role's name is there first */
+	/* at boot the role's name appears before its credentials */
 	if (r == -ENOENT)
 		r = no_credentials(role, "not there yet", e);
 	if (r >= 0)
@@ -251,7 +252,7 @@ static int renew(struct creds *c, struct err *e)
 		c->refused = true;
 		return err_wrap(e, "credentials");
 	}
-	/* what there is still holds for some minutes */
+	/* the old credentials are valid for some more minutes */
 	c->asked = true;
 	c->refused = false;
 	return 0;
@@ -272,7 +273,7 @@ int creds_get(struct creds *c, struct creds_now *ret, struct err *e)
 
 bool creds_refused(struct creds *c, unsigned int serial)
 {
-	/* a key of the environment stays what it is */
+	/* a key from the environment does not change */
 	if ((c->id && !c->role) || !c->imds || is_foreign(c))
 		return false;
 	if (serial == c->serial)

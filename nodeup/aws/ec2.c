@@ -28,7 +28,7 @@ static int read_type(const struct xml *answer, struct ec2_type *ret, struct err 
 	return 0;
 }
 
-/* One more instance that has it, and is not about to lose it; "" for none. */
+/* Returns one more instance that has the volume and is not about to lose it; "" for none. */
 static const char *find_other(const struct xml *attachments, const char *instance)
 {
 	for (const struct xml *at = attachments; at; at = at->next) {
@@ -50,7 +50,7 @@ static struct ec2_volume read_volume(const struct xml *x)
 		.multi_attach = str_eq(xml_text(x, "multiAttachEnabled"), "true"),
 	};
 
-	/* one that was released stays listed for a while, before the one that is */
+	/* a released attachment is listed for a while, before the present one */
 	while (at && at->next && str_eq(xml_text(at, "status"), "detached"))
 		at = at->next;
 	if (at && str_eq(xml_text(at, "status"), "detached"))
@@ -62,7 +62,7 @@ static struct ec2_volume read_volume(const struct xml *x)
 	return v;
 }
 
-/* Appends one page. Returns the token that asks for the next one; NULL: it was the last. */
+/* Appends one page. Returns the token that asks for the next one; NULL: this was the last. */
 static const char *add_page(struct arena *a, const struct xml *answer, struct ec2_volumes *ret)
 {
 	const char *token = xml_text(answer, "nextToken");
@@ -99,7 +99,7 @@ int ec2_describe_volumes(struct query *c, struct arena *a, const struct strv *id
 	struct strmap p = { 0 };
 
 	strmap_set(a, &p, "MaxResults", "500");
-	/* by a filter: of an id that it does not know, EC2 says nothing then, and is no error */
+	/* asks with a filter, since for an unknown id EC2 then gives an empty answer instead of an error */
 	strmap_set(a, &p, "Filter.1.Name", "volume-id");
 	for (size_t i = 0; i < ids->n; i++)
 		strmap_set(a, &p, arena_printf(a, "Filter.1.Value.%zu", i + 1), ids->v[i]);

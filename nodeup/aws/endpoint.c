@@ -24,7 +24,7 @@ const char *endpoint_domain(const char *region)
 			return partitions[i].domain;
 }
 
-/* Its name in signatures and in the names of hosts, and the variable that names another endpoint. */
+/* The service's name in signatures and host names, and the variable that sets another endpoint. */
 static const struct {
 	const char *name, *variable;
 } services[] = {

@@ -1,4 +1,4 @@
-/* endpoint.h - where a service of AWS is asked
+/* endpoint.h - the address of a service of AWS
  * Owner: the arena. Errors: none. Threads: all functions; the environment is read.
  * Source: botocore's endpoints.json, "Service-specific endpoints".
  * Tests: test_ec2.c. */
@@ -8,9 +8,9 @@
 
 enum endpoint_service { ENDPOINT_EC2, ENDPOINT_AUTO_SCALING };
 
-/* The domain that names of AWS's hosts in a region end in: "amazonaws.com". */
+/* Returns the domain of AWS's host names in a region: "amazonaws.com". */
 const char *endpoint_domain(const char *region);
-/* By what name the service is signed for: "ec2". */
+/* Returns the service's name in signatures: "ec2". */
 const char *endpoint_signed_name(enum endpoint_service service);
-/* Returns the endpoint that the environment names for the service, else AWS's own; no slash at its end. */
+/* Returns the endpoint that the environment names for the service, else AWS's own, without a slash at its end. */
 char *endpoint_of(struct arena *a, enum endpoint_service service, const char *region);

@@ -11,13 +11,14 @@ enum {
 	TOKEN_MAX = 1024,
 	TOKEN_TTL_S = 6 * 60 * 60,
 	TOKEN_MARGIN_S = 5 * 60,
-	TIMEOUT_S = 2, /* too low a hop limit drops the answer: nothing else ends the wait */
+	/* with too low a hop limit the answer is dropped, and only this ends the wait */
+	TIMEOUT_S = 2,
 };
 
-/* A question that was asked before its answer is wanted. */
+/* A question that was sent before its answer was needed. */
 struct ahead {
 	struct imds *imds;
-	char *path; /* NULL: it was taken, or is of no use */
+	char *path; /* NULL: taken, or of no use */
 	struct buf body;
 	int r;
 	struct err err;
@@ -26,14 +27,14 @@ struct ahead {
 struct imds {
 	struct http *http;
 	struct ahead *ahead;
-	size_t n_ahead, n_due; /* due: no answer came yet, under the lock */
+	size_t n_ahead, n_due; /* due: no answer yet; under the lock */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	char *base;  /* without a slash at its end */
 	char *token; /* NULL: none yet */
 	int64_t token_until_ns;
-	bool version1; /* the token endpoint is not there */
-	bool chosen;   /* the environment says which address */
+	bool version1; /* the token endpoint does not exist */
+	bool chosen;   /* the environment sets the address */
 };
 
 static const char ipv4_base[] = "http://169.254.169.254", ipv6_base[] = "http://[fd00:ec2::254]";
@@ -126,7 +127,8 @@ static int fetch_token_here(struct imds *m, struct arena *a, struct err *e)
 		if (e->errnum == ETIMEDOUT)
 			err_note(e, "do",
 				 "check that metadata is enabled; hop limit 2 in a container");
-		/* a status that means "not there" elsewhere means "no token" here */
+		/* for the caller ENOENT would mean that its path does not exist; here it means that there are no
+		 * tokens */
 		e->errnum = e->errnum == ENOENT ? EPROTO : e->errnum;
 		return err_wrap(e, "ask for a token");
 	}
@@ -145,7 +147,7 @@ static void use_base(struct imds *m, const char *base)
 	m->base = xstrdup(base);
 }
 
-/* An IPv6-only subnet has no way to the IPv4 address, which curl is told at once. */
+/* In an IPv6-only subnet there is no route to the IPv4 address, and curl fails at once. */
 static int fetch_token(struct imds *m, struct arena *a, struct err *e)
 {
 	struct err other = { 0 };
@@ -160,7 +162,7 @@ static int fetch_token(struct imds *m, struct arena *a, struct err *e)
 	return r;
 }
 
-/* The request for a path; only then is it known where, and with which token. */
+/* Makes the request for a path. Asks for a token first, if one is needed. */
 static int prepare(struct imds *m, struct arena *a, const char *path, struct http_req *ret,
 		   struct err *e)
 {
@@ -240,7 +242,8 @@ void imds_ask_ahead(struct imds *m, const char *const *paths, size_t n)
 	(void)pthread_mutex_unlock(&m->lock);
 }
 
-/* Returns whether the answer is here: a value, or that there is none. It is given once. */
+/* Gives the answer to an early question, once: a value, or that the path does not exist. Returns whether there is
+ * one. */
 static bool take_ahead(struct imds *m, const char *path, struct buf *b, int *ret, struct err *e)
 {
 	for (size_t i = 0; i < m->n_ahead; i++) {
@@ -279,14 +282,14 @@ int imds_has_version1(struct imds *m, struct err *e)
 
 static int get(struct imds *m, const char *path, struct buf *b, struct err *e)
 {
-	/* requests hold the token: not in the arena of the run */
+	/* requests hold the token, so they do not go into the arena of the run */
 	autoarena struct arena *scratch = arena_new_empty();
 	int status = 0, r;
 
 	if (!take_ahead(m, path, b, &r, e))
 		r = ask_path(m, scratch, path, b, &status, e);
 	if (r < 0 && status == 401) {
-		/* expired, or the clock jumped, or version 1 was just switched off */
+		/* the token expired, or the clock jumped, or version 1 was just switched off */
 		drop_token(m);
 		m->version1 = false;
 		r = ask_path(m, scratch, path, b, &status, e);

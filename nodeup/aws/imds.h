@@ -11,24 +11,25 @@
 
 struct imds;
 
-/* A client; asks nothing yet. */
+/* Makes a client; asks nothing yet. */
 struct imds *imds_new(struct http *http) must_check;
-/* Release; NULL is fine. */
+/* Releases it; NULL is fine. */
 void imds_free(struct imds *m);
-/* Returns whether it has given this client a token, or said that it has none. */
+/* Returns whether the service has answered this client with a token, or has said that it gives none. */
 bool imds_has_answered(const struct imds *m);
-/* Returns whether a request without a token is answered (1) or refused with 401 (0); negative: there was no answer. */
+/* Returns whether a request without a token is answered (1) or refused with 401 (0). Negative: no answer came. */
 int imds_has_version1(struct imds *m, struct err *e) must_check;
-/* GET /latest/<path>, trimmed of white space at both ends. No retries. */
+/* GETs /latest/<path> and trims white space at both ends. No retries. */
 int imds_get(struct imds *m, struct arena *a, const char *path, const char **ret_text,
 	     struct err *e) must_check;
-/* Ask for all of these at once. When this returns, each answer, also that it is not there, is ready for the next imds_get of its
- * path; what else came of it is not kept. */
+/* Asks for all of these paths at once. Answers, also "does not exist", wait for the next imds_get of their path.
+ * Failures are forgotten. */
 void imds_ask_ahead(struct imds *m, const char *const *paths, size_t n);
-/* This instance's user data, byte by byte, with a NUL beyond. ENOENT: it has none. No retries. */
+/* Returns this instance's user data, byte by byte, with a NUL beyond. ENOENT: it has none. No retries. */
 int imds_user_data(struct imds *m, struct arena *a, const char **ret, size_t *ret_n,
 		   struct err *e) must_check;
-/* "m3.medium", asked now: an instance that was stopped may have another; NULL: it tells none. */
+/* Returns the instance type ("m3.medium"), asked anew: it may change while an instance is stopped. NULL: IMDS has
+ * none. */
 int imds_instance_type(struct imds *m, struct arena *a, const char **ret, struct err *e) must_check;
 /* The disks that EC2 mapped to this instance: "ephemeral0" = "sdb", "root" = "/dev/xvda"; empty where nothing is mapped. Only those
  * of Xen and of launch time: an NVMe instance store is not in it, nor is a volume that was attached later. */

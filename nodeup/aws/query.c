@@ -11,7 +11,7 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/base/enc.h"
 
-/* ANSWER_MAX: large enough for any. */
+/* ANSWER_MAX: larger than any answer. */
 enum { ANSWER_MAX = 8 << 20, PAGE_MAX = 8 * 1024, CLOCK_TOLERANCE_S = 240 };
 
 #define QUESTION_NS (10 * DUR_SEC)
@@ -27,11 +27,11 @@ struct query {
 	int64_t deadline_ns;
 };
 
-/* One question on its way; the net thread fills it. */
+/* One question on its way; the net thread fills in the answer. */
 struct question {
 	struct buf body, page;
 	int r, status;
-	int64_t date; /* the server's clock, -1: not said */
+	int64_t date; /* the server's clock; -1: not sent */
 	struct err err;
 	bool answered;
 	pthread_mutex_t lock;
@@ -159,8 +159,7 @@ static void send(struct query *c, struct arena *a, const struct creds_now *now, 
 	(void)pthread_mutex_unlock(&q->lock);
 }
 
-/* Ask once. Returns the error of an answer that is not a success; *ret_again: another key or time may
- * help. */
+/* Asks once. Returns the error of an answer that is no success. *ret_again: another key or time may help. */
 static int ask_once(struct query *c, struct arena *a, const char *action, const char *text,
 		    struct buf *body, bool *ret_again, struct err *e)
 {
@@ -172,7 +171,7 @@ static int ask_once(struct query *c, struct arena *a, const char *action, const 
 	if (r < 0)
 		return err_wrap(e, "%s", action);
 	if (!now.key) {
-		/* the next one asks IMDS again: a role may be attached later than we are there */
+		/* lets the next question ask IMDS again: a role may be attached after nodeup starts */
 		(void)creds_refused(c->creds, now.serial);
 		return err_fail(e, ERR_NET, EKEYEXPIRED, "%s: no credentials: %s", action,
 				creds_who(c->creds, a));
@@ -230,7 +229,7 @@ static int read_answer(struct arena *a, const struct query *c, const char *actio
 int query_ask(struct query *c, struct arena *a, const char *action, const struct strmap *parameters,
 	      const struct xml **ret, struct err *e)
 {
-	/* what is signed is made with the secret: not in the arena of the run */
+	/* signing needs the secret, so this does not go into the arena of the run */
 	autoarena struct arena *scratch = arena_new_empty();
 	autobuf struct buf body = BUF_INIT(ANSWER_MAX);
 	struct err first = { 0 };

@@ -7,7 +7,7 @@
 
 /* clang-format off */
 static const struct meaning {
-	const char *code, *text; /* the code; NULL, or what EC2's message has to hold */
+	const char *code, *text; /* the code; and NULL, or a text that EC2's message must hold */
 	enum err_kind kind;
 	int errnum;
 	const char *means;
@@ -38,14 +38,14 @@ static const struct meaning {
 };
 /* clang-format on */
 
-/* A server's text, made fit for one line of ours. */
+/* Returns a server's text, made fit for one line of ours. */
 static char *one_line(struct arena *a, const char *text)
 {
 	return show_prose(str_trim(a, text));
 }
 
-/* From here on the message may hold encoded details of the account's permissions, or the text that was
- * signed, which contains the session token. */
+/* Cuts the message here: the rest may hold encoded details of the account's permissions, or the signed text with the
+ * session token. */
 static const char *const unfit_to_show[] = {
 	"encoded authorization failure message",
 	"the canonical string",
@@ -77,7 +77,7 @@ static const struct meaning *find_meaning(const char *code, const char *message)
 	return NULL;
 }
 
-/* An answer without a code of the table: the status has to do. */
+/* Judges an answer by its status, since the table lacks its code. */
 static int by_status(const char *service, const char *action, int status, const char *said,
 		     struct err *e)
 {
@@ -95,7 +95,7 @@ int query_error(struct arena *a, const char *service, const char *action, int st
 {
 	const struct xml *answer = xml_parse(a, body, n, NULL);
 	const struct xml *errors = xml_get(answer, "Errors");
-	/* EC2 has a list of them and "RequestID", the others have one and "RequestId" */
+	/* EC2 has a list of errors and "RequestID", the others one error and "RequestId" */
 	const struct xml *error = xml_get(errors ? errors : answer, "Error");
 	const char *code = one_line(a, xml_text(error, "Code")), *message, *request;
 	const struct meaning *m;

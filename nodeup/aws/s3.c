@@ -21,7 +21,7 @@ int s3_parse(struct arena *a, const char *location, struct s3_location *ret, str
 	bucket = location + strlen("s3://");
 	slash = strchrnul(bucket, '/');
 	n = (size_t)(slash - bucket);
-	/* it becomes part of a host name; old ones have capitals and underscores */
+	/* the bucket becomes part of a host name; old buckets have capitals and underscores */
 	for (size_t i = 0; i < n; i++)
 		if (!isalnum((unsigned char)bucket[i]) && !strchr("-._", bucket[i]))
 			n = 0;
@@ -52,12 +52,12 @@ bool s3_is_foreign(void)
 
 static bool fits_host(const char *bucket)
 {
-	/* a dot would need a certificate of two levels; capitals and underscores cannot be a host name */
+	/* no certificate covers a name with a dot, and no host name has capitals or underscores */
 	return bucket[strspn(bucket, "abcdefghijklmnopqrstuvwxyz0123456789-")] == '\0' &&
 	       strlen(bucket) <= 63;
 }
 
-/* Scheme, host and all of the path that is not the key; ends in a slash. */
+/* Returns scheme, host and the path before the key; ends in a slash. */
 static char *bucket_url(struct arena *a, const char *bucket, const struct s3_place *at)
 {
 	const char *endpoint = s3_endpoint(), *domain = endpoint_domain(at->region);
@@ -84,14 +84,14 @@ char *s3_list_url(struct arena *a, const struct s3_location *loc, const struct s
 {
 	const char *slash = *loc->key && !str_has_suffix(loc->key, "/") ? "%2F" : "";
 
-	/* in the order a signature wants */
+	/* in the order that a signature needs */
 	return arena_printf(a, "%s?%s%s%sdelimiter=%%2F&list-type=2&prefix=%s%s",
 			    bucket_url(a, loc->bucket, at), token ? "continuation-token=" : "",
 			    token ? enc_url(a, token, false) : "", token ? "&" : "",
 			    enc_url(a, loc->key, false), slash);
 }
 
-/* The last part of a key; nothing for the folder itself. */
+/* Returns the last part of a key; "" for the folder itself. */
 static void add_name(struct arena *a, struct strv *names, const char *key, bool is_folder)
 {
 	size_t n = strlen(key);
@@ -120,7 +120,7 @@ int s3_list_parse(struct arena *a, const char *xml, size_t n, struct strv *names
 		else if (str_eq(x->name, "CommonPrefixes"))
 			add_name(a, names, xml_text(x, "Prefix"), true);
 	}
-	/* half a list would be taken for the whole one */
+	/* fails, since half a list would be taken for the whole list */
 	if (truncated && !token)
 		return err_fail(e, ERR_NET, EPROTO,
 				"the list is truncated and says not how to go on");
@@ -128,13 +128,13 @@ int s3_list_parse(struct arena *a, const char *xml, size_t n, struct strv *names
 	return 0;
 }
 
-/* A server's text, made fit for one line of ours; NULL if there is none. */
+/* Returns a server's text, made fit for one line of ours; NULL if there is none. */
 static const char *one_line(struct arena *a, const struct xml *x)
 {
 	return x ? show_prose(str_trim(a, x->text)) : NULL;
 }
 
-/* A long answer is cut: the elements that were read until then count. */
+/* If a long answer was cut, only the elements before the cut count. */
 static const struct xml *read_error(struct arena *a, const char *xml, size_t n)
 {
 	const struct xml *error = xml_parse(a, xml, n, NULL);

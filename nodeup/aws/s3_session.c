@@ -10,15 +10,15 @@
 enum { CLOCK_TOLERANCE_S = 300 };
 
 struct s3_session {
-	struct arena *arena; /* lives as long: no secrets */
+	struct arena *arena; /* lives as long as the session; holds no secrets */
 	struct imds *imds;
 	struct creds *creds;
-	struct creds_now now;  /* of the request that is being made */
+	struct creds_now now;  /* arena of the request that is being made */
 	const char *region;    /* NULL: not asked for yet */
-	struct strmap regions; /* of buckets that said where they are */
+	struct strmap regions; /* regions of buckets, as S3 told them */
 	bool dual_stack;       /* see s3_place */
-	struct err failure;    /* why no request of the scheme could be made last ... */
-	int64_t failed_ns;     /* ... and when that was known; 0 never */
+	struct err failure;    /* why the last request could not be made ... */
+	int64_t failed_ns;     /* ... and when that was found; 0 never */
 };
 
 bool s3_is_region(const char *text)
@@ -68,7 +68,7 @@ struct creds *s3_session_creds(struct s3_session *s)
 	return s->creds;
 }
 
-/* Given, environment, IMDS. */
+/* Finds the region: given, environment, IMDS. */
 static int find_region(struct s3_session *s, struct err *e)
 {
 	static const char *const names[] = { "AWS_REGION", "AWS_DEFAULT_REGION", "S3_REGION" };
@@ -81,7 +81,7 @@ static int find_region(struct s3_session *s, struct err *e)
 	for (size_t i = s3_is_foreign() ? ARRAY_LEN(names) - 1 : 0;
 	     i < ARRAY_LEN(names) && str_is_empty(region); i++)
 		region = getenv(from = names[i]);
-	/* an endpoint of one's own has no region; without IMDS the bucket itself will say */
+	/* other endpoints have no region; without IMDS the bucket itself tells it */
 	if (str_is_empty(region) && (s3_endpoint() || !s->imds))
 		region = "us-east-1";
 	if (str_is_empty(region)) {
@@ -149,7 +149,7 @@ static bool is_elsewhere(struct s3_session *s, struct s3_try *t, const struct s3
 	return true;
 }
 
-/* Signed at a time that is not the server's. The clock of a machine may be set long after boot. */
+/* Returns whether the signature's time is wrong by S3's clock. A machine's clock may be set long after boot. */
 static bool is_late(struct s3_session *s, struct s3_try *t, const struct s3_refusal *f)
 {
 	int64_t date = dur_of_http_date(f->date), off = date - t->signed_at;
@@ -166,7 +166,7 @@ static bool is_expired(struct s3_session *s, struct s3_try *t, const struct s3_r
 {
 	int status = f->status;
 
-	/* a role may be attached, or IMDS be there, later than we are */
+	/* a role may be attached, or IMDS may begin to answer, only after nodeup starts */
 	if (!t->is_signed && (status == 401 || status == 403))
 		(void)creds_refused(s->creds, t->serial);
 	if (!t->is_signed || t->renewed ||
@@ -235,7 +235,7 @@ static void note_denied(struct s3_session *s, const struct s3_try *t, const stru
 	note_left(s, t, e);
 }
 
-/* An error page that is not S3's must not make a message without the request's id. */
+/* Words the error. An error page that is not S3's lacks the request's id; then the header's id is added. */
 void s3_session_word(struct s3_session *s, const struct s3_try *t, const struct s3_refusal *f,
 		     struct err *e)
 {
@@ -255,8 +255,8 @@ void s3_session_word(struct s3_session *s, const struct s3_try *t, const struct 
 		err_note(e, "next", "set AWS_REGION: the bucket is elsewhere and says not where");
 }
 
-/* Requests are signed one after another, and a silent metadata service costs each its time limit. A
- * request that was queued before that was found out shares the answer. */
+/* Requests are signed one after another, and a silent metadata service would delay each by its time limit. If one
+ * fails, the requests that were queued meanwhile get its error. */
 static int ready_in_turn(struct s3_session *s, int64_t asked_ns, struct err *e)
 {
 	int r;

@@ -1,8 +1,9 @@
-/* s3_session.h - as whom, where and when S3 is asked, and what its refusals teach
- * The region: given, environment, IMDS, then what the bucket itself answers; never a guess from an error
- * text. With S3_ENDPOINT it is S3_REGION alone: AWS_REGION is where the machine is. The time: ours, and S3's once they are too far apart. Each request is made, and signed, anew.
- * Owner: s3_session_new/_free; requests are the caller's arena's: their headers hold secrets. Errors:
- * CONFIG, NET. Units: seconds since 1970. Threads: one at a time.
+/* s3_session.h - credentials, region and time of requests to S3, corrected by its refusals
+ * The region is the given one, else that of the environment, of IMDS, or of the bucket's own answer. It is never
+ * guessed from an error text. For S3_ENDPOINT only S3_REGION counts: AWS_REGION says where the machine is. The time
+ * is ours until it differs too much from S3's; then S3's counts. Each request is made and signed anew.
+ * Owner: s3_session_new/_free; requests are in the caller's arena: their headers hold secrets. Errors: CONFIG, NET.
+ * Units: seconds since 1970. Threads: one at a time.
  * Source: Amazon S3 API reference, "Authenticating Requests", HeadBucket, "Error responses".
  * Tests: test_s3_session.c. */
 #pragma once
@@ -14,56 +15,56 @@ enum { S3_REGION_MAX = 64 };
 
 struct s3_session;
 
-/* One object or one page of a listing, and what was learned while it was asked for. */
+/* A request for one object or one page of a listing, and the answers so far. */
 struct s3_try {
 	const char *location; /* "s3://bucket/key", for messages */
 	struct s3_location loc;
 	bool listing;
-	const char *token;   /* of a listing's next page */
+	const char *token;   /* token of a listing's next page */
 	const char *method;  /* NULL: GET */
-	const char *payload; /* of what is written: its sha256, in hex; NULL: it is read */
+	const char *payload; /* sha256, in hex, of the body to write; NULL: a read */
 
-	const char *region; /* that was asked */
-	bool is_signed;     /* with these credentials, at this time */
+	const char *region; /* the URL of the last try */
+	bool is_signed;     /* credentials and time of the last try */
 	unsigned int serial;
 	int64_t signed_at;
-	char code[64];                       /* of S3's last refusal; "" none */
-	bool redirected, renewed, reclocked; /* each only once */
+	char code[64];                       /* code of S3's last refusal; "" none */
+	bool redirected, renewed, reclocked; /* each is tried only once */
 };
 
 /* A refusal. */
 struct s3_refusal {
 	int status;
-	const char *region, *request_id, *date; /* headers; "" where there is none */
-	const char *page;                       /* the beginning of the body */
+	const char *region, *request_id, *date; /* headers; "" if missing */
+	const char *page;                       /* the body's beginning */
 	size_t page_n;
-	const struct err *err; /* as the engine words it */
+	const struct err *err; /* in the words of the HTTP engine */
 };
 
-/* imds NULL: none. Asks nothing yet. */
+/* Makes a session; asks nothing yet. imds may be NULL. */
 int s3_session_new(const char *region, struct imds *imds, struct s3_session **ret,
 		   struct err *e) must_check;
-/* Release; NULL is fine. */
+/* Releases it; NULL is fine. */
 void s3_session_free(struct s3_session *s);
-/* Returns whether the text can be a region's name: it becomes part of a host name. */
+/* Returns whether the text may be a region's name: it becomes part of a host name. */
 bool s3_is_region(const char *text);
-/* Ask AWS's own endpoints at names that have addresses of IPv6 too, from the next request on. */
+/* From the next request on, uses AWS's host names that have IPv6 addresses too. */
 void s3_session_use_dual_stack(struct s3_session *s);
-/* The region that requests go to, or NULL before the first request. */
+/* Returns the region of requests, or NULL before the first request. */
 const char *s3_session_region(const struct s3_session *s);
-/* The credentials and the clock that requests are signed with. */
+/* Returns the credentials and the clock that sign requests. */
 struct creds *s3_session_creds(struct s3_session *s);
 
-/* Know what a request takes: the region and the credentials. May ask IMDS. */
+/* Finds region and credentials for a request. May ask IMDS. */
 int s3_session_ready(struct s3_session *s, struct err *e) must_check;
-/* The request, after s3_session_ready: URL, and headers if it is signed. */
+/* Makes the request, after s3_session_ready: URL, and headers if it is signed. */
 void s3_session_request(struct s3_session *s, struct arena *a, struct s3_try *t,
 			const char **ret_url, struct strv *ret_headers);
-/* Returns whether the answer says what to do otherwise (another region, newer credentials, the right time):
- * then the same at once, and so. */
+/* Returns whether the answer tells how to succeed: another region, newer credentials, the right time. If so, the
+ * caller repeats the request at once. */
 bool s3_session_learn(struct s3_session *s, struct s3_try *t, const struct s3_refusal *refusal);
-/* The error, with what is ruled out and what is left. */
+/* Fills the error, with the causes that are ruled out and those that are left. */
 void s3_session_word(struct s3_session *s, const struct s3_try *t, const struct s3_refusal *refusal,
 		     struct err *e);
-/* s3:// for the http engine: an object is read (GET, HEAD) or written (PUT). The session outlives it. */
+/* The scheme s3:// of the HTTP engine: reads (GET, HEAD) or writes (PUT) an object. The session must outlive it. */
 struct http_scheme s3_session_scheme(struct s3_session *s);

@@ -14,7 +14,7 @@ enum { MAC_SIZE = 32, DAY_LEN = 8 };
 
 const char sigv4_empty[] = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
-/* Name and value, of a header or a query's parameter. */
+/* Name and value of a header or of a query's parameter. */
 struct pair {
 	const char *name, *value;
 	size_t index; /* headers of one name keep their order */
@@ -58,7 +58,7 @@ static char *lower(struct arena *a, const char *text, size_t n)
 	return out;
 }
 
-/* Without white space at both ends, and one space for each run of it within. */
+/* Trims white space at both ends, and replaces each run of it inside by one space. */
 static char *squeeze(struct arena *a, const char *text)
 {
 	char *out = str_trim(a, text), *to = out;
@@ -84,7 +84,7 @@ static void add_header(struct arena *a, struct pairs *p, const char *header)
 	arena_push(a, p->v, p->n, pair);
 }
 
-/* The headers that signing adds, but for the signature. */
+/* The headers that signing adds, without the signature. */
 static struct strv added_headers(struct arena *a, const struct sigv4_req *req, const char *token)
 {
 	struct strv out = { 0 };
@@ -97,7 +97,7 @@ static struct strv added_headers(struct arena *a, const struct sigv4_req *req, c
 	return out;
 }
 
-/* All headers that are signed, in order, those of one name joined. */
+/* Returns all signed headers in order; the values of headers with one name are joined. */
 static struct pairs canonical_headers(struct arena *a, const struct sigv4_req *req,
 				      const char *token)
 {
@@ -133,7 +133,7 @@ static const char *canonical_query(struct arena *a, const char *query)
 		pair.name = arena_strn(a, parts.v[i], (size_t)(equals - parts.v[i]));
 		arena_push(a, p.v, p.n, pair);
 	}
-	/* by name, then value: as whole texts "a-b=" would come before "a=" */
+	/* sorts by name, then by value: if both were compared as one text, "a-b=" would come before "a=" */
 	sort(&p, compare_parameters);
 	for (size_t i = 0; i < p.n; i++)
 		strv_addf(a, &out, "%s=%s", p.v[i].name, p.v[i].value);
@@ -149,7 +149,7 @@ static const char *signed_names(struct arena *a, const struct pairs *headers)
 	return strv_join(a, &names, ";");
 }
 
-/* As curl sends it: the scheme's own port is not named. */
+/* As curl sends it: without the scheme's own port. */
 static char *host_of(struct arena *a, const struct url *u)
 {
 	const char *port = url_has_scheme(u, "https") ? ":443" : ":80";
@@ -225,7 +225,7 @@ struct strv sigv4_sign(struct arena *a, const struct sigv4_req *req, const struc
 
 	day = arena_strn(a, when, DAY_LEN);
 	scope = arena_printf(a, "%s/%s/%s/aws4_request", day, req->region, req->service);
-	/* before any HMAC: digest keeps OpenSSL from reading the host's configuration */
+	/* before any HMAC: digest.h keeps OpenSSL from reading the host's configuration */
 	to_sign = arena_printf(a, "AWS4-HMAC-SHA256\n%s\n%s\n%s", when, scope,
 			       digest_sha256_hex(canonical, strlen(canonical), hex));
 	strv_addf(a, &out,

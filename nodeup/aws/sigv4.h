@@ -1,7 +1,7 @@
 /* sigv4.h - AWS Signature Version 4 in the Authorization header, for S3
- * A pure function: nothing is asked, no clock is read. Path and query come percent-encoded as they
- * are sent (enc_url); S3 signs the path as it is, neither encoded again nor normalized.
- * The result holds secrets and is for headers only: keep it in a short-lived arena.
+ * Pure: asks nothing, reads no clock. Path and query come percent-encoded as they are sent (enc_url); S3 signs the
+ * path unchanged, neither encoded again nor normalised. The result holds secrets and is for headers only: keep it in
+ * a short-lived arena.
  * Owner: the arena. Errors: none. Units: seconds since 1970. Threads: all functions.
  * Source: AWS, "Create a signed AWS API request"; S3 API, "Authenticating Requests".
  * Tests: test_sigv4.c. */
@@ -15,7 +15,7 @@ extern const char sigv4_empty[];
 
 struct sigv4_key {
 	const char *id, *secret;
-	const char *token; /* of a session; NULL: none */
+	const char *token; /* session token; NULL: none */
 };
 
 struct sigv4_req {
@@ -29,10 +29,10 @@ struct sigv4_req {
 	int64_t time;
 };
 
-/* Fill host, path and query by the URL that is asked. */
+/* Fills host, path and query from the URL. */
 void sigv4_set_url(struct arena *a, struct sigv4_req *req, const char *url);
-/* The canonical request: what is hashed and signed. Includes the headers that sigv4_sign adds. */
+/* Returns the canonical request, whose hash is signed. Includes the headers that sigv4_sign adds. */
 char *sigv4_canonical(struct arena *a, const struct sigv4_req *req, const char *token);
-/* The headers to add: X-Amz-Date, X-Amz-Content-Sha256 (s3 only), X-Amz-Security-Token (if any),
+/* Returns the headers to add: X-Amz-Date, X-Amz-Content-Sha256 (s3 only), X-Amz-Security-Token (if any),
  * Authorization. */
 struct strv sigv4_sign(struct arena *a, const struct sigv4_req *req, const struct sigv4_key *key);

@@ -12,7 +12,7 @@ enum { JSON_MAX = 64 << 10 };
 static const char question[] = "Action=GetCallerIdentity&Version=2011-06-15";
 static const char form[] = "Content-Type: application/x-www-form-urlencoded; charset=utf-8";
 
-/* In base64 without padding, as Go's RawStdEncoding. */
+/* Encodes in base64 without padding, as Go's RawStdEncoding. */
 static const char *bound_to(struct arena *a, const struct sts_proof *p)
 {
 	struct digest d;
@@ -24,7 +24,8 @@ static const char *bound_to(struct arena *a, const struct sts_proof *p)
 	return text;
 }
 
-/* Go's header map: each value is a list. Headers that the server knows by itself are signed and left out. */
+/* Adds a header in the form of Go's header map, in which each value is a list. The caller leaves out signed headers
+ * that the server knows already. */
 static void add_header(struct arena *a, struct tree *map, const char *header)
 {
 	const char *colon = strchr(header, ':');

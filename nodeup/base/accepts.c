@@ -12,14 +12,14 @@ struct walk {
 	struct accepts_findings *ret;
 };
 
-/* The value of a row, or an item of it. */
+/* The value of a row, or one of its items. */
 struct place {
 	const struct walk *walk;
 	const struct field_seen *row;
 	const struct tree *value;
 	const char *path;
 	bool is_given;
-	const struct form *form; /* of the demand that is looked at */
+	const struct form *form; /* the present demand's */
 };
 
 bool accepts_holds(unsigned int since, unsigned int until, int minor)
@@ -34,7 +34,8 @@ const char *accepts_wanted(struct arena *a, const struct field_accepts *d)
 	return arena_printf(a, "%s%s", strchr(d->oneof, '|') ? "one of " : "", d->oneof);
 }
 
-/* Zero is not given to a program where its row has a value that counts as unset: that is zero of each number. */
+/* Returns whether a number is in the range. A zero is accepted too if the row counts zero as unset, since the
+ * program never gets it. */
 static bool is_in_range(const struct field *f, const struct field_accepts *d, const char *word)
 {
 	const struct tree t = { .kind = TREE_SCALAR, .scalar = word };
@@ -46,7 +47,7 @@ static bool is_in_range(const struct field *f, const struct field_accepts *d, co
 	return (n >= d->min && n <= d->max) || (n == 0 && (d->zero || f->flag_empty));
 }
 
-/* A pattern for several words: to read one takes longer than to compare many. */
+/* A compiled pattern: compiling takes longer than many comparisons. */
 struct form {
 	regex_t re;
 	bool is_set, inverted;
@@ -99,7 +100,7 @@ static void tell(const struct place *p, const struct field_accepts *d, const cha
 	arena_push(a, p->walk->ret->v, p->walk->ret->n, finding);
 }
 
-/* Finds the known name that the word was meant to be, or NULL. */
+/* Returns the known name that the word was probably meant to be, or NULL. */
 static const char *nearest(struct arena *a, const struct field_accepts *d, const char *word)
 {
 	const char *known = d->near ? d->near : d->oneof, *name = word + strspn(word, " -");
@@ -148,7 +149,7 @@ static void check_keys(const struct place *p, const struct field_accepts *d)
 
 static void check_demand(const struct place *p, const struct field_accepts *d);
 
-/* An item, or its key. */
+/* Checks an item, or its key. */
 static void check_item(const struct place *p, const struct field_accepts *d, size_t i)
 {
 	struct arena *a = p->walk->arena;
@@ -180,7 +181,7 @@ static void check_demand(const struct place *p, const struct field_accepts *d)
 			check_item(p, d, i);
 }
 
-/* A value that must be there, and is not, is told at the place of the map that lacks it. */
+/* Reports a missing value at the place of the map in which it is missing. */
 static void check_row(void *arg, const struct field_seen *row)
 {
 	const struct tree *t = row->value ? row->value : row->map;

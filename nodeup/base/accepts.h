@@ -1,41 +1,42 @@
-/* accepts.h - what the program behind a key takes, at which versions of Kubernetes
- * A row of a field table names such a demand in `accepts`. The row's own format, words and range are what the reader
- * demands: they are errors always. A demand is told apart from them, as it holds for some versions alone, and the version is
- * known only when all of the document was read: so the reader reads it once more, and shows what it sees.
- * Invariant: a value that counts as not given is never told: an empty one, and one that is the row's flag_empty. A value that the reader refused is not told again. No secret is shown.
+/* accepts.h - checks values against the demands of the program behind a key, by Kubernetes' version
+ * A row of a field table names such a demand in `accepts`. The reader checks the row's own format, words and range;
+ * a value that violates these is always an error. A demand may hold only for some versions, and the version is known
+ * only after the whole document was read. So the reader walks the document once more for the demands.
+ * Invariant: never reports a value that counts as unset: an empty one, or the row's flag_empty. Never repeats a
+ * value that the reader refused. Never shows a secret.
  * Owner: the arena; demands are constants. Errors: none; findings are data, the caller weighs them. Threads: all.
- * Source: demands name their own where they stand.
+ * Source: each demand names its own.
  * Tests: test_accepts.c. */
 #pragma once
 
 #include "nodeup/base/field.h"
 
-/* One demand. In a text with `commas` it is of each word, in a list of each item, in a map of each value. */
+/* One demand. It applies to each word of a text with `commas`, to each item of a list, and to each value of a map. */
 struct field_accepts {
-	/* "an integer from 0 to 100", for messages and help; NULL: made of oneof */
+	/* "an integer from 0 to 100", for messages and help; NULL: made from oneof */
 	const char *wanted;
 	const char *oneof; /* "a|b", or NULL */
 	/* range of an integer, also in a text, or of a duration in ns; both 0: any; INT64_MIN, INT64_MAX: no bound */
 	int64_t min, max;
-	bool zero; /* 0 is taken as well */
-	/* an extended regular expression, of any case behind "(?i)", not to match behind "!"; NULL: any */
+	bool zero; /* 0 is accepted too */
+	/* an extended regular expression; "(?i)" before it ignores case, "!" before it negates it; NULL: any */
 	const char *pattern;
-	/* "a|b": names that a slip in such a word is compared with, as "-name", "name<1Gi" or "name=true" */
+	/* "a|b": names to compare a typo with, as "-name", "name<1Gi" or "name=true" */
 	const char *near;
-	uint8_t longest; /* letters of the word; 0: any. A number in an expression takes memory by its square */
-	bool prefix;                     /* those before its first '/' are counted alone */
-	bool (*is_valid)(const char *s); /* the same, of what no expression says */
+	uint8_t longest; /* limit on a word's letters; 0: none. A number in an expression takes memory by its square */
+	bool prefix;                     /* counts only the letters before the first '/' */
+	bool (*is_valid)(const char *s); /* a check that no expression can make */
 	const char *
-		one_key; /* "a|b": the map, or each of the list, has one of these keys and no second one */
-	bool needed; /* it is there, and not empty */
-	bool keys;   /* of a map: its keys are meant, not its values */
-	bool pairs;  /* of a map: "key=value" is meant, of each */
-	bool commas; /* a text has several words, with a comma between each */
-	bool names;  /* a build of the program may have more: a warning, an error with --strict */
-	/* minor versions of Kubernetes 1.x that the demand holds for first and last; 0: no bound */
+		one_key; /* "a|b": the map, or each map of the list, has exactly one of these keys */
+	bool needed;     /* the value must be given, and not empty */
+	bool keys;       /* for a map: checks its keys, not its values */
+	bool pairs;      /* for a map: checks "key=value" of each */
+	bool commas;     /* a text holds several words, joined by commas */
+	bool names; /* a build of the program may know more: a warning, an error with --strict */
+	/* first and last minor version of Kubernetes 1.x that the demand is for; 0: no bound */
 	uint8_t since, until;
 	const struct field_accepts
-		*next; /* of the same field: one for other versions, or one more */
+		*next; /* another demand for the same field, for other versions or in addition */
 };
 
 /* A range of integers, with its words. */
@@ -46,9 +47,9 @@ struct field_accepts {
 
 /* A value that the program refuses. */
 struct accepts_finding {
-	const char *key;     /* "KubeletConfig.taints": what the setting `accept` calls it */
+	const char *key;     /* "KubeletConfig.taints": its name in the setting `accept` */
 	const char *text;    /* "f:2:1: KubeletConfig.taints[0]: expected ..., found ..." */
-	const char *nearest; /* the word that it was meant to be, or NULL */
+	const char *nearest; /* the word that was probably meant, or NULL */
 	bool names;
 };
 
@@ -60,17 +61,18 @@ struct accepts_findings {
 struct accepts_opts {
 	int minor;        /* of Kubernetes 1.x */
 	const char *path; /* prefix for messages and keys, "" at the top */
-	/* names all findings of a text that no reader has looked at, so its refusals are findings too; NULL: each has its own */
+	/* the key of all findings, for a text that no reader has checked: then values that a reader would refuse are
+	 * findings too. NULL: each finding has its own key */
 	const char *key;
-	bool secret; /* no value is shown */
+	bool secret; /* shows no value */
 };
 
-/* Append what the programs refuse of a map by schema s, in the order of the table. */
+/* Appends the values of a map that programs refuse, by schema s, in the order of the table. */
 void accepts_check(struct arena *a, const struct schema *s, const struct tree *map,
 		   const struct accepts_opts *o, struct accepts_findings *ret);
-/* Returns whether a word matches such a pattern; one that is no expression asks for nothing. */
+/* Returns whether a word matches such a pattern. If the pattern is not valid, every word matches. */
 bool accepts_matches(const char *pattern, const char *word);
-/* Returns whether what holds from `since` to `until` (0: no bound) holds for this version. */
+/* Returns whether the range from `since` to `until` (0: no bound) includes this version. */
 bool accepts_holds(unsigned int since, unsigned int until, int minor);
 /* Returns the words for a demand: "one of a|b", "a duration of 1s or more". */
 const char *accepts_wanted(struct arena *a, const struct field_accepts *d);

@@ -19,7 +19,7 @@ static int move_to(int dir, const char *from, const char *to)
 {
 	int r = renameat2(dir, from, dir, to, RENAME_NOREPLACE);
 
-	/* of a file system that cannot say so the name is looked at before */
+	/* a file system without this flag: checks the name first */
 	if (r == 0 || (errno != EINVAL && errno != ENOSYS))
 		return r;
 	if (faccessat(dir, to, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
@@ -29,7 +29,7 @@ static int move_to(int dir, const char *from, const char *to)
 	return renameat(dir, from, dir, to);
 }
 
-/* Under the first name that is free. */
+/* Renames or links under the first free name. */
 static int set_aside(struct arena *a, int root_fd, const char *path,
 		     int (*give)(int dir, const char *from, const char *to), const char **ret,
 		     struct err *e)

@@ -1,6 +1,6 @@
-/* buf.h - a growable byte buffer that is born with a maximum
- * Beyond the maximum it keeps what it had and turns `overflow` on (sticky), so that a chain of
- * appends needs one check at its end. data is NUL-terminated whenever it is not NULL.
+/* buf.h - a growable byte buffer with a maximum
+ * Beyond the maximum it keeps its bytes and sets `overflow`, which stays set, so that a chain of appends needs one
+ * check at its end. data is NUL-terminated whenever it is not NULL.
  * Owner: the caller (`autobuf`). Errors: -EFBIG by buf_check. Units: bytes.
  * Tests: test_str.c. */
 #pragma once
@@ -17,16 +17,16 @@ struct buf {
 #define BUF_INIT(limit) ((struct buf){ .max = (limit) })
 #define autobuf __attribute__((cleanup(buf_done)))
 
-/* Release the storage; b can be used again. */
+/* Releases the storage; b can be used again. */
 void buf_done(struct buf *b);
 /* Append bytes, a string, one byte, or formatted text. Return 0, or -EFBIG beyond the maximum. */
 int buf_add(struct buf *b, const void *p, size_t n);
 int buf_adds(struct buf *b, const char *s);
 int buf_addc(struct buf *b, char c);
 int buf_addf(struct buf *b, const char *fmt, ...) printf_like(2, 3);
-/* The text so far; "" for an empty buffer. */
+/* Returns the text so far; "" for an empty buffer. */
 const char *buf_str(const struct buf *b);
-/* Give the text away as a malloc'ed string; b is empty afterwards. */
+/* Gives the text away as a malloc'ed string; b is empty afterwards. */
 char *buf_take(struct buf *b) must_check;
-/* 0, or -EFBIG with an error naming `what` if anything was dropped. */
+/* Returns 0, or -EFBIG with an error naming `what` if bytes were dropped. */
 int buf_check(const struct buf *b, const char *what, struct err *e) must_check;

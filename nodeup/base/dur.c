@@ -14,7 +14,7 @@ static const struct {
 	{ "ms", DUR_MS }, { "s", DUR_SEC }, { "m", 60 * DUR_SEC }, { "h", 3600 * DUR_SEC },
 };
 
-/* Nanoseconds of the unit that starts at *p, which is moved past it; 0 if there is none. */
+/* Returns the nanoseconds of the unit at *p, which it moves past it; 0: there is none. */
 static int64_t take_unit(const char **p)
 {
 	size_t len = strcspn(*p, "0123456789.+-");
@@ -27,14 +27,14 @@ static int64_t take_unit(const char **p)
 	return 0;
 }
 
-/* A number as it is written: digits, and those behind a point as part / scale. */
+/* A number in a text: its digits, and those after a point as part / scale. */
 struct number {
 	uint64_t whole, part;
 	double scale;
 };
 
-/* Read one at *p, which is moved past it: 0, -EINVAL without a digit, -ERANGE beyond 64 bits. The digits of a
- * fraction beyond 18 count for nothing. */
+/* Reads a number at *p, and moves past it: 0, -EINVAL if there is no digit, -ERANGE beyond 64 bits. Of a fraction it
+ * reads 18 digits and ignores the others. */
 static int take_number(const char **p, struct number *ret)
 {
 	const char *start = *p, *c = start;
@@ -57,7 +57,7 @@ static int take_number(const char **p, struct number *ret)
 	return fits ? 0 : -ERANGE;
 }
 
-/* Add a number of a unit, in whole nanoseconds. Returns whether there is room. */
+/* Adds a number of units, in whole nanoseconds. Returns whether there is room. */
 static bool add(uint64_t *total, const struct number *n, int64_t unit)
 {
 	const double part = (double)n->part * ((double)unit / n->scale);

@@ -108,7 +108,7 @@ char *enc_url(struct arena *a, const char *text, int keep_slash)
 
 char *enc_gzip(struct arena *a, const void *data, size_t n, size_t *ret_n)
 {
-	enum { GZIP_WINDOW = MAX_WBITS + 16 /* zlib's way to ask for a gzip header */, MEMORY = 9 };
+	enum { GZIP_WINDOW = MAX_WBITS + 16 /* asks zlib for a gzip header */, MEMORY = 9 };
 	z_stream z = { .next_in = data, .avail_in = (uInt)n };
 	char *out;
 	size_t max;
@@ -120,7 +120,7 @@ char *enc_gzip(struct arena *a, const void *data, size_t n, size_t *ret_n)
 	out = arena_alloc(a, max);
 	z.next_out = (Bytef *)out;
 	z.avail_out = (uInt)max;
-	/* Into a buffer of that bound it is done in one go. */
+	/* A buffer of that bound takes all at once. */
 	if (deflate(&z, Z_FINISH) != Z_STREAM_END)
 		abort();
 	*ret_n = z.total_out;

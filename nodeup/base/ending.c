@@ -13,10 +13,9 @@
 #define LOOK_NS (20 * DUR_MS)
 
 static struct {
-	pthread_mutex_t lock; /* of all below */
-	pthread_cond_t
-		never; /* nothing signals it: a thread that is to do nothing more waits here */
-	int sig;       /* 0: nothing ends */
+	pthread_mutex_t lock; /* guards all below */
+	pthread_cond_t never; /* never signalled: a thread that must stop for good waits here */
+	int sig;              /* 0: the process is not ending */
 	struct ending_child *children;
 	sigset_t signals;
 	ending_fn *fn;
@@ -73,7 +72,7 @@ void ending_tell(ending_fn *fn, void *arg)
 	ending_release();
 }
 
-/* Its owner may not have noticed yet, and reaps it later or never. */
+/* Returns whether the child still runs. Its owner may not have noticed its end yet, or may never reap it. */
 static bool is_at_work(const struct ending_child *c)
 {
 	siginfo_t info = { 0 };
@@ -82,7 +81,7 @@ static bool is_at_work(const struct ending_child *c)
 	       info.si_pid == 0;
 }
 
-/* Counts the children that are left of a kind; those get the signal, if one is given. */
+/* Counts the remaining children of a kind; sends them the signal, if one is given. */
 static size_t look_at_children(bool let_end, int sig)
 {
 	size_t n = 0;
@@ -99,7 +98,7 @@ static size_t look_at_children(bool let_end, int sig)
 	return n;
 }
 
-/* A name of one that must come to its end; NULL: there is none. */
+/* Returns the name of a child that must not be cut off; NULL: there is none. */
 static const char *must_end(void)
 {
 	const char *name = NULL;
@@ -112,7 +111,7 @@ static const char *must_end(void)
 	return name;
 }
 
-/* Wait until no child of a kind is left. Returns a second signal that came before that, or 0. */
+/* Waits until no child of a kind is left. Returns a second signal that came before that, or 0. */
 static int await_children(bool let_end, int64_t patience_ns)
 {
 	const struct timespec look = { .tv_nsec = LOOK_NS };
@@ -137,7 +136,7 @@ static int end_children(void)
 	return second ? second : await_children(true, 0);
 }
 
-/* As if there had been no handling of it at all. */
+/* Dies as if the signal had never been handled. */
 static void die_of(int sig)
 {
 	sigset_t set;
@@ -157,7 +156,7 @@ static void *attend(void *arg)
 	(void)arg;
 	while (sigwait(&ending.signals, &ev.sig) != 0)
 		continue;
-	/* a section under way comes to its end first */
+	/* waits for the end of a section under way */
 	(void)pthread_mutex_lock(&ending.lock);
 	ending.sig = ev.sig;
 	(void)pthread_mutex_unlock(&ending.lock);
@@ -186,7 +185,7 @@ void ending_begin(ending_fn *fn, void *arg)
 		if (sigaction(signals[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
 			(void)sigaddset(&ending.signals, signals[i]);
 	(void)pthread_sigmask(SIG_BLOCK, &ending.signals, NULL);
-	/* without the thread a signal ends us at once, as it does any process */
+	/* without the thread a signal ends us at once, like any process */
 	if (pthread_create(&thread, NULL, attend, NULL) == 0)
 		(void)pthread_detach(thread);
 	else

@@ -1,9 +1,9 @@
-/* ending.h - a signal ends the process in order
- * TERM, INT and HUP are blocked in every thread, and one thread of ours waits for them. It closes the
- * gate: no section of ending_hold() begins any more, and no child is started. It says so, ends the children
- * that may be cut off, waits for those that may not, says so again, and the process dies of the signal. A
- * second signal ends it at once, and leaves such a child to itself. A signal that was ignored at the
- * start stays ignored. All else is left as a kill would leave it, which a later run goes on from.
+/* ending.h - ends the process in order after a signal
+ * TERM, INT and HUP are blocked in every thread, and one thread waits for them. After a signal no section of
+ * ending_hold() begins any more, and no child starts. The thread reports, ends the children that may be cut off,
+ * waits for the other children, and reports again. Then the process dies of the signal. A second signal ends the
+ * process at once; a child that must not be cut off then goes on alone. A signal that was ignored at the start stays
+ * ignored. Everything else is left as after a kill, and a later run goes on from there.
  * Owner: one state for the process, as its signals are. Errors: none. Threads: all functions.
  * Source: sigwaitinfo(2); credentials(7) for process groups.
  * Tests: test_interrupt.py. */
@@ -15,33 +15,33 @@
 
 struct ending_event {
 	int sig;
-	bool last;         /* the process ends now */
-	const char *child; /* what is waited for first; NULL: no child */
+	bool last;         /* the process ends now; else it has begun to end */
+	const char *child; /* the child it waits for first; NULL: none */
 };
 
-/* Called by the thread that waits for signals, at the beginning and at the end of the end. */
+/* Called by the thread that waits for signals, when the end begins and when it is complete. */
 typedef void ending_fn(void *arg, const struct ending_event *ev);
 
-/* A child under way; the caller's, and in the same place until ending_reap(). */
+/* A running child. It is the caller's, and must not move until ending_reap(). */
 struct ending_child {
-	pid_t pid; /* also of its process group */
+	pid_t pid; /* also id of its process group */
 	const char *name;
-	bool let_end; /* what it does must come to its end */
+	bool let_end; /* its work must not be cut off */
 	struct ending_child *next;
 };
 
-/* Block the signals and start the thread. Before any other thread. */
+/* Blocks the signals and starts the thread. Called before any other thread starts. */
 void ending_begin(ending_fn *fn, void *arg);
-/* Have another function told from now on. */
+/* Sets another function to call from now on. */
 void ending_tell(ending_fn *fn, void *arg);
-/* The code between the two is done before the end begins; afterwards the first one never returns. */
+/* Bracket code that must be complete before the end begins; afterwards ending_hold() never returns. */
 void ending_hold(void);
 void ending_release(void);
-/* Both: a point where the process may come to its end. */
+/* Does both: marks a point where the process may end. */
 void ending_gate(void);
-/* The child was started, within a hold. */
+/* Notes a child that was started within a hold. */
 void ending_add(struct ending_child *c);
-/* The child has ended and is about to be reaped. Does not return once the end has begun. */
+/* Notes a child that has ended, before it is reaped. Does not return once the end has begun. */
 void ending_reap(struct ending_child *c);
-/* "TERM" */
+/* Returns "TERM" for SIGTERM. */
 const char *ending_signal_name(int sig);

@@ -3,7 +3,7 @@
 #include <string.h>
 #include "nodeup/base/print.h"
 
-/* One row a kind: what main() exits with, what that means, and whether the task is worth another try. */
+/* One row for each kind: main()'s exit status, its meaning, and whether another try may help. */
 static const struct {
 	const char *name;
 	int exit_status;
@@ -56,7 +56,7 @@ int err_sys(struct err *e, const char *fmt, ...)
 	va_start(ap, fmt);
 	r = fill(e, ERR_SYSTEM, saved, fmt, ap);
 	va_end(ap);
-	/* a long message gives way to the cause */
+	/* cuts a long message, so that the cause fits */
 	len = strnlen(e->msg, room);
 	(void)print_to(e->msg + len, sizeof(e->msg) - len, ": %s", cause);
 	return r;
@@ -74,7 +74,7 @@ int err_wrap(struct err *e, const char *fmt, ...)
 	va_end(ap);
 
 	len = strlen(context);
-	/* what is left beside the cause, ": " and the final NUL */
+	/* room beside the cause, ": " and the final NUL */
 	room = cause + 3 < sizeof(e->msg) ? sizeof(e->msg) - cause - 3 : 0;
 	if (len > room)
 		len = room;

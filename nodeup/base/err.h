@@ -1,7 +1,7 @@
-/* err.h - what went wrong, as a value
- * A struct err lives on the caller's stack, needs no release and is untouched on success. Its kind
- * answers "what can the caller do": give up, retry, try another mirror. Libraries fill it and add
- * context on the way up; only the report and main() print it.
+/* err.h - an error as a value
+ * A struct err is on the caller's stack, needs no release and is untouched on success. Its kind tells the caller
+ * what to do: give up, retry, try another mirror. Libraries fill it and add context on the way up; only the report
+ * and main() print it.
  * Owner: the caller's storage. Errors: none. Threads: one writer per value.
  * Source: sysexits.h for the exit statuses; README.md has them.
  * Tests: test_err.c. */
@@ -24,7 +24,7 @@ enum err_kind {
 	ERR_NET,       /* may pass, or another mirror may answer */
 	ERR_BUSY,      /* another process or machine is at work */
 	ERR_SYSTEM,    /* a system call or a tool */
-	ERR_INTEGRITY, /* bytes that are not what the document names */
+	ERR_INTEGRITY, /* bytes differ from those that the document names */
 	ERR_KIND_MAX
 };
 
@@ -35,63 +35,63 @@ struct err_note {
 	char text[ERR_NOTE_MAX];
 };
 
-/* A file system that is full; bytes. */
+/* A full file system; in bytes. */
 struct err_room {
-	uint64_t wanted; /* more, by what failed */
+	uint64_t wanted; /* missing bytes */
 	uint64_t free, size;
 };
 
 struct err {
 	enum err_kind kind;
-	int errnum; /* positive errno, 0 when no system call failed */
-	bool lasts; /* no retry mends it, although one may mend others of its kind */
+	int errnum; /* positive errno; 0 if no system call failed */
+	bool lasts; /* no retry can mend it, although a retry may mend other errors of its kind */
 	size_t nnotes;
 	char msg[ERR_MSG_MAX];
-	/* what other objects may fail of as well, without the name of this one: "no room on /var"; "" unknown */
+	/* a cause that other objects may meet too, so it does not name this object: "no room on /var"; "" unknown */
 	char cause[ERR_CAUSE_MAX];
-	struct err_room room; /* size 0: it is not full, or how full it is cannot be told */
+	struct err_room room; /* size 0: not full, or its size is unknown */
 	struct err_note notes[ERR_NOTES];
 };
 
-/* Fill e and return -errnum, or -EINVAL when errnum is 0: `return err_fail(e, ERR_NET, 0, ...)`. */
+/* Fills e and returns -errnum, or -EINVAL if errnum is 0: `return err_fail(e, ERR_NET, 0, ...)`. */
 int err_fail(struct err *e, enum err_kind kind, int errnum, const char *fmt, ...) printf_like(4, 5);
 
-/* As err_fail with kind SYSTEM and the current errno, whose text is appended to the message. */
+/* As err_fail with kind SYSTEM and the present errno, whose text is appended. */
 int err_sys(struct err *e, const char *fmt, ...) printf_like(2, 3);
 
 /* As err_fail with kind CONFIG. */
 #define err_config(e, ...) err_fail((e), ERR_CONFIG, 0, __VA_ARGS__)
 
-/* Prefix the message with context ("asset kubelet: ..."); the cause is never cut, the context may be.
- * Returns the error's negative errno, so that `return err_wrap(e, ...)` passes it on. */
+/* Puts context before the message ("asset kubelet: ..."). The context may be cut, the cause never is. Returns the
+ * error's negative errno, so that `return err_wrap(e, ...)` passes it on. */
 int err_wrap(struct err *e, const char *fmt, ...) printf_like(2, 3);
 
-/* Put more behind the message: ", more". It is cut where there is no room. */
+/* Appends to the message: ", more". Cut if there is no room. */
 void err_add(struct err *e, const char *fmt, ...) printf_like(2, 3);
 
-/* Add a labelled note; beyond ERR_NOTES it is dropped. */
+/* Adds a labelled note; dropped beyond ERR_NOTES. */
 void err_note(struct err *e, const char *label, const char *fmt, ...) printf_like(3, 4);
 
-/* Returns its first note of what to do; NULL: none does. */
+/* Returns its first note with advice; NULL: there is none. */
 const char *err_todo(const struct err *e);
 
-/* Name the cause that other objects may fail of as well; err_wrap keeps it. */
+/* Names the cause that other objects may meet too; err_wrap keeps it. */
 void err_cause(struct err *e, const char *fmt, ...) printf_like(2, 3);
 
-/* The error's negative errno, -EINVAL when no system call failed. */
+/* Returns the negative errno; -EINVAL if no system call failed. */
 int err_code(const struct err *e);
 
-/* The kind's documented exit status. */
+/* Returns the kind's documented exit status. */
 int err_exit_status(const struct err *e);
 
-/* Upper-case name of a kind, for reports ("CONFIG"). */
+/* Returns the kind's upper-case name, for reports ("CONFIG"). */
 const char *err_kind_name(enum err_kind kind);
 
-/* Returns the meaning of a kind's exit status for a person: the lines of `nodeup help exit-status`. */
+/* Returns the meaning of the kind's exit status for people: the lines of `nodeup help exit-status`. */
 const char *err_kind_meaning(enum err_kind kind);
 
-/* Returns whether no retry mends it: the command line, a document or a disk must be another first. */
+/* Returns whether no retry can mend it: the command line, a document or a disk must change first. */
 bool err_stays(const struct err *e);
 
-/* Returns whether the same action may succeed later although nothing is changed. */
+/* Returns whether the same action may succeed later without any change. */
 int err_is_transient(const struct err *e);

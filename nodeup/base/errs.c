@@ -3,7 +3,7 @@
 static bool is_known(const struct errs *l, const struct err *e)
 {
 	for (size_t i = 0; i < l->n; i++)
-		/* with its place or without */
+		/* e->msg may lack the place that the kept message begins with */
 		if (str_has_suffix(l->v[i].msg, e->msg))
 			return true;
 	return false;
@@ -64,7 +64,7 @@ size_t errs_count(const struct errs *l)
 	return l->n + l->more + l->lines.n;
 }
 
-/* For the note that another adds behind these: what was started in spite of it, or below which root it is. */
+/* Keeps room for a later note: which services were started in spite of the error, or which root it is about. */
 enum { NOTES_LEFT = 1 };
 
 static void drop_also(struct err *e)
@@ -86,11 +86,11 @@ void errs_note_others(const struct errs *l, struct err *e)
 		strv_add(l->arena, &listed, l->v[i].msg);
 	strv_add_all(l->arena, &listed, &l->lines);
 	for (size_t i = 0; i < listed.n; i++)
-		/* it may have got a context in front since */
+		/* context may have been put before it */
 		if (!str_has_suffix(e->msg, listed.v[i]))
 			strv_add(l->arena, &others, listed.v[i]);
 	if (others.n < listed.n)
-		drop_also(e); /* which are listed as well */
+		drop_also(e); /* these are listed too */
 	all = others.n + l->more;
 	if (!all)
 		return;

@@ -13,7 +13,7 @@
 #include "nodeup/base/format.h"
 #include "nodeup/base/tree.h"
 
-/* Each optional value begins with `set`, by which the walkers tell whether there is one. */
+/* Each optional value begins with `set`, which tells the walkers whether there is one. */
 struct opt_bool {
 	bool set, v;
 };
@@ -37,47 +37,47 @@ enum field_kind {
 	FIELD_STRMAP,   /* map[string]string */
 	FIELD_OBJECT,   /* struct by value with its own schema */
 	FIELD_LIST,     /* struct { T *v; size_t n; } of objects */
-	FIELD_TREE,     /* const struct tree *: kept as it stands */
+	FIELD_TREE,     /* const struct tree *: kept unparsed */
 };
 
-/* The flag's value names files of the host: the program reads a FILE; it writes and renames a LOG ("-" is none). */
+/* The flag's value names files of the host: the program reads a FILE; it writes and renames a LOG ("-" means none). */
 enum field_file { FIELD_NO_FILE, FIELD_FILE, FIELD_LOG };
 
 struct schema;
 struct field_seen;
 
-/* For present_offset: no member says whether the key is there. */
+/* For present_offset: there is no member that tells whether the key is given. */
 #define FIELD_ALWAYS UINT32_MAX
 
-/* Packed, as there are a thousand rows: each has pointers, so each start of the program writes to all their pages. */
+/* Packed: there are a thousand rows with pointers, and each start of the program writes to all their pages. */
 struct field {
 	const char *key;  /* as kops writes it; matched without regard to case */
 	const char *flag; /* NULL: no flag */
 	const char *doc;
-	const char *config;     /* its place in the program's own configuration: "a.b", or NULL */
-	const char *flag_empty; /* the value that counts as unset: kops `flag-empty` */
-	const char *usual;      /* what a string is where it is not given or empty; NULL: nothing */
+	const char *config;     /* place in the program's own configuration: "a.b", or NULL */
+	const char *flag_empty; /* value that counts as unset: kops' `flag-empty` */
+	const char *usual;      /* a string's value if it is missing or empty; NULL: none */
 	const char *oneof;      /* "a|b|": allowed strings, or NULL */
-	const char *keys;       /* "a|b": the keys that a map of strings may have, or NULL: any */
-	/* what a string, each of a list and each value of a map must look like unless empty, or NULL */
+	const char *keys;       /* "a|b": allowed keys of a map of strings, or NULL: any */
+	/* form of a string, or of each string of a list or map, unless empty; or NULL */
 	const struct field_format *format;
-	const struct field_accepts *accepts; /* what its program takes, or NULL: accepts.h */
+	const struct field_accepts *accepts; /* demand of its program, see accepts.h; or NULL */
 	const struct schema *schema;         /* OBJECT, LIST */
-	int32_t min, max; /* of an integer; both 0: whatever has 32 bits, or 64 */
+	int32_t min, max; /* range of an integer; both 0: any of 32 bits, or 64 */
 	uint32_t offset;
-	uint32_t present_offset; /* OBJECT: a bool set when the key is there; or FIELD_ALWAYS */
+	uint32_t present_offset; /* OBJECT: a bool set if the key is given; or FIELD_ALWAYS */
 	enum field_kind kind : 8;
 	enum tree_kind shape : 8; /* TREE: a map or a list; TREE_NULL: anything */
 	enum field_file file : 8;
-	/* minor versions of Kubernetes 1.x that have the flag first and last; 0: not known */
+	/* first and last minor version of Kubernetes 1.x with the flag; 0: not known */
 	unsigned since : 8, until : 8;
-	bool repeat : 1;        /* a list gives one flag an element */
-	bool include_empty : 1; /* a present but empty string still gives `--x=` */
-	bool pointer : 1;       /* Go's *string: an empty one overlays what was there */
-	bool filled : 1;        /* an empty string is not one that is left out: its format counts */
+	bool repeat : 1;        /* a list gives one flag for each element */
+	bool include_empty : 1; /* a given but empty string still makes `--x=` */
+	bool pointer : 1;       /* Go's *string: an empty one overrides an earlier value */
+	bool filled : 1; /* an empty string does not count as missing, so it too must have the format */
 	bool required : 1;
-	bool wide : 1;   /* an integer is Go's int64; the others are int32 */
-	bool secret : 1; /* may hold a password: no message shows it, nor what is below it */
+	bool wide : 1;   /* an integer is Go's int64; else int32 */
+	bool secret : 1; /* may hold a password: no message shows it, or anything below it */
 };
 
 struct schema {
@@ -112,27 +112,27 @@ struct schema {
 		.kind = (k), .offset = (at), .present_offset = (present), .schema = (sch), \
 		__VA_ARGS__                                                                \
 	}
-/* One for a nested struct, and for a list `struct { T *v; size_t n; } m`. */
+/* Rows for a nested struct, and for a list `struct { T *v; size_t n; } m`. */
 #define FIELD_NESTED(S, m, sch, ...) \
 	FIELD_AT(FIELD_OBJECT, offsetof(S, m), FIELD_ALWAYS, sch, __VA_ARGS__)
 #define FIELD_NESTED_IF(S, m, has, sch, ...) \
 	FIELD_AT(FIELD_OBJECT, offsetof(S, m), offsetof(S, has), sch, __VA_ARGS__)
 #define FIELD_LIST_OF(S, m, sch, ...) \
 	FIELD_AT(FIELD_LIST, offsetof(S, m), FIELD_ALWAYS, sch, __VA_ARGS__)
-/* One for a section of the document whose members lie in the struct of its parent. */
+/* A row for a section of the document whose members are in its parent's struct. */
 #define FIELD_INSIDE(sch, ...) FIELD_AT(FIELD_OBJECT, 0, FIELD_ALWAYS, sch, __VA_ARGS__)
 #define SCHEMA(type, label, table)                                                              \
 	{                                                                                       \
 		.name = (label), .size = sizeof(type), .fields = (table), .n = ARRAY_LEN(table) \
 	}
 
-/* An unknown key: where it is, and the known one that is spelt much alike, or NULL. */
+/* An unknown key: its place, and the most similar known key, or NULL. */
 struct field_unknown {
 	const struct tree_pos *pos;
 	const char *path; /* "spec.kubelet.foo" */
 	const struct tree *value;
 	const char *nearest;
-	size_t distance; /* in edits, of nearest; SIZE_MAX: it is like none, one less: compared with none */
+	size_t distance; /* edits from nearest; SIZE_MAX: similar to none, SIZE_MAX - 1: not compared */
 };
 
 /* Called for each unknown key. */
@@ -141,60 +141,60 @@ typedef void field_unknown_fn(void *arg, const struct field_unknown *u);
 /* Returns "f:2:1: unknown key 'maxPodz'; did you mean 'maxPods'?" */
 char *field_unknown_text(struct arena *a, const char *what, const struct field_unknown *u);
 
-/* Such keys, for messages. */
+/* A list of such keys, for messages. */
 struct field_unknowns {
 	struct arena *arena;
 	struct field_stray {
 		const char *text; /* "file:line:column: unknown key 'x'" */
-		size_t distance;  /* from a known key, as above */
+		size_t distance;  /* edits from a known key, as above */
 	} * v;
 	size_t n;
-	bool slips_apart; /* keys at the top that are one edit from a known one go to slips alone */
+	bool slips_apart; /* top-level keys that are one edit from a known key are added to slips only */
 	struct strv slips; /* their texts */
 };
 
-/* Add an unknown key to such a list, which is its arg: a field_unknown_fn. */
+/* Adds an unknown key to such a list, which is its arg: a field_unknown_fn. */
 void field_note_unknown(void *arg, const struct field_unknown *key);
-/* Add one with a text of its own. */
+/* Adds an unknown key with its own text. */
 void field_add_unknown(struct field_unknowns *u, const char *text, size_t distance);
-/* Add those of another list of the same arena, which gets no more; without its slips. */
+/* Adds the keys of another, finished list of the same arena, without its slips. */
 void field_add_unknowns(struct field_unknowns *u, const struct field_unknowns *more);
-/* Returns the texts, of keys that are most like a known one first. */
+/* Returns the texts; keys that are most like a known key come first. */
 struct strv field_unknown_texts(struct arena *a, const struct field_unknowns *u);
 
 struct field_opts {
-	field_unknown_fn *unknown; /* NULL: ignore */
-	/* Called for each row that says what its program accepts, which is all that counts then: field_value.h. */
+	field_unknown_fn *unknown; /* NULL: ignores them */
+	/* Called for each row with a demand. If it is set, reading does nothing else: see field_value.h. */
 	void (*look)(void *arg, const struct field_seen *row);
 	void *arg;
 	const char *path; /* prefix for messages, "" at the top */
-	bool secret;      /* all of it is below a row that is */
-	/* Keeps errors of values, and a value that has one counts as absent; NULL: the first one ends all. */
+	bool secret;      /* the whole map is below a secret row */
+	/* Keeps errors of values, which then count as missing; NULL: stops at the first. */
 	struct errs *errors;
-	/* The caller refuses a key at the top that is one edit from a known one, which is then not missing. */
+	/* The caller refuses top-level keys one edit from a known key; the known key then does not count as missing. */
 	bool refuses_slips;
 };
 
-/* Read a map into obj (zeroed, or holding what to overlay: only keys that are there are written; null counts as absent). */
+/* Reads a map into obj, zeroed or with values to override. Writes only given keys; null counts as missing. */
 int field_parse(struct arena *a, const struct schema *s, const struct tree *map, void *obj,
 		const struct field_opts *opts, struct err *e) must_check;
-/* Append `--flag=value` strings by kops' rules (see the .c file), then sort all of out. */
+/* Appends `--flag=value` strings by kops' rules (see the .c file), then sorts all of out. */
 void field_flags(struct arena *a, const struct schema *s, const void *obj, struct strv *out);
 typedef void field_file_fn(void *arg, const struct field *f, const char *path);
-/* Call fn for each file that a flag names, in the order of the table; path is not empty. */
+/* Calls fn for each file that a flag names, in the order of the table; path is not empty. */
 void field_files(const struct schema *s, const void *obj, field_file_fn *fn, void *arg);
-/* Write what is set in `over` on top of obj (both of schema s). */
+/* Overrides obj by the values set in `over` (both of schema s). */
 void field_overlay(struct arena *a, const struct schema *s, void *obj, const void *over);
-/* Returns what the string at that offset is where it is not given, from its row; NULL: its row has none. */
+/* Returns the default of the string at that offset, from its row; NULL: it has none. */
 const char *field_usual(const struct schema *s, size_t offset);
-/* Give each empty string of obj the value that its row has for it; nested ones are left. */
+/* Gives each empty string of obj its row's default; leaves nested ones. */
 void field_fill(const struct schema *s, void *obj);
-/* Returns a JSON Schema (draft 2020-12) of such a map, for editors. It knows what a row knows; keys are those of the
- * table, to the letter. */
+/* Returns a JSON Schema (draft 2020-12) of such a map, for editors. It has what rows have; keys are exactly the
+ * table's. */
 struct tree *field_json_schema(struct arena *a, const struct schema *s);
-/* Append such a map as a commented document: what `values` has, each key below what it means, and every other
- * key as a comment. The text reads back as `values`. */
+/* Appends such a map as a commented document: the keys in `values`, each below its explanation, and all other keys
+ * as comments. The text reads back as `values`. */
 int field_example(struct arena *a, const struct schema *s, const struct tree *values, int depth,
 		  struct buf *b, struct err *e) must_check;
-/* Append one line a field for `nodeup help config`: key, type, flag, doc; nested ones indented. */
+/* Appends one line for each field for `nodeup help config`: key, type, flag, doc; nested ones indented. */
 int field_docs(const struct schema *s, int depth, struct buf *b);

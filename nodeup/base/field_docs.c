@@ -10,7 +10,7 @@ static const char *const kind_names[] = {
 
 enum { KEY_WIDTH = 38, KIND_WIDTH = 9, FLAG_WIDTH = 40 };
 
-/* Writes what the program of a row takes, and which versions have its flag; a long list of words has a name. */
+/* Writes a row's demand, and the versions with its flag; a long list of words is named instead. */
 static void add_accepts(const struct field *f, struct buf *b)
 {
 	autoarena struct arena *a = arena_new_empty();

@@ -5,11 +5,11 @@
 #include "nodeup/base/quantity.h"
 
 /* The rules of kops' flag builder:
- * - a string is left out when it is empty or equals flag_empty; with include_empty a present one
- *   always shows; optional values that are not set are left out;
- * - Go's plain bool and int always show unless they equal flag_empty, and so do set optional ones;
- * - a list is joined with commas, or gives one flag an element (repeat); a map becomes sorted k=v
- *   pairs, likewise; empty ones are left out; a quantity is a plain decimal number;
+ * - a string is left out if it is empty or equals flag_empty; with include_empty a string that is present always
+ * shows; an optional value that is not set is left out;
+ * - Go's plain bool and int always show unless they equal flag_empty, and so do optional values that are set;
+ * - a list is joined with commas, or gives one flag for each element (repeat); a map becomes sorted k=v pairs, which
+ * are joined or repeated too; an empty list or map is left out; a quantity is a plain decimal number;
  * - nested structs are walked; rows without a flag are skipped;
  * - in the end all strings are sorted by bytes. */
 
@@ -140,7 +140,7 @@ void field_flags(struct arena *a, const struct schema *s, const void *obj, struc
 	strv_sort(out);
 }
 
-/* A row's value, of whichever kind: one path or a list of them. */
+/* Visits a row's value: one path, or a list of them. */
 static void visit_files(const struct field *f, const void *member, field_file_fn *fn, void *arg)
 {
 	const char *const *one = member;

@@ -1,6 +1,6 @@
 #include "nodeup/base/accepts.h"
 
-/* The types of JSON that the value may have. Any scalar of YAML is read as a text; null counts as absent. */
+/* The JSON types that the value may have. Any scalar of YAML is read as a text; null counts as missing. */
 static void set_types(struct arena *a, struct tree *map, enum field_kind kind, enum tree_kind shape)
 {
 	static const char scalars[] = "null|string|number|boolean", booleans[] = "null|boolean",
@@ -21,7 +21,7 @@ static void set_types(struct arena *a, struct tree *map, enum field_kind kind, e
 	tree_set_some(a, map, "type", tree_of_strv(a, &types));
 }
 
-/* "a|b|": the last one is empty. A word that looks like a number or true is one without quotes. */
+/* Lists the words of "a|b|", the last of which is empty. A word like a number or true has no quotes. */
 static struct tree *choices(struct arena *a, const char *oneof)
 {
 	struct strv all = strv_split(a, oneof, '|');
@@ -33,7 +33,7 @@ static struct tree *choices(struct arena *a, const char *oneof)
 	return seq;
 }
 
-/* Adds the limits that its program has at all versions, for a single value. */
+/* Adds the limits that the program has in all versions, for a single value. */
 static void set_accepts(struct arena *a, struct tree *map, const struct field *f)
 {
 	const bool is_number = f->kind == FIELD_INT || f->kind == FIELD_OPT_INT;

@@ -2,10 +2,10 @@
 
 #include <string.h>
 
-/* As kops merges specs: it writes `over` as JSON and reads that into obj. Values that Go leaves out of the
- * JSON (empty strings, lists, maps, false, 0) change nothing; lists replace, maps merge. */
+/* Merges as kops does: it writes `over` as JSON and reads that into obj. Values that Go leaves out of the JSON
+ * (empty strings, lists, maps, false, 0) change nothing; lists replace, maps merge. */
 
-/* Neither map is touched: other structs may share their elements. */
+/* Returns a new map and changes neither of the two: other structs may share their elements. */
 static struct strmap merged(struct arena *a, const struct strmap *base, const struct strmap *over)
 {
 	struct strmap out = { 0 };
@@ -32,7 +32,7 @@ static bool says_something(const struct field *f, const void *member)
 	case FIELD_OPT_BOOL:
 	case FIELD_OPT_INT:
 	case FIELD_OPT_DUR:
-		/* an optional value begins with whether it is set */
+		/* an optional value begins with its flag `set` */
 		return *(const bool *)member;
 	case FIELD_STRV:
 	case FIELD_STRMAP:

@@ -5,7 +5,7 @@
 #include "nodeup/base/field_value.h"
 #include "nodeup/base/near.h"
 
-/* The place of a value in the document and in the struct. */
+/* A value in the document, and its place in the struct. */
 struct place {
 	const struct field *field;
 	const struct tree *value;
@@ -19,13 +19,13 @@ struct reader {
 	struct err *err;
 };
 
-/* Returns whether reading ends with this result; 0: what is wrong is kept, or nothing is. */
+/* Returns the result if reading must stop; 0: there is no error, or it was kept. */
 static int go_on(const struct reader *r, int result)
 {
 	return errs_keep(r->opts->errors, result, r->err);
 }
 
-/* The same of what no document may leave out. */
+/* The same for a value that every document needs. */
 static int go_on_vital(const struct reader *r, int result)
 {
 	return errs_keep_vital(r->opts->errors, result, r->err);
@@ -36,8 +36,8 @@ static bool is_secret(const struct reader *r, const struct place *p)
 	return r->opts->secret || p->field->secret;
 }
 
-/* A value in place of a whole document, or of an item that its reader takes apart by itself, is not
- * shown either: anything may be in there. */
+/* Makes the error "expected ..., found ...". Does not show a value that stands in place of a whole document, nor an
+ * item that its reader splits itself: such a value may hold anything. */
 static int expected(struct reader *r, const struct place *p, const char *what)
 {
 	const char *where = tree_where(r->arena, &p->value->pos);
@@ -55,7 +55,7 @@ static bool is_allowed(const char *oneof, const char *s)
 	return strv_has(&words, s);
 }
 
-/* A value that is none of the words of its row; the word that it was meant to be, if one is near. */
+/* Fails for a value that is none of the row's words, and names the word that was probably meant. */
 static int not_allowed(struct reader *r, const struct place *p, const char *s)
 {
 	const struct strv words = strv_split(r->arena, p->field->oneof, '|');
@@ -74,7 +74,7 @@ static int not_allowed(struct reader *r, const struct place *p, const char *s)
 	return e;
 }
 
-/* One string of a string, a list or a map. */
+/* Reads one string of a string, list or map. */
 static int read_text(struct reader *r, const struct place *p, const char **ret)
 {
 	const struct field_format *format = p->field->format;
@@ -86,7 +86,7 @@ static int read_text(struct reader *r, const struct place *p, const char **ret)
 	if (p->field->oneof && !is_allowed(p->field->oneof, s))
 		return not_allowed(r, p, s);
 	s = format ? format_fold(r->arena, format, s) : s;
-	/* an empty string is none, of most rows; an empty item of a list or a map stays one */
+	/* in most rows an empty string counts as missing; an empty item of a list or map does not */
 	if (format && (*s || p->field->filled || p->field->kind != FIELD_STRING) &&
 	    !format_is_valid(format, s))
 		return expected(r, p, format->wanted);
@@ -131,7 +131,7 @@ static int read_duration(struct reader *r, const struct place *p, int64_t *ret)
 	return 0;
 }
 
-/* One string of a list or a map; "" where it is wrong and that is kept. */
+/* Reads one string of a list or map; "" if it is wrong and its error is kept. */
 static int read_item(struct reader *r, const struct place *p, struct tree *value, const char *path,
 		     const char **ret)
 {
@@ -191,7 +191,7 @@ static void tell_unknown(const struct reader *r, const struct tree_item *it, con
 		r->opts->unknown(r->opts->arg, &u);
 }
 
-/* A key of a map that is none of the words of its row. */
+/* Fails for a key of a map that is none of the row's words. */
 static void check_key(struct reader *r, const struct place *p, const struct tree_item *it)
 {
 	autoarena struct arena *scratch = NULL;
@@ -220,7 +220,7 @@ static int read_strmap(struct reader *r, const struct place *p, struct strmap *r
 			      &s);
 		if (e < 0)
 			return e;
-		/* keys of a map that was read are unique already */
+		/* keys of a parsed map are unique already */
 		arena_push(r->arena, m.v, m.n, (struct strmap_item){ it->key, s });
 	}
 	*ret = m;
@@ -280,7 +280,7 @@ static int read_list(struct reader *r, const struct place *p)
 			.path = arena_printf(r->arena, "%s[%zu]", p->path, i),
 			.member = (char *)list.v + i * s->size,
 		};
-		/* without it there is an item that has nothing */
+		/* an error here is vital, since the item would be empty */
 		int e = go_on_vital(r, read_section(r, &item));
 
 		if (e < 0)
@@ -334,7 +334,8 @@ static int read_value(struct reader *r, const struct place *p)
 	return 0;
 }
 
-/* `{user:password@proxy}` has a key and no value: a key is shown only if it looks like one. */
+/* Returns the key as a message may show it. `{user:password@proxy}` is a key without a value, so a secret's key is
+ * shown only if it looks like a key. */
 static const char *shown_key(const struct reader *r, const struct tree_item *it)
 {
 	const bool is_key = it->value->kind != TREE_NULL && str_has_only(it->key, "-_");
@@ -342,7 +343,7 @@ static const char *shown_key(const struct reader *r, const struct tree_item *it)
 	return is_key || !r->opts->secret ? it->key : "(not shown)";
 }
 
-/* A key that may be a password is compared with nothing. */
+/* Reports an unknown key. Compares it with the known keys only if it cannot be a password. */
 static void unknown_key(const struct reader *r, const struct schema *s, const struct tree_item *it)
 {
 	autoarena struct arena *scratch = arena_new_empty();
@@ -366,7 +367,7 @@ static int missing(struct reader *r, const struct tree *map, const char *key)
 			  field_path(r->arena, r->opts->path, key));
 }
 
-/* Returns whether an unknown key was meant to be this one. */
+/* Returns whether an unknown key was probably meant to be this one. */
 static bool is_slip_of(const struct reader *r, const struct schema *s, const struct tree *map,
 		       const char *key)
 {
@@ -425,7 +426,7 @@ void field_note_unknown(void *arg, const struct field_unknown *key)
 
 void field_add_unknowns(struct field_unknowns *u, const struct field_unknowns *more)
 {
-	/* of thousands there are not two lists */
+	/* shares the list: there may be thousands */
 	if (u->n == 0) {
 		u->v = more->v;
 		u->n = more->n;
@@ -440,7 +441,7 @@ struct strv field_unknown_texts(struct arena *a, const struct field_unknowns *u)
 	struct strv texts = { 0 };
 	size_t next = 0;
 
-	/* distances are few, and small but for the last */
+	/* there are few distances, and all but the last are small */
 	for (size_t now = 0; u->n; now = next) {
 		next = SIZE_MAX;
 		for (size_t i = 0; i < u->n; i++) {

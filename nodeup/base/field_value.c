@@ -44,7 +44,7 @@ int field_integer(const struct tree *t, int64_t *ret)
 		if (*c != '_' && !(*c == '+' && n == 0))
 			digits[n++] = *c;
 	digits[n] = '\0';
-	/* base 2 is the one that strtoll does not find out by itself */
+	/* strtoll does not recognise base 2 itself */
 	if (strncmp(digits + (*digits == '-'), "0b", 2) == 0) {
 		digits[*digits == '-'] = '0';
 		digits[1 + (*digits == '-')] = '0';

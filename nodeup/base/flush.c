@@ -11,11 +11,11 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/base/mem.h"
 
-/* so many are flushed one by one: they need not wait for what others write */
+/* up to this number of files are flushed one by one, so that they need not wait for other writes */
 enum { FEW = 2 };
-/* bytes, from which on a disk has something to do */
+/* from this many bytes on a disk is kept busy */
 enum { BEHIND_LEAST = 64 * 1024 };
-/* OVERLAYFS_SUPER_MAGIC: it flushes what is below, and does not pass its errors on */
+/* OVERLAYFS_SUPER_MAGIC: it flushes the file system below it, and does not report the errors of that one */
 enum { OVERLAY_MAGIC = 0x794c7630 };
 
 struct flush_file {
@@ -24,15 +24,15 @@ struct flush_file {
 	char *path;
 	flush_done_fn *done;
 	void *arg;
-	struct err *err; /* NULL: well so far */
+	struct err *err; /* NULL: no error so far */
 };
 
-/* A directory with a new name in it; one a file system where that can be flushed as a whole. */
+/* A directory with a new name in it; only one for each file system that can be flushed as a whole. */
 struct flush_dir {
 	dev_t dev;
 	ino_t ino;
 	int fd;
-	bool whole; /* its file system can be: asked once for each */
+	bool whole; /* its file system can be flushed as a whole; checked once for each */
 };
 
 struct flush {
@@ -42,7 +42,7 @@ struct flush {
 	struct flush_dir *dirs;
 	size_t n_dirs;
 	int64_t since_ns;
-	struct err *lost; /* of names: the first flush that failed; the kernel says it once */
+	struct err *lost; /* the first failed flush of names; the kernel reports it only once */
 };
 
 bool flush_is_whole(int fd)
@@ -116,7 +116,7 @@ int flush_add(struct flush *f, struct io_stage *s, const char *path, const struc
 
 	if (r < 0)
 		return r;
-	/* so that the disk is at work already when the group is flushed */
+	/* starts writing to the disk before the group is flushed */
 	if (st.st_size >= BEHIND_LEAST)
 		(void)sync_file_range(s->fd, 0, 0, SYNC_FILE_RANGE_WRITE);
 	file.dev = st.st_dev;
@@ -157,7 +157,7 @@ int flush_note(struct flush *f, int dir_fd, struct err *e)
 	(void)pthread_mutex_lock(&f->lock);
 	if (!is_noted(f, &st)) {
 		dir.whole = flush_is_whole(dir_fd);
-		/* not a copy of the descriptor: that one may be of O_PATH, which nothing can flush */
+		/* not a copy of the descriptor, which may be of O_PATH and cannot be flushed */
 		dir.fd = io_open_at(dir_fd, ".", O_DIRECTORY);
 		r = dir.fd < 0 ? err_sys(e, "open a directory again") : 0;
 	}
@@ -204,7 +204,7 @@ static int by_device(const void *a, const void *b)
 	return (x->dev > y->dev) - (x->dev < y->dev);
 }
 
-/* Flush the bytes of files that are on one file system. */
+/* Flushes the bytes of files on one file system. */
 static void flush_bytes(struct flush_file *files, size_t n)
 {
 	int *fds = xcalloc(n, sizeof(*fds)), *lost = xcalloc(n, sizeof(*lost));
@@ -223,7 +223,7 @@ static void flush_bytes(struct flush_file *files, size_t n)
 	free(lost);
 }
 
-/* Name what is on the disk, and note the directories. */
+/* Renames the files whose bytes are on the disk, and notes their directories. */
 static void name_files(struct flush *f, struct flush_file *files, size_t n)
 {
 	struct err e;
@@ -237,7 +237,7 @@ static void name_files(struct flush *f, struct flush_file *files, size_t n)
 	}
 }
 
-/* Flush the directories that were noted: a file system's at once where it is one of them. */
+/* Flushes the noted directories. If a directory stands for its whole file system, flushes that at once. */
 static int flush_names(const struct flush_dir *dirs, size_t n, struct err *e)
 {
 	int r = 0;

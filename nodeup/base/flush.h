@@ -28,31 +28,32 @@
 
 struct flush;
 
-/* A file has its name and is on the disk (e NULL), or is not there; fd is open for it. Called once, by flush_run or flush_free. */
+/* Called once for each file, by flush_run or flush_free. e NULL: it has its name and is on the disk, and fd is open
+ * for it; else it is not there. */
 typedef void flush_done_fn(void *arg, int fd, const struct err *e);
 
-/* A group of nothing yet. */
+/* Makes an empty group. */
 struct flush *flush_new(void);
-/* Remove what was added and never flushed: to that ECANCELED is told. NULL is fine. */
+/* Removes files that were added and never flushed, and tells them ECANCELED. NULL is fine. */
 void flush_free(struct flush *f);
-/* Take over a staged file whose bytes are written; it gets attr now, and its name in flush_run. Then done is
- * called. */
+/* Takes over a staged file whose bytes are written. It gets attr now, and its name in flush_run, which then calls
+ * done. */
 int flush_add(struct flush *f, struct io_stage *s, const char *path, const struct io_attr *attr,
 	      flush_done_fn *done, void *arg, struct err *e) must_check;
-/* Note that a name in this directory was made or removed: the next flush_run has it flushed. Without a group
- * (f NULL) it is flushed at once. */
+/* Notes that a name in this directory was made or removed, so that the next flush_run flushes it. If f is NULL,
+ * flushes it at once. */
 int flush_note(struct flush *f, int dir_fd, struct err *e) must_check;
-/* As io_mkdirs; what gets a new name is noted. */
+/* Makes directories as io_mkdirs does, and notes those with a new name. */
 int flush_mkdirs(struct flush *f, int root_fd, const char *path, mode_t mode,
 		 struct err *e) must_check;
-/* Since when a file waits to be flushed (monotonic); 0: none does. */
+/* Returns since when the first file has waited for a flush (monotonic); 0: none waits. */
 int64_t flush_since(struct flush *f);
-/* Flush all that was added and noted until now. A file's error is told to that file. Names that were
- * lost are an error of this flush and of each after it: the kernel says it once. */
+/* Flushes everything added and noted so far. Each file gets its own error. If a name was lost, this flush and each
+ * later one fails, as the kernel reports the loss only once. */
 int flush_run(struct flush *f, struct err *e) must_check;
 
-/* Returns whether one flush of the whole file system that fd is on (syncfs) tells that a write was lost. */
+/* Returns whether a flush of fd's whole file system (syncfs) reports lost writes. */
 bool flush_is_whole(int fd);
-/* Flush open files of one file system, together if that is cheaper; where one was lost, ret_lost[i] is its
- * errno, else 0. Returns how many. */
+/* Flushes open files of one file system, together if that is cheaper. ret_lost[i] is the errno of a lost file, else
+ * 0. Returns the number of lost files. */
 size_t flush_files(const int *fds, size_t n, int *ret_lost);

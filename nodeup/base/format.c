@@ -16,7 +16,7 @@ enum {
 	PORT_MAX = 65535
 };
 
-/* A piece of a text as a string of its own; false when it is longer than any sensible one. */
+/* Copies a part of a text as a string. False if it is longer than any sensible value. */
 static bool take(const char *s, size_t n, char piece[static PIECE_MAX])
 {
 	if (n >= PIECE_MAX)
@@ -40,7 +40,8 @@ static bool is_ip(const char *s)
 	return bits_of(s) != 0;
 }
 
-/* "api.a.example.com". With digits alone behind the last dot it would be an address with a slip. */
+/* Returns whether it is a name such as "api.a.example.com". If the last part has only digits, it is no name but a
+ * wrong address. */
 static bool is_dns_name(const char *s)
 {
 	char label[PIECE_MAX];
@@ -62,7 +63,7 @@ static bool is_host(const char *s)
 	return is_ip(s) || is_dns_name(s);
 }
 
-/* A decimal number of at most max; *end is what follows. */
+/* Reads a decimal number of at most max; *end is the rest. */
 static bool take_number(const char *s, long max, const char **end)
 {
 	char *after;
@@ -113,7 +114,7 @@ static bool is_quantity(const char *s)
 	return whole + part > 0 && is_suffix(s + part);
 }
 
-/* An amount that is reserved, requested or compared with is never below zero. */
+/* An amount to reserve, request or compare with is never negative. */
 static bool is_amount(const char *s)
 {
 	return *s != '-' && is_quantity(s);
@@ -128,7 +129,7 @@ static bool is_port_range(const char *s)
 	       strtol(s, NULL, 10) <= strtol(strchr(s, '-') + 1, NULL, 10);
 }
 
-/* One port, and FROM+MORE, as well. */
+/* Allows one port and FROM+MORE too. */
 static bool is_port_range_today(const char *s)
 {
 	const char *end, *last;
@@ -159,7 +160,7 @@ static bool is_duration(const char *s)
 	return dur_parse(s, &ns, &e) == 0 && ns >= 0;
 }
 
-/* "signal<value": something before the operator, and a good value after it. */
+/* Checks "signal<value": text before the operator, and a valid value after it. */
 static bool is_signal(const char *s, char op, bool (*is_value)(const char *))
 {
 	const char *at = strchr(s, op);
@@ -219,13 +220,13 @@ static bool is_log(const char *s)
 	return str_eq(s, "-") || is_path(s);
 }
 
-/* As kubelet takes it: with the '/' before it or without. */
+/* As kubelet takes it: with or without the leading '/'. */
 static bool is_cgroup(const char *s)
 {
 	return is_path(s) || is_below(s);
 }
 
-/* Its name becomes that of a unit. source: systemd src/basic/unit-name.c VALID_CHARS */
+/* Its name becomes a unit's. source: systemd src/basic/unit-name.c VALID_CHARS */
 static bool is_slice(const char *s)
 {
 	const char *name = s + (*s == '/');
@@ -234,7 +235,7 @@ static bool is_slice(const char *s)
 	       str_has_only(s, "/:_.@\\-");
 }
 
-/* Part of a file's name, of a URL or of a unit's. */
+/* It becomes part of a file's name, a URL or a unit's name. */
 static bool is_name(const char *s)
 {
 	return *s && *s != '.' && *s != '-' && str_has_only(s, "-._");
@@ -292,7 +293,7 @@ bool format_is_valid(const struct field_format *f, const char *s)
 	}
 }
 
-/* Looks at each line. Those that begin with '-' may be keys alone, which patterns then leave out. */
+/* Checks each line. A line that begins with '-' may be a key alone, which the patterns of other lines then skip. */
 static bool is_sysctl(const char *s)
 {
 	for (;; s++) {

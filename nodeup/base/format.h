@@ -1,9 +1,9 @@
-/* format.h - what the text of a value has to look like, by name
- * A row of a field table names one of these; reading a document then refuses what no component
- * would take, with the place it stands at, instead of a component that dies of it on the node.
- * Owner: constants. Errors: none; a format is a question. Threads: all.
- * Source: k8s.io/apimachinery pkg/api/resource/quantity.go, pkg/util/net/port_range.go,
- * kubernetes pkg/kubelet/eviction/helpers.go, pkg/util/taints, net.ParseCIDR.
+/* format.h - named forms of a value's text
+ * A row of a field table names one of them. The reader then refuses values that no component would take, with their
+ * place, so that no component dies of them on the node.
+ * Owner: constants. Errors: none; a format is a question. Threads: all. Source: k8s.io/apimachinery
+ * pkg/api/resource/quantity.go, pkg/util/net/port_range.go, kubernetes pkg/kubelet/eviction/helpers.go,
+ * pkg/util/taints, net.ParseCIDR.
  * Tests: test_field.c. */
 #pragma once
 
@@ -13,12 +13,12 @@
 struct field_format {
 	const char *wanted; /* "an address range such as 10.0.0.0/8" */
 	bool (*is_valid)(const char *s);
-	bool is_list; /* of such, with commas between them */
-	bool folds;   /* slashes in a row are one */
-	char padded;  /* blanks around what is left and right of it do not count; 0: they do */
+	bool is_list; /* several of these, joined by commas */
+	bool folds;   /* several slashes in a row count as one */
+	char padded;  /* blanks around this operator do not count; 0: they do */
 };
 
-/* Returns the text as it is kept. */
+/* Returns the text in its normal form. */
 const char *format_fold(struct arena *a, const struct field_format *f, const char *s);
 /* Returns whether a text looks like that. */
 bool format_is_valid(const struct field_format *f, const char *s);
@@ -37,12 +37,12 @@ extern const struct field_format format_path;       /* /etc/kubernetes/manifests
 extern const struct field_format format_below;      /* manifests/static/a.yaml */
 extern const struct field_format format_log;        /* /var/log/audit.log, - */
 extern const struct field_format format_cgroup;     /* /, /system.slice, kube-reserved */
-extern const struct field_format format_slice;      /* the same, but /: a unit is called so */
+extern const struct field_format format_slice;      /* the same, except /: a unit has this name */
 extern const struct field_format format_name;       /* main, nodes-1.a */
 extern const struct field_format format_sysctl;     /* net.core.somaxconn=1024, with more lines */
 extern const struct field_format format_switch;     /* true, false, 1, f */
 extern const struct field_format format_taint;      /* key=value:NoSchedule */
-/* of today's kops and Kubernetes, which take more */
+/* for today's kops and Kubernetes, which accept more */
 extern const struct field_format format_port_range_today; /* 30000-32767, 30000+2767, 30000 */
 extern const struct field_format format_thresholds_today; /* memory.available < 100Mi */
 extern const struct field_format format_reclaims_today;   /* memory.available = 100Mi */

@@ -16,7 +16,7 @@
 #include "nodeup/base/print.h"
 #include "nodeup/base/str.h"
 
-/* what waits for nothing, whatever is opened */
+/* flags with which no open waits */
 #define AT_ONCE (O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
 
 static const char stage_prefix[] = ".nodeup-";
@@ -41,7 +41,7 @@ static bool is_host_root(int root_fd)
 	       a.st_ino == b.st_ino;
 }
 
-/* openat2 keeps links below the root; before Linux 5.6 only the host's own root can be served. */
+/* openat2 keeps links below the root; before Linux 5.6 only the host's own root can be used. */
 static int open_below(int root_fd, const char *path, int flags)
 {
 	struct open_how how = {
@@ -50,7 +50,7 @@ static int open_below(int root_fd, const char *path, int flags)
 	};
 	int fd = -1;
 
-	/* EAGAIN: somewhere a rename happened while a link's ".." was followed */
+	/* EAGAIN: the kernel followed a link's ".." while something was renamed, so it cannot vouch for the path */
 	for (int i = 0; i < OPEN_TRIES && (i == 0 || (fd < 0 && errno == EAGAIN)); i++)
 		fd = (int)syscall(SYS_openat2, root_fd, *path ? path : "/", &how, sizeof(how));
 	if (fd >= 0 || (errno != ENOSYS && errno != EPERM))
@@ -95,7 +95,8 @@ static int not_regular(const char *path, mode_t mode, struct err *e)
 			"'%s' is a %s, not a regular file", path, io_kind(mode));
 }
 
-/* A socket cannot even be opened, nor a device without a driver: what it is says more than why not. */
+/* Words a failed open. A socket cannot be opened, nor a device without a driver, so the message names the kind of
+ * object: that says more than the errno. */
 static int open_failed(int root_fd, const char *path, struct err *e)
 {
 	const int errnum = errno;
@@ -109,7 +110,7 @@ static int open_failed(int root_fd, const char *path, struct err *e)
 	return err_sys(e, "open '%s'", path);
 }
 
-/* Hand out what is open there, if it is a regular file. */
+/* Gives out the open object if it is a regular file. */
 static int take_regular(int *fd, int root_fd, const char *path, int *ret_fd, struct stat *ret,
 			struct err *e)
 {
@@ -156,7 +157,7 @@ int io_open_lock(int root_fd, const char *path, mode_t mode, int *ret_fd, struct
 	return take_regular(&fd, root_fd, path, ret_fd, &st, e);
 }
 
-/* Until its end, or until then. */
+/* Reads to the end, or until that time. */
 static int read_stream(int fd, const char *name, int64_t until_ns, struct buf *b, struct err *e)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -169,7 +170,7 @@ static int read_stream(int fd, const char *name, int64_t until_ns, struct buf *b
 		if (left <= 0)
 			return err_fail(e, ERR_BUSY, ETIMEDOUT,
 					"read '%s': its writer has not come to the end yet", name);
-		/* a FIFO that never had a writer reads as ended */
+		/* a FIFO without any writer so far reads as ended */
 		if (poll(&p, 1, (int)(left / DUR_MS) + 1) <= 0)
 			continue;
 		n = read(fd, chunk, sizeof(chunk));
@@ -182,7 +183,7 @@ static int read_stream(int fd, const char *name, int64_t until_ns, struct buf *b
 	}
 }
 
-/* Up to its end, or to the size that it said, which files of /proc and /sys do not know. */
+/* Reads to the end, or to the reported size, which files of /proc and /sys do not have. */
 static int read_up_to(int fd, off_t size, const char *name, struct buf *b, struct err *e)
 {
 	char chunk[16384];
@@ -256,7 +257,7 @@ bool io_is_full(int errnum)
 	return errnum == ENOSPC || errnum == EDQUOT;
 }
 
-/* The folder that the file system of an open file is mounted on: the highest that is still on it. */
+/* Finds the mount point of an open file's file system: the highest folder still on it. */
 static void mount_point(int fd, char ret[static PATH_MAX])
 {
 	autofree char *link = xasprintf("/proc/self/fd/%d", fd);
@@ -289,7 +290,7 @@ int io_say_room(int fd, uint64_t wanted, struct err *e)
 	if (wanted)
 		err_add(e, "%s more are wanted", str_size(more, wanted));
 	if (e->errnum == EDQUOT) {
-		/* how much it leaves cannot be told, and the file system may have a lot */
+		/* how much of the quota is left is unknown, and the file system may have much room */
 		err_add(e, "of the quota on %s", where);
 		err_cause(e, "the quota on %s is used up", where);
 		return err_code(e);
@@ -376,7 +377,7 @@ int io_open_own_dir(int root_fd, const char *path, int *ret_fd, struct err *e)
 
 	if (r < 0)
 		return r;
-	/* without O_DIRECTORY, which would say ENOTDIR of a link as well */
+	/* without O_DIRECTORY, whose error for a link is ENOTDIR */
 	fd = io_open_at(parent, name, O_NOFOLLOW);
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return err_sys(e, "open directory '%s'", path);
@@ -409,7 +410,7 @@ static bool is_dir(int root_fd, const char *path)
 	return fd >= 0;
 }
 
-/* Makes directories below a root; `made` sees to it that the parent is flushed. */
+/* Makes directories below a root; `made` lets the parent be flushed. */
 struct making {
 	int root_fd;
 	io_made_fn *made;
@@ -426,13 +427,13 @@ static int make_dir(const struct making *m, const char *path, mode_t mode, struc
 	if (r < 0)
 		return r;
 	if (mkdirat(parent, name, DIR_MODE) < 0) {
-		/* a racing maker is welcome, a file in the way is not */
+		/* another maker may be faster, but a file in the way is an error */
 		if (errno == EEXIST && is_dir(m->root_fd, path))
 			return 0;
 		(void)err_sys(e, "create directory '%s'", path);
 		return io_say_room(parent, 0, e);
 	}
-	/* whatever the umask is; below a user's directory the path may be a link by now */
+	/* sets the mode whatever the umask is; below a user's directory the path may be a link by now */
 	fd = io_open_at(parent, name, O_DIRECTORY | O_NOFOLLOW);
 	if (fd < 0 || fchmod(fd, mode) < 0)
 		return err_sys(e, "set the mode of '%s'", path);
@@ -451,7 +452,7 @@ int io_mkdirs(int root_fd, const char *path, mode_t mode, struct err *e)
 	return io_mkdirs_for(root_fd, path, mode, sync_parent, NULL, e);
 }
 
-/* Returns the length of the nearest directory above a path that is there; 0: the root. */
+/* Returns the length of the nearest existing directory above a path; 0: the root. */
 static size_t find_above(int root_fd, const char *path)
 {
 	autofree char *above = xstrdup(path);
@@ -552,7 +553,7 @@ int io_stage_open_in(int dir_fd, const char *path, struct io_stage *s, struct er
 			break;
 		if (stage.fd < 0)
 			continue;
-		/* the lock tells a sweeper that this one is alive; one may have been quicker */
+		/* the lock tells a sweeper that this file is in use; if a sweeper was faster, another file is made */
 		(void)flock(stage.fd, LOCK_SH);
 		if (fstat(stage.fd, &st) == 0 && st.st_nlink == 0)
 			cleanup_closep(&stage.fd);
@@ -581,7 +582,7 @@ int io_each_name(int dir_fd, void (*each)(void *arg, const char *name), void *ar
 	_Alignas(struct dirent64) char entries[NAMES_CHUNK];
 	ssize_t n;
 
-	/* getdents64 and not readdir, which takes the descriptor and asks three times about it */
+	/* getdents64, as readdir would take over the descriptor and ask three more times */
 	while ((n = getdents64(dir_fd, entries, sizeof(entries))) > 0)
 		for (ssize_t at = 0; at < n;) {
 			const struct dirent64 *d = (const void *)(entries + at);
@@ -618,7 +619,7 @@ bool io_stage_sweep(int root_fd, const char *dir)
 	struct sweep s = { .all = true };
 	struct err ignored;
 
-	/* what cannot be listed stays for a later run */
+	/* a directory that cannot be listed is left to a later run */
 	if (io_open_dir(root_fd, dir, &dir_fd, &ignored) == 0) {
 		s.dir_fd = dir_fd;
 		(void)io_each_name(dir_fd, sweep_name, &s);
@@ -631,7 +632,7 @@ int io_stage_attr(const struct io_stage *s, const char *path, const struct io_at
 {
 	if (fstat(s->fd, ret_st) < 0)
 		return err_sys(e, "look at '%s'", path);
-	/* mostly ours already */
+	/* in most cases the file has this owner already */
 	if ((ret_st->st_uid != attr->uid || ret_st->st_gid != attr->gid) &&
 	    fchown(s->fd, attr->uid, attr->gid) < 0)
 		return err_sys(e, "set the owner of '%s'", path);

@@ -6,7 +6,7 @@
 #include <string.h>
 #include "nodeup/base/print.h"
 
-/* jansson keeps no positions below the top: nodes carry the file alone. */
+/* jansson has no positions below the top, so nodes have only the file. */
 struct reader {
 	struct arena *arena;
 	const char *file;
@@ -23,7 +23,7 @@ static struct tree *number(struct arena *a, double v)
 {
 	char text[32];
 
-	/* the shortest that reads back as the same number */
+	/* the shortest text that reads back as the same number */
 	for (int digits = 15; digits <= 17; digits++) {
 		(void)print_to(text, sizeof(text), "%.*g", digits, v);
 		if (fabs(strtod(text, NULL) - v) <= 0.0)
@@ -98,7 +98,7 @@ int json_parse(struct arena *a, const char *file, const char *text, size_t n,
 	autojson json_t *j =
 		json_loadb(text, n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &problem);
 
-	/* the text near it may be a secret */
+	/* text near the fault may be a secret */
 	if (!j)
 		return err_config(e, "%s:%d:%d: %.*s", file, problem.line > 0 ? problem.line : 1,
 				  problem.column > 0 ? problem.column : 1,
@@ -107,7 +107,7 @@ int json_parse(struct arena *a, const char *file, const char *text, size_t n,
 	return 0;
 }
 
-/* At least as many as there are: each but the first follows one of these. */
+/* Returns an upper bound: each value but the first follows one of these characters. */
 static size_t count_values(const char *text, size_t n)
 {
 	bool inside = false;
@@ -132,7 +132,7 @@ int json_parse_few(struct arena *a, const char *file, const char *text, size_t n
 	return json_parse(a, file, text, n, ret_tree, e);
 }
 
-/* RFC 8259 number, or true or false: what may stand without quotes. */
+/* Returns whether JSON allows it without quotes: an RFC 8259 number, or true or false. */
 static bool is_json_plain(const char *s)
 {
 	if (strcmp(s, "true") == 0 || strcmp(s, "false") == 0)
@@ -155,7 +155,7 @@ static bool is_json_plain(const char *s)
 	return str_is_exponent(s);
 }
 
-/* The library knows the escapes, and is to use them for all that a terminal might obey; false for text that is not UTF-8. */
+/* Lets the library escape every character that a terminal might obey; false for text that is not UTF-8. */
 static bool add_string(struct buf *b, const char *text)
 {
 	autojson json_t *j = json_string(text);

@@ -1,5 +1,6 @@
-/* label.h - Kubernetes' grammar of labels and taints of a node, as parts of extended regular expressions, and by hand
- * The API server refuses a node that has another one: kubelet runs, and the node never registers.
+/* label.h - Kubernetes' grammar of a node's labels and taints, as parts of extended regular expressions, and as
+ * functions
+ * The API server refuses a node with any other label or taint: kubelet runs, but the node never registers.
  * Owner: constants. Errors: none. Threads: all.
  * Source: k8s.io/apimachinery eed236c pkg/api/validate/content/kube.go (the same in pkg/util/validation of 1.2 on),
  * kubernetes pkg/util/taints, pkg/util/config/configuration_map.go.
@@ -8,19 +9,20 @@
 
 #include <stdbool.h>
 
-/* The value of a label that has one: "blue-1.a". */
+/* A label's value, if it is not empty: "blue-1.a". */
 #define LABEL_WORD "[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?"
 #define LABEL_VALUE "(" LABEL_WORD ")?"
 /* A DNS subdomain in small letters. */
 #define LABEL_DOMAIN "[a-z0-9]([a-z0-9-]*[a-z0-9])?(\\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*"
-/* The name of a label or of a taint: "team", "example.com/team"; what is before '/' is not counted. */
+/* A label's or taint's name: "team", "example.com/team". Does not count the letters before '/'. */
 #define LABEL_NAME "(" LABEL_DOMAIN "/)?" LABEL_WORD
 /* "team=blue", "team". */
 #define LABEL_PAIR LABEL_NAME "(=" LABEL_VALUE ")?"
-/* Limits the letters of a name before its '/'. */
+/* Limit on the letters of a name before its '/'. */
 enum { LABEL_PREFIX_MAX = 253 };
-/* Those of a value, and of a name behind that. */
+/* Limit on the letters of a value, and of a name after its '/'. */
 enum { LABEL_WORD_MAX = 63 };
-/* Return whether all of a text matches LABEL_NAME or LABEL_VALUE, which counts letters: to match it takes 0.8 million instructions. */
+/* Return whether a whole text matches LABEL_NAME or LABEL_VALUE. Written by hand, as matching these expressions
+ * takes 0.8 million instructions. */
 bool label_is_name(const char *s);
 bool label_is_value(const char *s);

@@ -17,7 +17,7 @@ enum { LINE_MAX_BYTES = 4096, OUTPUT_MAX = 256 << 10 };
 
 static const struct {
 	const char *name;
-	int syslog; /* priority of sd-daemon(3)'s "<N>" prefix */
+	int syslog; /* priority in sd-daemon(3)'s "<N>" prefix */
 } levels[] = {
 	[LOG_ERROR] = { "error", 3 },   [LOG_WARNING] = { "warning", 4 },
 	[LOG_NOTICE] = { "notice", 5 }, [LOG_INFO] = { "info", 6 },
@@ -27,7 +27,7 @@ static const struct {
 static struct {
 	atomic_int level;
 	_Atomic(log_writer_fn *) writer;
-	pthread_mutex_t lock; /* protects the footer and the order of writes */
+	pthread_mutex_t lock; /* guards the footer and the order of writes */
 	char *footer;         /* NULL: none */
 } sink = { .level = LOG_INFO, .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -41,7 +41,8 @@ void log_set_writer(log_writer_fn *writer)
 	atomic_store(&sink.writer, writer);
 }
 
-/* systemd names in JOURNAL_STREAM the socket it gave us; stderr may be another one by now. */
+/* Returns whether fd is the journal's socket. JOURNAL_STREAM names the socket that systemd gave us; stderr may have
+ * been redirected since. */
 static bool is_journal(int fd)
 {
 	const char *stream = getenv("JOURNAL_STREAM");
@@ -75,8 +76,8 @@ static size_t add_prefix(char *line, size_t size, enum log_level level)
 	return (size_t)n;
 }
 
-/* The lock is held. Erases the footer and all below it, for the text that follows. A terminal that became
- * narrower may have made two rows of a line: rather leave some of it than erase what was logged. */
+/* Erases the footer and all below it, for the next text. The lock is held. If the terminal became narrower, a line
+ * of the footer may take two rows. Then a part of the footer stays, since otherwise logged lines could be erased. */
 static void add_erasure(struct buf *out)
 {
 	size_t rows = 0;
@@ -87,8 +88,8 @@ static void add_erasure(struct buf *out)
 		(void)buf_addf(out, "\r\033[%zuA\033[J", rows);
 }
 
-/* The lock is held. A failure to write a log line cannot be reported. stdout is flushed first:
- * where both streams are one file, its half-written buffer must not have the line in its middle. */
+/* Writes; a failure cannot be reported. The lock is held. Flushes stdout first: if both streams are one file, the
+ * line must not end up inside its half-written buffer. */
 static void put(const struct buf *out)
 {
 	struct err ignored;

@@ -1,8 +1,8 @@
-/* log.h - the one sink for lines meant for a person
- * Commands, the run and the report log; libraries return errors instead. Lines go to stderr as
- * "time level message" (plain on a journal) and, when a journal writer is set, there as fields.
- * Owner: the sink is the only mutable global. Errors: none; a sink that fails is ignored.
- * Threads: all functions (one write(2) a line). Source: ECMA-48 for the footer.
+/* log.h - the one sink for lines to people
+ * Commands, the run and the report log; libraries return errors instead. Lines go to stderr as "time level message"
+ * (without these on a journal) and, if a journal writer is set, there as fields.
+ * Owner: the sink is the only mutable global. Errors: none; a sink that fails is ignored. Threads: all functions
+ * (one write(2) a line). Source: ECMA-48 for the footer.
  * Tests: test_log.c. */
 #pragma once
 
@@ -11,25 +11,25 @@
 
 enum log_level { LOG_ERROR, LOG_WARNING, LOG_NOTICE, LOG_INFO, LOG_DEBUG };
 
-/* A field that has this name in the journal, too: by it, the journal finds an explanation in its catalog. */
+/* A field with this name in the journal too, which uses it to find an explanation in its catalog. */
 #define LOG_MESSAGE_ID "MESSAGE_ID"
 
 struct log_field {
 	const char *key, *value; /* "TASK", "kubelet"; journal field NODEUP_TASK */
 };
 
-/* Writes one structured entry; returns < 0 when it could not, and stderr is used. */
+/* Writes one structured entry; < 0: it could not, and stderr is used instead. */
 typedef int log_writer_fn(enum log_level level, const char *message, const struct log_field *fields,
 			  size_t n);
 
-/* Print lines up to this level; 8 and more on glog's --v mean LOG_DEBUG. */
+/* Sets the highest level that is printed; 8 and more in glog's --v is LOG_DEBUG. */
 void log_set_level(enum log_level level);
-/* Send lines to the journal instead of stderr. NULL goes back to stderr. */
+/* Sends lines to the journal instead of stderr. NULL: to stderr again. */
 void log_set_writer(log_writer_fn *writer);
-/* Keep this text ("" or NULL: none) below the last line of the terminal that stderr is, until it is
- * replaced. Lines end in a newline and may have colours; the caller cuts them to the terminal's width. */
+/* Keeps this text ("" or NULL: none) below the last line of stderr's terminal, until it is replaced. Lines end in a
+ * newline and may have colours; the caller cuts them to the terminal's width. */
 void log_set_footer(const char *text);
-/* One line; fields may be NULL. */
+/* Logs one line; fields may be NULL. */
 void log_line(enum log_level level, const struct log_field *fields, size_t n, const char *fmt, ...)
 	printf_like(4, 5);
 

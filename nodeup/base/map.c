@@ -14,7 +14,7 @@ static uint64_t hash_of(const char *key)
 	return h ^ h >> 32;
 }
 
-/* Returns the key's slot, or the free slot where it belongs; there is one. */
+/* Returns the key's slot, or the free slot in which it belongs. There is always a free slot. */
 static struct map_slot *find(const struct map *m, const char *key)
 {
 	size_t i = hash_of(key) & (m->size - 1);

@@ -1,5 +1,5 @@
-/* map.h - from a text to a pointer, at once however many there are
- * What is put in first counts. Nothing is taken out.
+/* map.h - a hash map from texts to pointers
+ * The first value of a key stays. No key is ever removed.
  * Owner: the arena; keys are borrowed and live as long. Errors: none. Threads: none of its own.
  * Source: FNV-1a; open addressing, at most half full.
  * Tests: test_map.c. */
@@ -8,17 +8,17 @@
 #include "nodeup/base/mem.h"
 
 struct map_slot {
-	const char *key; /* NULL: free */
+	const char *key; /* NULL: a free slot */
 	void *value;
 };
 
-/* All zeroes is an empty one. */
+/* A zeroed struct is an empty map. */
 struct map {
 	struct map_slot *slots;
 	size_t n, size; /* size is 0 or a power of two */
 };
 
-/* Put it in, unless the key is there. Returns what the key leads to now. */
+/* Adds a key, unless it exists. Returns the key's value. */
 void *map_put(struct arena *a, struct map *m, const char *key, void *value);
 /* Returns the key's value, or NULL. */
 void *map_get(const struct map *m, const char *key);

@@ -7,10 +7,10 @@
 #include <unistd.h>
 #include "nodeup/base/print.h"
 
-/* The first chunk: many arenas hold no more than a name. Each is twice the one before, up to the second. */
+/* Size of the first chunk: many arenas hold only a name. Each chunk is twice the one before, up to the second size. */
 enum { ARENA_FIRST = 512, ARENA_CHUNK = 16 * 1024 };
 
-/* Most texts that are printed are shorter. */
+/* Most printed texts are shorter. */
 enum { PRINTED_USUAL = 256 };
 
 struct chunk {
@@ -97,7 +97,7 @@ static size_t next_room(const struct chunk *last)
 	return last->size < ARENA_CHUNK / 2 ? 2 * last->size : ARENA_CHUNK;
 }
 
-/* `align` is a power of two. */
+/* `align` must be a power of two. */
 static void *alloc_aligned(struct arena *a, size_t size, size_t align)
 {
 	struct chunk *c = a->head;
@@ -127,7 +127,7 @@ void *arena_alloc(struct arena *a, size_t size)
 	return alloc_aligned(a, size, alignof(max_align_t));
 }
 
-/* Texts are most of what there is, and lie side by side. */
+/* Most allocations are texts, so they are packed without alignment. */
 char *arena_strn(struct arena *a, const char *s, size_t n)
 {
 	char *p = alloc_aligned(a, n + 1, 1);
@@ -156,7 +156,7 @@ void *arena_grow(struct arena *a, void *array, size_t n, size_t size)
 {
 	void *bigger;
 
-	/* full exactly when n is 0 or a power of two of at least four */
+	/* the array is full only if n is 0 or a power of two of at least four */
 	if (n != 0 && (n < 4 || (n & (n - 1)) != 0))
 		return array;
 	bigger = arena_alloc(a, (n ? 2 * n : 4) * size);

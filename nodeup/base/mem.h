@@ -1,7 +1,7 @@
 /* mem.h - three lifetimes: the run (arena), the scope (cleanup attributes), an engine (x_new/x_free)
- * Out of memory aborts: every input has a limit, so it is a bug and not a condition.
- * Owner: arena_* memory belongs to the arena; the rest to the caller. Errors: none.
- * Units: bytes. Threads: an arena has one user at a time.
+ * Out of memory aborts: every input has a limit, so running out is a bug.
+ * Owner: arena_* memory belongs to the arena; the rest to the caller. Errors: none. Units: bytes. Threads: an arena
+ * has one user at a time.
  * Tests: test_str.c. */
 #pragma once
 
@@ -18,45 +18,45 @@ void *xrealloc(void *p, size_t n) must_check;
 char *xstrdup(const char *s) must_check;
 /* As asprintf, returning the string, never NULL. */
 char *xasprintf(const char *fmt, ...) printf_like(1, 2) must_check;
-/* The same of arguments that were taken already. */
+/* The same for a va_list. */
 char *xvasprintf(const char *fmt, va_list ap) printf_like(1, 0) must_check;
 
 struct arena;
 
 /* An empty arena. */
 struct arena *arena_new_empty(void) must_check;
-/* Release everything ever allocated from a; NULL is fine. */
+/* Releases all memory of the arena; NULL is fine. */
 void arena_free(struct arena *a);
-/* Zeroed memory that lives as long as the arena. */
+/* Returns zeroed memory that lives as long as the arena. */
 void *arena_alloc(struct arena *a, size_t size) must_check;
-/* A copy of s (NULL gives NULL), of its first n bytes, or a formatted string. */
+/* Return a copy of s (NULL for NULL), of its first n bytes, or a formatted string. */
 char *arena_str(struct arena *a, const char *s);
 char *arena_strn(struct arena *a, const char *s, size_t n);
 char *arena_printf(struct arena *a, const char *fmt, ...) printf_like(2, 3);
-/* Grow an array of n elements so that one more fits (capacity doubles at powers of two). */
+/* Grows an array of n elements so that one more fits (the capacity doubles at powers of two). */
 void *arena_grow(struct arena *a, void *array, size_t n, size_t size) must_check;
 
 #define arena_new(a, type) ((type *)arena_alloc((a), sizeof(type)))
-/* Append value to (array, n), both in the arena. */
+/* Appends value to (array, n), both in the arena. */
 #define arena_push(a, array, n, ...)                                       \
 	do {                                                               \
 		(array) = arena_grow((a), (array), (n), sizeof(*(array))); \
 		(array)[(n)++] = (__VA_ARGS__);                            \
 	} while (0)
 
-/* Cleanup functions for the attributes below. That of a descriptor is -1 afterwards. */
+/* Cleanup functions for the attributes below. A closed descriptor becomes -1. */
 void cleanup_freep(void *p);
 void cleanup_closep(int *fd);
 void cleanup_filep(FILE **f);
 void cleanup_arenap(struct arena **a);
 
-/* `unused`: a variable may be there for its cleanup alone. */
+/* `unused`: a variable may exist only for its cleanup. */
 #define autofree __attribute__((cleanup(cleanup_freep), unused))
 #define autoclose __attribute__((cleanup(cleanup_closep), unused))
 #define autofile __attribute__((cleanup(cleanup_filep), unused))
 #define autoarena __attribute__((cleanup(cleanup_arenap), unused))
 
-/* Hand a pointer or fd out of a scope that would release it. */
+/* Takes a pointer or fd out of a scope that would release it. */
 #define TAKE(p)                               \
 	({                                    \
 		__typeof__(p) *taken_ = &(p); \

@@ -17,7 +17,7 @@ static size_t least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* Edits between two words of at most WORD_MAX letters: restricted Damerau-Levenshtein. */
+/* Counts edits between two words of at most WORD_MAX letters: restricted Damerau-Levenshtein. */
 static size_t edits(const char *a, size_t na, const char *b, size_t nb)
 {
 	size_t rows[3][WORD_MAX + 1];
@@ -58,7 +58,7 @@ const char *near_name(const char *word, const char *const *names, size_t n)
 		const size_t other = strlen(names[i]);
 		size_t now;
 
-		/* a word that is much longer or shorter needs no table to be told apart */
+		/* a much longer or shorter word needs no table */
 		if (other > WORD_MAX || (other > len ? other - len : len - other) >= best)
 			continue;
 		now = edits(word, len, names[i], other);

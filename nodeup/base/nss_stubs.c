@@ -1,8 +1,8 @@
-/* nss_stubs.c - the name services and the dynamic loader, refused
- * A static glibc answers these by loading shared libraries of whatever host it runs on, which crashes
- * or lies there.  Libraries we link refer to them; nodeup takes host names from c-ares and users from
- * the files below its root.  Defined here they replace glibc's own: each says "not found".
- * Only static links take this file; the linker's warnings about such functions are errors there.
+/* nss_stubs.c - replaces glibc's name services and dynamic loader by stubs that refuse
+ * A static glibc answers these by loading shared libraries of the host it runs on, which crashes or gives wrong
+ * answers. nodeup takes host names from c-ares and users from files below its root, but libraries that we link refer
+ * to these functions. These stubs replace glibc's functions; each says "not found". Only static links use this file;
+ * the linker's warnings about such functions are errors there.
  * Tests: test_odd_host.py. */
 #include <errno.h>
 #include <grp.h>
@@ -10,7 +10,7 @@
 #include <pwd.h>
 #include <stddef.h>
 
-/* no stub looks at what it is asked for */
+/* no stub reads its arguments */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
 int getaddrinfo(const char *node, const char *service, const struct addrinfo *hints,
@@ -21,7 +21,7 @@ int getaddrinfo(const char *node, const char *service, const struct addrinfo *hi
 
 void freeaddrinfo(struct addrinfo *list)
 {
-	/* getaddrinfo never returned one. */
+	/* getaddrinfo never returned a result, so there is nothing to free. */
 }
 
 int getnameinfo(const struct sockaddr *sa, socklen_t n, char *host, socklen_t host_n, char *service,
@@ -83,7 +83,7 @@ int getgrgid_r(gid_t gid, struct group *storage, char *buf, size_t n, struct gro
 	return ENOENT;
 }
 
-/* glibc keeps a dlopen of its own for iconv, so this one comes in by ld's --wrap. */
+/* glibc has its own dlopen for iconv; ld's --wrap makes its callers use this one. */
 void *__wrap_dlopen(const char *file, int mode);
 void *__wrap_dlopen(const char *file, int mode)
 {

@@ -1,10 +1,10 @@
-/* paths.h - every directory and file of our own, by the one name it has
- * All are below the root. Only these are swept after a kill and kept from others' use, so a directory
- * that is missing in OWN_DIRS would keep litter for ever; the lint of paths sees to both.
+/* paths.h - the names of all our own directories and files
+ * All are below the root. Only these are swept after a kill and protected from other programs' files. Litter in a
+ * directory that OWN_DIRS lacks would stay for ever, so the lint of paths checks that none is missing.
  * Owner: none. Errors: none. Threads: all. */
 #pragma once
 
-/* Outlives a boot: applied state, documents and records. */
+/* Kept across boots: applied state, documents and records. */
 #define OWN_LIB "/var/lib/nodeup"
 #define OWN_STATE OWN_LIB "/state"
 #define OWN_CONF OWN_LIB "/conf"
@@ -21,14 +21,14 @@
 #define OWN_UNMOVED_DIR OWN_LIB "/unmoved"
 #define OWN_VOLUMES_DIR OWN_LIB "/volumes"
 #define OWN_RUNS_DIR OWN_LIB "/runs"
-/* The documents of the last runs that ended well, a file each, named by the number of the run, a long long. */
+/* The documents of the last runs that ended well, a file for each, named by the run's number, a long long. */
 #define OWN_KEPT_DIR OWN_LIB "/kept"
 #define OWN_KEPT_SET OWN_KEPT_DIR "/%lld.json"
 
-/* The status, while there is no room for it in /run. */
+/* The status, while /run has no room for it. */
 #define OWN_STATUS_SPARE OWN_LIB "/status.json"
 
-/* Belongs to this boot. */
+/* Of this boot only. */
 #define OWN_RUN "/run/nodeup"
 #define OWN_LOCK OWN_RUN "/lock"
 #define OWN_STATUS OWN_RUN "/status.json"
@@ -41,20 +41,20 @@
 #define OWN_STOPPED_DIR OWN_RUN "/stopped"
 #define OWN_USERS_DIR OWN_RUN "/users"
 #define OWN_GRANTED_DIR OWN_RUN "/granted"
-/* Archives of earlier versions that are to get to the cache. */
+/* Archives of earlier versions, to be moved to the cache. */
 #define OWN_SPOOL OWN_RUN "/spool"
 
-/* Shown to those that log in. */
+/* Shown to people who log in. */
 #define OWN_MOTD "/run/motd.d/nodeup"
 
-/* Files that can be fetched again; the cache itself keeps them in order. */
+/* Files that can be fetched again, managed by the cache. */
 #define OWN_CACHE "/var/cache/nodeup"
 
 /* The machine's own settings. */
 #define OWN_ETC "/etc/nodeup"
 #define OWN_SETTINGS_DIR OWN_ETC "/nodeup.d"
 
-/* All directories that files are replaced in. */
+/* All directories in which files are replaced. */
 #define OWN_DIRS                                                                                \
 	OWN_LIB, OWN_IMAGES_DIR, OWN_MOVED_DIR, OWN_UNMOVED_DIR, OWN_VOLUMES_DIR, OWN_RUNS_DIR, \
 		OWN_KEPT_DIR, OWN_RUN, OWN_STARTED_DIR, OWN_STOPPED_DIR, OWN_USERS_DIR,         \

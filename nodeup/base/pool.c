@@ -19,12 +19,11 @@ struct pool {
 	struct errand *first, **last;
 	size_t waiting; /* errands that no thread has begun */
 	bool stop;
-	size_t n, busy,
-		most; /* threads: that there are, that do an errand, and that there may be */
+	size_t n, busy, most; /* threads: existing, busy, and their limit */
 	pthread_t threads[];
 };
 
-/* The lock is held. NULL: none is left, and none comes. */
+/* Waits for an errand. NULL: none is left, and none will come. The lock is held. */
 static struct errand *await_errand(struct pool *p)
 {
 	struct errand *errand;
@@ -123,11 +122,11 @@ void pool_send(struct pool *p, void (*fn)(void *arg), void *arg)
 	*p->last = errand;
 	p->last = &errand->next;
 	p->waiting++;
-	/* fewer of them are slower, and no less right */
+	/* fewer threads are slower, not wrong */
 	if (p->busy + p->waiting > p->n && p->n < p->most && !p->stop)
 		(void)!add_thread(p, &ignored);
 	(void)pthread_mutex_unlock(&p->lock);
-	/* who is woken wants the lock at once */
+	/* after the unlock, as the woken thread needs the lock at once */
 	(void)pthread_cond_signal(&p->changed);
 }
 

@@ -1,6 +1,6 @@
-/* pool.h - threads that do what is sent to them, in the order in which it was sent
+/* pool.h - threads that run functions in the order in which they were sent
  * No signal reaches these threads: signals belong to the main thread.
- * Owner: pool_new/pool_free. Errors: SYSTEM. Threads: pool_send by any thread, also by what it sent.
+ * Owner: pool_new/pool_free. Errors: SYSTEM. Threads: pool_send from any thread, also from a sent function.
  * Tests: test_pool.c. */
 #pragma once
 
@@ -10,13 +10,13 @@
 
 struct pool;
 
-/* There will be as many threads as processors, but at least `least` and at most `most`. One starts now, each
- * other when something is sent that no thread is free for. */
+/* Makes a pool of as many threads as processors, at least `least` and at most `most`. One starts now, the others
+ * when a function is sent and no thread is free. */
 int pool_new(size_t least, size_t most, struct pool **ret, struct err *e) must_check;
-/* Call fn(arg) on one of them. */
+/* Calls fn(arg) on one of the threads. */
 void pool_send(struct pool *p, void (*fn)(void *arg), void *arg);
-/* Do all that was sent, and end the threads. NULL is fine. */
+/* Runs everything that was sent, and ends the threads. NULL is fine. */
 void pool_free(struct pool *p);
 
-/* Start one thread that no signal reaches. The caller joins it. */
+/* Starts one thread that no signal reaches. The caller joins it. */
 int pool_thread(pthread_t *ret, void *(*fn)(void *arg), void *arg, struct err *e) must_check;

@@ -6,20 +6,20 @@
 
 static const char absent[] = "(none)";
 
-/* One "%-*.3lld" of a format, its numbers read. */
+/* One directive of a format, like "%-*.3lld", with its numbers read. */
 struct directive {
 	char flags[8], conversion;
-	const char *length;   /* where it stands in the format */
-	int width, precision; /* 0, < 0: none */
+	const char *length;   /* its place in the format */
+	int width, precision; /* < 0 or 0: none */
 };
 
-/* The text so far: how many bytes it has, which may be more than fit. */
+/* The text so far; n counts also bytes that did not fit. */
 struct sink {
 	char *out;
 	size_t size, n;
 };
 
-/* va_list may be an array, which no parameter can be. */
+/* a struct, as va_list may be an array, which no parameter can be */
 struct args {
 	va_list ap;
 };
@@ -38,7 +38,7 @@ static void put_text(struct sink *s, const char *text)
 	put(s, text ? text : absent, strlen(text ? text : absent));
 }
 
-/* Writes what the library makes of one argument. */
+/* Writes one argument as the library formats it. */
 static void put_one(struct sink *s, const char *spec, ...)
 {
 	const size_t at = s->n < s->size ? s->n : s->size;
@@ -108,7 +108,7 @@ static uintmax_t take_unsigned(const char *length, struct args *args)
 	return va_arg(args->ap, unsigned int);
 }
 
-/* Writes the directive at the '%' of a format, which is behind it then. */
+/* Writes the directive at the '%' of a format, and moves past it. */
 static void put_directive(struct sink *s, const char **fmt, struct args *args)
 {
 	const struct directive d = read_directive(fmt, args);
@@ -135,11 +135,12 @@ static void put_directive(struct sink *s, const char **fmt, struct args *args)
 	} else if (d.conversion == '%') {
 		put(s, "%", 1);
 	} else {
-		abort(); /* nothing else is in any format here */
+		abort(); /* no format here has anything else */
 	}
 }
 
-/* Writes "%2$s", in a format of nothing but texts, and returns how long that is; 0: it is another one. */
+/* Writes "%2$s", in a format that holds only texts, and returns its length; 0: the format has no such directive
+ * here. */
 static size_t put_numbered(struct sink *s, const char *fmt, va_list ap)
 {
 	const size_t digits = strspn(fmt + 1, "0123456789");

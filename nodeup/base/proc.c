@@ -13,22 +13,22 @@
 #include "nodeup/base/io.h"
 #include "nodeup/base/str.h"
 
-/* The pause between two looks whether the child ended, where the kernel has no pidfd (before Linux 5.3). */
+/* The pause between two looks at a child, if the kernel has no pidfd (before Linux 5.3). */
 enum { TICK_MS = 50 };
 
-/* Chunks taken in a row: more than a pipe holds, but not for ever from one that never stops. */
+/* How many chunks are read in a row: more than a pipe holds, but a limit in case a child never stops writing. */
 enum { DRAIN_CHUNKS = 64 };
 
 struct child {
 	struct ending_child self;
-	int pid_fd; /* -1: not to be had */
+	int pid_fd; /* -1: the kernel has none */
 	int out_fd;
 	struct buf *out;
-	char tail[256]; /* the end of what it said, for the error */
+	char tail[256]; /* end of its output, for the error */
 	size_t tail_len;
 };
 
-/* Ours plus what was asked for; a name given twice means the new one. */
+/* Returns our environment plus the given variables. If both have a variable, the given value counts. */
 static const char **environment(struct arena *a, const char *const *extra)
 {
 	const char **env = NULL;
@@ -59,7 +59,7 @@ static int set_up(posix_spawn_file_actions_t *fa, posix_spawnattr_t *attr, const
 		r = posix_spawn_file_actions_adddup2(fa, fds[i], i);
 	if (r == 0)
 		r = posix_spawn_file_actions_addclosefrom_np(fa, n);
-	/* its own group: a terminal's ^C is for us to act on */
+	/* gives the child its own group, so that a terminal's ^C reaches only us */
 	if (r == 0)
 		r = posix_spawnattr_setflags(attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
 							   POSIX_SPAWN_SETSIGDEF);
@@ -117,7 +117,7 @@ static void keep_tail(struct child *c, const char *data, size_t n)
 	c->tail_len += n;
 }
 
-/* Take what is there; closes out_fd at its end. */
+/* Reads the output that is there; closes out_fd at its end. */
 static void drain(struct child *c)
 {
 	char chunk[4096];
@@ -155,7 +155,7 @@ static int poll_timeout(const struct child *c, int64_t deadline)
 	return left > INT32_MAX ? -1 : (int)left;
 }
 
-/* Until the child itself ends: a daemon it left behind may hold the pipe open for ever. */
+/* Waits only for the child itself: a daemon that the child started may keep the pipe open for ever. */
 static int attend(struct child *c, int64_t deadline)
 {
 	while (!has_ended(c)) {
@@ -174,7 +174,7 @@ static int attend(struct child *c, int64_t deadline)
 	return 0;
 }
 
-/* The last line that says something. */
+/* Returns the last line that is not blank. */
 static char *last_line(struct arena *a, const struct child *c)
 {
 	char *text = str_trim(a, arena_strn(a, c->tail, c->tail_len));
@@ -226,7 +226,7 @@ int proc_run(const struct proc_req *req, struct buf *out, struct err *e)
 		return err_sys(e, "run %s: make a pipe", c.self.name);
 	pipe_read = fds[0];
 	pipe_write = fds[1];
-	/* only our end: the child expects to block */
+	/* only our end: the child expects writes to block */
 	if (fcntl(pipe_read, F_SETFL, O_NONBLOCK) < 0)
 		return err_sys(e, "run %s: set up a pipe", c.self.name);
 	if (req->stdin_fd < 0) {
@@ -257,7 +257,7 @@ bool program_in_path(const char *name)
 {
 	autoarena struct arena *a = arena_new_empty();
 	const char *path = getenv("PATH");
-	/* what posix_spawnp looks through without one */
+	/* the folders of posix_spawnp if there is no PATH */
 	const struct strv folders = strv_split(a, path ? path : "/bin:/usr/bin", ':');
 
 	for (size_t i = 0; i < folders.n; i++)

@@ -1,9 +1,10 @@
 /* proc.h - run a program, without a shell
- * Only posix_spawn; the child gets its own session-less process group, closed descriptors and the
- * environment given. On timeout the group is killed. When a signal ends us the child is ended as well, or
- * waited for where it must come to its end (ending.h); proc_run does not return then.
- * Owner: the output buffer is the caller's. Errors: SYSTEM with the last output line; -ETIMEDOUT.
- * Units: nanoseconds. Threads: all functions. Source: posix_spawn(3), waitid(2).
+ * Only posix_spawn; the child gets its own session-less process group, closed descriptors and the environment given.
+ * On timeout the group is killed. If a signal ends us, the child is ended as well; a child that must not be cut off
+ * is waited for (ending.h). proc_run does not return then.
+ * Owner: the output buffer is the caller's. Errors: SYSTEM with the last output line; -ETIMEDOUT. Units:
+ * nanoseconds.
+ * Threads: all functions. Source: posix_spawn(3), waitid(2).
  * Tests: test_proc.c. */
 #pragma once
 
@@ -12,18 +13,18 @@
 #include "nodeup/base/buf.h"
 #include "nodeup/base/ending.h"
 
-/* The program and descriptors that a child begins with. */
+/* The program and descriptors with which a child starts. */
 struct proc_start {
 	const char *file; /* looked up in PATH unless it has a slash */
 	const char *const *argv, *const *env;
-	const int *fds; /* its descriptors, from 0 on; it has no other */
+	const int *fds; /* its descriptors, from 0 on; it gets no others */
 	int n_fds;
 };
 
-/* Start it in a process group of its own, with no signal blocked or ignored. *c has its name, and is known to
- * ending.h from then on. 0 or a positive errno. */
+/* Starts it in its own process group, with no signal blocked or ignored. *c has its name, and ending.h knows it from
+ * then on. 0 or a positive errno. */
 int proc_start(const struct proc_start *how, struct ending_child *c) must_check;
-/* Wait for its end. Returns its status. */
+/* Waits for its end. Returns its status. */
 int proc_reap(struct ending_child *c);
 
 struct proc_req {
@@ -31,13 +32,13 @@ struct proc_req {
 	const char *const *extra_env; /* "K=V" added to ours, NULL for none */
 	int stdin_fd;                 /* -1: /dev/null */
 	int64_t timeout_ns;           /* 0: none */
-	bool let_end;                 /* cut off by a signal to us it would leave damage */
+	bool let_end; /* must not be cut off by a signal to us, as that would leave damage */
 };
 
-/* Run to the end; out (may be NULL) gets stdout and stderr. Exit status other than 0 is an error. */
+/* Runs a program to its end; out (may be NULL) gets stdout and stderr. An exit status other than 0 is an error. */
 int proc_run(const struct proc_req *req, struct buf *out, struct err *e) must_check;
 
 /* Returns whether proc_run() would find a program of that name in PATH. */
 bool program_in_path(const char *name);
-/* Returns whether one of that name is in a usual folder of the machine below root_fd, whatever PATH is here. */
+/* Returns whether the machine below root_fd has a program of that name in a usual folder, whatever PATH is here. */
 bool program_is_there(int root_fd, const char *name);

@@ -5,7 +5,7 @@
 
 enum { DIGITS_MAX = 200, BINARY_STEP = 1024, BASE = 10 };
 
-/* A number as its digits, `scale` of them behind the point. */
+/* A number as its digits, the last `scale` of which are after the point. */
 struct decimal {
 	char digits[DIGITS_MAX + 1];
 	size_t n;
@@ -14,8 +14,8 @@ struct decimal {
 
 static const struct {
 	char name;
-	int power; /* of 10 */
-	int steps; /* of 1024, of the one with an i */
+	int power; /* power of 10 */
+	int steps; /* power of 1024, for the suffix with an i */
 } suffixes[] = {
 	{ 'n', -9, 0 }, { 'u', -6, 0 }, { 'm', -3, 0 }, { 'k', 3, 0 },  { 'K', 3, 1 },
 	{ 'M', 6, 2 },  { 'G', 9, 3 },  { 'T', 12, 4 }, { 'P', 15, 5 }, { 'E', 18, 6 },
@@ -23,7 +23,7 @@ static const struct {
 
 static bool add_digit(struct decimal *d, char digit)
 {
-	/* zeros before the first digit say nothing */
+	/* leading zeros do not count */
 	if (d->n == 0 && digit == '0')
 		return true;
 	if (d->n == DIGITS_MAX)

@@ -1,4 +1,4 @@
-/* quantity.h - an amount of Kubernetes as a plain decimal number
+/* quantity.h - Kubernetes' amounts as plain decimal numbers
  * Documents write 500m or 2k; programs that take a number want 0.500 or 2000.
  * Owner: the arena. Errors: none. Threads: all functions.
  * Source: k8s.io/apimachinery pkg/api/resource/quantity.go, AsDec.
@@ -7,5 +7,5 @@
 
 #include "nodeup/base/mem.h"
 
-/* The number that a valid quantity (format_quantity) means; a text that is too long to be one comes back as it is. */
+/* Returns the number of a valid quantity (format_quantity); returns a text that is too long unchanged. */
 const char *quantity_decimal(struct arena *a, const char *text);

@@ -36,10 +36,10 @@ static bool is_harmless(uint32_t c)
 	static const struct {
 		uint32_t first, last;
 	} bad[] = {
-		{ 0x00, 0x08 },     { 0x0a, 0x1f },     /* the tab is fine */
-		{ 0x7f, 0x9f },     { 0x061c, 0x061c }, /* C1; marks of direction */
-		{ 0x200e, 0x200f }, { 0x2028, 0x202e }, /* breaks of lines, embeddings, overrides */
-		{ 0x2066, 0x2069 }, { 0xfeff, 0xfeff }, /* isolates; a mark of byte order */
+		{ 0x00, 0x08 },     { 0x0a, 0x1f },     /* all but the tab */
+		{ 0x7f, 0x9f },     { 0x061c, 0x061c }, /* C1; direction marks */
+		{ 0x200e, 0x200f }, { 0x2028, 0x202e }, /* line breaks, embeddings, overrides */
+		{ 0x2066, 0x2069 }, { 0xfeff, 0xfeff }, /* isolates; byte order mark */
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
@@ -48,7 +48,7 @@ static bool is_harmless(uint32_t c)
 	return true;
 }
 
-/* n bytes in place; their number afterwards. */
+/* Cleans n bytes in place. Returns the new number. */
 static size_t clean(char *text, size_t n, bool breaks)
 {
 	size_t kept = 0;

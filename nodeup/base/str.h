@@ -25,36 +25,36 @@ struct strmap {
 	size_t n;
 };
 
-/* The map that an array of items makes. */
+/* Makes a map of an array of items. */
 #define STRMAP_OF(items) (&(struct strmap){ (items), ARRAY_LEN(items) })
 
-/* Append a string that already lives long enough. */
+/* Appends a string that lives long enough. */
 void strv_add(struct arena *a, struct strv *v, const char *s);
-/* Append a formatted string. The arena is named twice, so it must not be a call. */
+/* Appends a formatted string. The arena is named twice, so it must not be a call. */
 #define strv_addf(a, v, ...) strv_add((a), (v), arena_printf((a), __VA_ARGS__))
-/* Append all of another list, whose elements live long enough. */
+/* Appends all of another list, whose elements live long enough. */
 void strv_add_all(struct arena *a, struct strv *v, const struct strv *more);
-/* Append a string that lives long enough, unless it is an element. */
+/* Appends a string that lives long enough, unless the list has it. */
 void strv_add_once(struct arena *a, struct strv *v, const char *s);
-/* Append n strings, or all of an array of them, that live long enough. */
+/* Append n strings, or a whole array of them, that live long enough. */
 void strv_add_n(struct arena *a, struct strv *v, const char *const *s, size_t n);
 #define strv_add_array(a, v, array) strv_add_n((a), (v), (array), ARRAY_LEN(array))
 /* Returns whether s is an element. */
 bool strv_has(const struct strv *v, const char *s);
-/* Split at a separator character, copying; empty pieces are kept, "" gives no piece. */
+/* Splits at a separator character, and copies; keeps empty pieces, but "" gives none. */
 struct strv strv_split(struct arena *a, const char *s, char sep);
-/* Join with a separator string. */
+/* Joins with a separator string. */
 char *strv_join(struct arena *a, const struct strv *v, const char *sep);
-/* The first `most`, and if there are others a line that says how many. */
+/* Returns the first `most`, and if there are more, a line that tells how many. */
 struct strv strv_abridge(struct arena *a, const struct strv *v, size_t most);
-/* Sort by bytes, as Go's sort.Strings. */
+/* Sorts by bytes, like Go's sort.Strings. */
 void strv_sort(struct strv *v);
 
-/* Set key to value, replacing an earlier value. */
+/* Sets key to value; replaces an earlier value. */
 void strmap_set(struct arena *a, struct strmap *m, const char *key, const char *value);
-/* The value, or NULL. */
+/* Returns the value, or NULL. */
 const char *strmap_get(const struct strmap *m, const char *key);
-/* Sort by key bytes. */
+/* Sorts by the keys' bytes. */
 void strmap_sort(struct strmap *m);
 
 /* Returns whether two strings, either of which may be NULL, are equal. */
@@ -62,29 +62,29 @@ bool str_eq(const char *a, const char *b);
 /* Returns whether s begins or ends with the given text. */
 bool str_has_prefix(const char *s, const char *prefix);
 bool str_has_suffix(const char *s, const char *suffix);
-/* "5 of 9 bytes", or what is known when the total is not (< 0). Returns out. */
+/* Writes "5 of 9 bytes", or only the known part if the total is not known (< 0). Returns out. */
 const char *str_amount(char out[static STR_AMOUNT_MAX], int64_t bytes, int64_t total);
-/* For people: "512 bytes", "1.5 GiB". Returns out. */
+/* Writes a size for people: "512 bytes", "1.5 GiB". Returns out. */
 const char *str_size(char out[static STR_SIZE_MAX], uint64_t bytes);
-/* NULL or "". */
+/* Returns whether it is NULL or "". */
 bool str_is_empty(const char *s);
-/* Returns whether there is nothing in it but letters and digits of ASCII and these signs. */
+/* Returns whether it holds only ASCII letters and digits, and these signs. */
 bool str_has_only(const char *s, const char *signs);
-/* Returns whether there is no line break and no other control character of ASCII in it. */
+/* Returns whether it holds no line break and no other ASCII control character. */
 bool str_is_line(const char *s);
 /* Returns whether it is an absolute path without empty, "." or ".." components; a '/' may stand at the end. */
 bool str_is_path(const char *s);
-/* The part after the last '/', which is s itself if there is none. */
+/* Returns the part after the last '/', which is s itself if there is none. */
 const char *str_basename(const char *path);
-/* Returns whether a path is that of a directory, which may end with '/', or of what is below it. */
+/* Returns whether a path is that directory (whose name may end with '/') or below it. */
 bool str_is_within(const char *path, const char *dir);
 /* Returns whether it is one of these words, the last of which is NULL. */
 bool str_is_one_of(const char *s, const char *const *words);
-/* Returns whether what follows the digits of a number is an exponent, "e-5", or nothing. */
+/* Returns whether the rest after a number's digits is an exponent, "e-5", or empty. */
 bool str_is_exponent(const char *s);
 /* Returns the value of a hexadecimal digit, or -1. */
 int str_hex_value(char c);
-/* Returns whether it is one word of visible ASCII: what a header may have of another program's text. */
+/* Returns whether it is one word of visible ASCII, so that another program's text may go into a header. */
 bool str_is_word(const char *s);
-/* A copy without leading and trailing white space. */
+/* Returns a copy without leading and trailing white space. */
 char *str_trim(struct arena *a, const char *s);

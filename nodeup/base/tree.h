@@ -1,6 +1,6 @@
-/* tree.h - a document as scalars, sequences and maps, whatever text it came from
- * YAML and JSON are both read into it and written from it. Each node knows where it stood, so that
- * a message can say file:line:column. Map order is document order.
+/* tree.h - a document as scalars, sequences and maps
+ * YAML and JSON are read into it and written from it. Each node knows its place, so that a message can say
+ * file:line:column. Maps keep the document's order.
  * Owner: the arena. Errors: none. Units: lines and columns from 1.
  * Tests: test_tree.c. */
 #pragma once
@@ -11,7 +11,7 @@
 enum tree_kind { TREE_NULL, TREE_SCALAR, TREE_SEQ, TREE_MAP };
 
 struct tree_pos {
-	const char *file; /* as the user named it; NULL for a tree that was built, not read */
+	const char *file; /* as the user named it; NULL for a tree that was not read from a text */
 	unsigned int line, column;
 };
 
@@ -25,8 +25,8 @@ struct tree_item {
 
 struct tree {
 	enum tree_kind kind;
-	bool quoted;   /* a scalar that was quoted, or must be written as a string */
-	bool is_wrong; /* its reader has told so, and went on: it counts as left out */
+	bool quoted;   /* the scalar was quoted, or must be written as a string */
+	bool is_wrong; /* its reader reported an error and went on: it counts as missing */
 	struct tree_pos pos;
 	const char *scalar; /* TREE_SCALAR */
 	struct tree_item *items;
@@ -42,37 +42,38 @@ struct tree *tree_map(struct arena *a);
 /* Append to a sequence; set a key of a map (unique). Both return the container. */
 struct tree *tree_add(struct arena *a, struct tree *seq, struct tree *value);
 struct tree *tree_set(struct arena *a, struct tree *map, const char *key, struct tree *value);
-/* The same of what most maps are made of; all but numbers are left out when there is nothing to say: no
- * text (NULL), no word (NULL or ""), false, an empty container. */
+/* Set a key to a value of a common type. For an empty value the key is left out: no text (NULL), no word (NULL or
+ * ""), false, an empty container. Numbers are always set. */
 void tree_set_text(struct arena *a, struct tree *map, const char *key, const char *text);
 void tree_set_word(struct arena *a, struct tree *map, const char *key, const char *text);
 void tree_set_int(struct arena *a, struct tree *map, const char *key, int64_t n);
 void tree_set_true(struct arena *a, struct tree *map, const char *key, bool value);
 void tree_set_some(struct arena *a, struct tree *map, const char *key, struct tree *container);
-/* A sequence of texts, and a map of them in their order. */
+/* Make a sequence of texts, and a map of them in their order. */
 struct tree *tree_of_strv(struct arena *a, const struct strv *v);
 struct tree *tree_of_strmap(struct arena *a, const struct strmap *m);
-/* Sort the keys of all maps, as Go writes them. */
+/* Sorts the keys of all maps, as Go writes them. */
 void tree_sort(struct tree *t);
-/* The value of an exact key, or NULL. */
+/* Returns the value of an exact key, or NULL. */
 struct tree *tree_get(const struct tree *map, const char *key);
-/* As tree_get, a key of another case included where there is no exact one: as kops matches keys. */
+/* As tree_get; without an exact key it takes one of another case, as kops matches keys. */
 const struct tree *tree_lookup(const struct tree *map, const char *key);
-/* The scalar of an exact key; NULL: there is no such key, or no scalar. */
+/* Returns the scalar of an exact key; NULL: there is no such key, or it has no scalar. */
 const char *tree_text(const struct tree *map, const char *key);
-/* The same, to be shown; "": there is none. */
+/* Returns the same for showing; "": there is none. */
 const char *tree_says(const struct tree *map, const char *key);
-/* Returns whether a document says nothing: null, empty, or an object of Kubernetes' form without a `spec`, or with an
- * empty one. */
+/* Returns whether a document is empty: null, "", or an object of Kubernetes' form without a `spec`, or with an empty
+ * one. */
 bool tree_is_hollow(const struct tree *t);
-/* Returns whether two trees say the same: kinds, scalars and keys equal, map order ignored. */
+/* Returns whether two trees are equal in kinds, scalars and keys; ignores map order. */
 bool tree_eq(const struct tree *a, const struct tree *b);
-/* The type of a plain scalar by YAML 1.1 as yaml.v2 reads it; a string if it is nothing else. */
+/* Returns the type of a plain scalar by YAML 1.1 as yaml.v2 reads it; a string if it is no other. */
 enum tree_type { TREE_IS_STRING, TREE_IS_NULL, TREE_IS_BOOL, TREE_IS_INT, TREE_IS_FLOAT };
 enum tree_type tree_type_of(const char *plain);
 /* Returns whether a plain scalar of type BOOL means true. */
 bool tree_is_true(const char *plain);
-/* "file:line:column" for a message; "file" alone without a line, "" when unknown. */
+/* Returns "file:line:column" for a message; "file" alone without a line, "" if it is unknown. */
 const char *tree_where(struct arena *a, const struct tree_pos *pos);
-/* "file:line:column: " of a key's value as of tree_lookup, else of the map; "" for one that was built. */
+/* Returns "file:line:column: " of a key's value (as tree_lookup finds it), else of the map; "" for a tree that was
+ * not read. */
 const char *tree_place(struct arena *a, const struct tree *map, const char *key);

@@ -1,4 +1,4 @@
-/* wait.h - the pause before another try, the wait for a moment, and what is told of it
+/* wait.h - pauses before another try, waits for a time, and reports of both
  * Owner: none. Errors: none. Units: nanoseconds of the monotonic clock. Threads: all functions.
  * Source: "Exponential Backoff And Jitter" (full jitter).
  * Tests: test_wait.c. */
@@ -9,42 +9,44 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/base/err.h"
 
-/* One that goes on. */
+/* A wait under way, for a report. */
 struct wait {
 	const char *what, *reason;
-	const struct err *why;     /* whose notes are told as well, or NULL */
-	int64_t since_ns, next_ns; /* next_ns 0: this try goes on */
-	unsigned int attempt;      /* 0: it has none */
-	bool expected;             /* a notice, not a warning */
-	bool works;                /* for what this machine does itself */
-	bool named;                /* by `what`, wherever it is met */
+	const struct err *why;     /* an error whose notes are reported too, or NULL */
+	int64_t since_ns, next_ns; /* next_ns 0: this try is still going on */
+	unsigned int attempt;      /* 0: it has no number */
+	bool expected;             /* reported as a notice, not as a warning */
+	bool works;                /* this machine itself works, for instance makes keys */
+	bool named;                /* waits with the same name count as one, wherever they happen */
 };
 
-/* Told of each try that failed, before the next, and of one that has no answer yet. */
+/* Called for each failed try before the next one begins, and for a try that has no answer yet. */
 typedef void wait_fn(void *arg, const struct wait *w);
 
-/* A number between 0 and 1, by chance. */
+/* Returns a random number between 0 and 1. */
 double wait_chance(void);
-/* Returns the pause after that many tries, from 1 on: any time up to 0.2 s, which doubles to 5 s. Many
- * nodes that failed together do not come back together. */
+/* Returns the pause after so many tries (1 or more): a random time of at most 0.2 s; that limit doubles up to 5 s.
+ * The chance keeps nodes that failed together from trying again together. */
 int64_t wait_delay(unsigned int attempt);
-/* Tell fn (NULL: nothing) of a try that failed with `last`. */
+/* Reports a try that failed with `last` to fn (NULL: to nobody). */
 void wait_tell(wait_fn *fn, void *arg, const char *what, int64_t since_ns, unsigned int attempt,
 	       const struct err *last, int64_t next_ns);
-/* The silence of a server after which it is told. */
+/* How long a server may be silent before a report. */
 #define WAIT_SILENCE_NS DUR_SEC
-/* Tells fn (NULL: nothing) of a try that has no answer yet, or one that has begun and does not end; who: whom it asks. */
+/* Reports to fn (NULL: to nobody) that a try has no answer so far; with has_begun: that its answer began but does
+ * not end. who: the server. */
 void wait_tell_silence(wait_fn *fn, void *arg, const char *what, const char *who, bool has_begun,
 		       int64_t since_ns, unsigned int attempt);
-/* For how long to try again (< 0: for ever), and who is told before each pause. */
+/* How long to try again (< 0: for ever), and the function to call before each pause. */
 struct wait_patience {
 	int64_t ns;
 	wait_fn *fn;
 	void *arg;
 };
 
-/* Pause after a try that failed with `last`, the first of which began at since_ns; false, at once: patience is over. */
+/* Pauses after a try that failed with `last`; the first try began at since_ns. Returns false at once if patience is
+ * over. */
 bool wait_again(const struct wait_patience *p, const char *what, int64_t since_ns,
 		unsigned int attempt, const struct err *last);
-/* Sleep until dur_now() is this. */
+/* Sleeps until dur_now() is due_ns. */
 void wait_until(int64_t due_ns);

@@ -8,7 +8,7 @@ enum { DEPTH_MAX = 64, NODES_MAX = 20000, ANCHORS_MAX = 1000 };
 
 static const char tag_prefix[] = "tag:yaml.org,2002:";
 
-/* A finished anchored node; what it weighs when an alias repeats it. */
+/* A complete anchored node, and the size that each alias adds. */
 struct anchor {
 	const char *name;
 	struct tree *node;
@@ -25,7 +25,7 @@ struct reader {
 	struct anchor *anchors;
 	size_t n_anchors;
 	struct strv open; /* anchors whose node is still being read */
-	size_t nodes;     /* so far, aliases expanded */
+	size_t nodes;     /* nodes so far, with aliases expanded */
 };
 
 #define autoevent __attribute__((cleanup(yaml_event_delete)))
@@ -36,7 +36,8 @@ static int refuse(struct reader *r, const yaml_mark_t *mark, const char *what)
 			  what);
 }
 
-/* Returns the place where libyaml stopped. It gives a byte offset for text that is not UTF-8, a mark for other errors. */
+/* Returns the place where libyaml stopped. For text that is not UTF-8, takes the byte offset; otherwise libyaml's
+ * mark. */
 static yaml_mark_t stop_of(const struct reader *r)
 {
 	size_t end = r->parser.problem_offset < r->len ? r->parser.problem_offset : r->len;
@@ -73,7 +74,7 @@ static bool is_tab_at(const struct reader *r, const yaml_mark_t *mark)
 			return false;
 		p++;
 	}
-	/* indentation is ASCII; behind other text the hint would be wrong anyway */
+	/* columns count characters, but indentation is ASCII: after other text the hint would be wrong */
 	return (size_t)(end - p) > mark->column && p[mark->column] == '\t';
 }
 
@@ -117,15 +118,14 @@ static int count(struct reader *r, size_t nodes, unsigned int depth, const yaml_
 	return 0;
 }
 
-/* Tags this reader understands on a node of that kind; others would be read as something they are
- * not. */
+/* Refuses tags that this reader does not know for a node of that kind: it would read the value wrongly. */
 static int check_tag(struct reader *r, const yaml_event_t *ev, const char *tag,
 		     const char *const *known)
 {
 	if (!tag || strcmp(tag, "!") == 0 ||
 	    (str_has_prefix(tag, tag_prefix) && str_is_one_of(tag + sizeof(tag_prefix) - 1, known)))
 		return 0;
-	/* not quoted, nor is an alias: a password may begin with ! or * */
+	/* quotes neither the tag nor an alias: a password may begin with ! or * */
 	return refuse(r, &ev->start_mark, "unknown tag: text that begins with ! needs quotes");
 }
 
@@ -184,7 +184,7 @@ static int compare_items(const void *a, const void *b)
 	return c ? c : (x > y) - (x < y);
 }
 
-/* Sorted copies find duplicates of a large map without comparing each key with each other. */
+/* Finds duplicates in a sorted copy, without comparing each key of a large map with each other. */
 static int check_duplicates(struct reader *r, const struct tree *map)
 {
 	autofree const struct tree_item **sorted = xcalloc(map->n, sizeof(*sorted));
@@ -227,7 +227,7 @@ static int read_key(struct reader *r, const yaml_event_t *ev, const char **ret_k
 static int read_node(struct reader *r, const yaml_event_t *ev, unsigned int depth,
 		     unsigned int *height, struct tree **ret);
 
-/* The items of a sequence or map up to its end event. */
+/* Reads the items of a sequence or map up to its end event. */
 static int read_items(struct reader *r, struct tree *t, unsigned int depth, unsigned int *height)
 {
 	const bool map = t->kind == TREE_MAP;
@@ -442,7 +442,7 @@ static int write_bytes(void *arg, unsigned char *bytes, size_t n)
 	return buf_add(w->out, bytes, n) == 0;
 }
 
-/* Hand over an event that was initialised; libyaml refuses only text that is not UTF-8. */
+/* Passes an initialised event on; libyaml refuses only text that is not UTF-8. */
 static bool emit(struct writer *w, yaml_event_t *ev, int initialised)
 {
 	if (!initialised)
@@ -450,8 +450,8 @@ static bool emit(struct writer *w, yaml_event_t *ev, int initialised)
 	return initialised && yaml_emitter_emit(&w->emitter, ev);
 }
 
-/* Returns whether text is a date, 2006-1-2 alone or with a time, or a number of base 60, 12:30:45.
- * Go's yaml reads neither, but quotes both for readers of older YAML. */
+/* Returns whether the text is a date, 2006-1-2 alone or with a time, or a number of base 60, 12:30:45. Go's yaml
+ * reads neither, but quotes both for readers of older YAML. */
 static bool is_time(const char *text)
 {
 	static const char digits[] = "0123456789";
@@ -476,8 +476,8 @@ static bool is_time(const char *text)
 	return parts && !*s;
 }
 
-/* As Go's yaml writes: literal block for several lines, double quotes for what would read back as
- * something else, libyaml's choice for the rest. */
+/* Writes as Go's yaml does: a literal block for several lines, double quotes for text that would read back as
+ * another value, libyaml's choice for the rest. */
 static bool emit_text(struct writer *w, const char *text, bool quoted)
 {
 	yaml_scalar_style_t style = YAML_PLAIN_SCALAR_STYLE;

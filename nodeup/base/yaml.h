@@ -9,13 +9,13 @@
 #include "nodeup/base/buf.h"
 #include "nodeup/base/tree.h"
 
-/* Parse one document; an empty one gives TREE_NULL. `file` is kept for messages. */
+/* Parses one document; an empty one gives TREE_NULL. `file` is kept for messages. */
 int yaml_parse(struct arena *a, const char *file, const char *text, size_t n,
 	       struct tree **ret_tree, struct err *e) must_check;
-/* Returns whether the first document of a text has the grammar of YAML, whether or not yaml_parse takes its values;
- * else the place where the grammar ends. */
+/* Returns whether the first document of a text is well-formed YAML; yaml_parse may refuse its values even so. If
+ * not, *ret_stop is the place of the fault. */
 bool yaml_is_well_formed(const char *text, size_t n, struct tree_pos *ret_stop);
-/* Returns whether a text is a document that says nothing (tree_is_hollow); one that cannot be read is not. */
+/* Returns whether a text is an empty document (tree_is_hollow). A text that cannot be read is not. */
 bool yaml_is_hollow(const char *text, size_t n);
-/* Append the tree as block-style YAML, ending in a newline. */
+/* Appends the tree as block-style YAML that ends in a newline. */
 int yaml_render(const struct tree *t, struct buf *b, struct err *e) must_check;

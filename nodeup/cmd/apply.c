@@ -30,16 +30,16 @@
 #include "units/journal.h"
 #include "units/notify.h"
 
-/* documents of the last run may stand in when the store is silent for so long */
+/* if the store is silent for so long, the last run's documents may be used */
 #define STORE_PATIENCE_NS (60 * DUR_SEC)
 #define LOCK_POLL_MS 1000
-/* bytes to keep of what no document names, when a disk is full */
+/* bytes of unneeded entries to keep when a disk is full */
 #define NO_ROOM 1
 enum { ID_MAX = 256 };
-/* volumes are waited for by hand, without a deadline */
+/* how long a run by hand waits for volumes; our unit has no deadline */
 #define VOLUMES_BY_HAND_NS (300 * DUR_SEC)
 
-/* Returns whether an earlier run kept documents here, which may stand in for those that do not come. */
+/* Returns whether an earlier run kept documents here, which may replace missing ones. */
 static bool has_kept(const struct apply *ap)
 {
 	autoclose int root = -1;
@@ -49,8 +49,9 @@ static bool has_kept(const struct apply *ap)
 	       io_is_there(root, OWN_DOCUMENTS);
 }
 
-/* Returns how long documents are waited for: their patience, or what is left of the deadline. Where kept ones may stand in
- * a third of it: the metadata service may be as silent, and there has to be time to use them. */
+/* Returns how long to wait for documents: a minute, or the rest of the deadline if that is shorter. If an earlier
+ * run kept documents, it takes only a third of a short rest: the metadata service may be silent too, and time must
+ * remain to use them. */
 static int64_t store_patience(const struct apply *ap)
 {
 	int64_t left = ap->end.deadline_ns - dur_now();
@@ -64,7 +65,7 @@ static int64_t store_patience(const struct apply *ap)
 	return left > 0 ? left : 0;
 }
 
-/* Returns whether all is done but for units that nothing else depends on. */
+/* Returns whether everything is done except units on which nothing else depends. */
 static bool only_last_failed(const struct run_report *rep)
 {
 	for (size_t i = 0; i < rep->n; i++) {
@@ -81,7 +82,7 @@ static bool only_last_failed(const struct run_report *rep)
 	return true;
 }
 
-/* The window of what was started. A unit that failed before is the first cause, and stays it. */
+/* Watches the started services. A unit that failed before stays the first cause. */
 static int watch_window(struct apply *ap, const struct run_req *run, const struct run_report *rep,
 			int r, struct err *e)
 {
@@ -101,7 +102,7 @@ static int64_t volumes_deadline(const struct apply *ap)
 						      : dur_now() + ap->volumes_ns;
 }
 
-/* Waits until what was installed is on the disk; it goes there while units start. */
+/* Waits until installed files are on the disk; they are written while units start. */
 static int sync_files(struct apply *ap, int r, struct err *e)
 {
 	struct err late;
@@ -128,7 +129,7 @@ static int before_change(void *arg, const struct run_report *rep, struct err *e)
 	return r;
 }
 
-/* Asks before a fetch is begun. An error ends no run: the run itself asks again. */
+/* Makes the checks before an early fetch begins. An error does not end the run: the run itself checks again. */
 static int may_begin(void *arg, struct err *e)
 {
 	struct apply *ap = arg;
@@ -136,7 +137,7 @@ static int may_begin(void *arg, struct err *e)
 	return check_before_change(ap->cli, &ap->session, NULL, e);
 }
 
-/* Room for the next run, when this one found none. */
+/* Makes room for the next run if this one found none. */
 static void trim_cache(struct apply *ap, int r, const struct err *e)
 {
 	if (r == 0)
@@ -145,7 +146,8 @@ static void trim_cache(struct apply *ap, int r, const struct err *e)
 		session_trim_cache(&ap->session, NO_ROOM);
 }
 
-/* Returns the number of this run; one of an image, which has no runs, follows the last kept set. */
+/* Returns the number of this run. A run on an image has none in its status and takes the number after the last kept
+ * set. */
 static int64_t run_number(const struct apply *ap)
 {
 	return ap->status.number ? ap->status.number : kept_last(ap->session.root_fd) + 1;
@@ -175,7 +177,7 @@ static int open_session(struct apply *ap, struct err *e)
 	return 0;
 }
 
-/* Looks whether this run may begin: with --offline, on this host, by --plan. */
+/* Checks whether this run may begin: with --offline, on this host, by --plan. */
 static int preflight(struct apply *ap, struct err *e)
 {
 	struct session *s = &ap->session;
@@ -183,14 +185,15 @@ static int preflight(struct apply *ap, struct err *e)
 
 	if (r == 0)
 		r = session_preflight(s, e);
-	/* later runs of this one find what the first has changed */
+	/* later tries of this process meet the changes of the first */
 	if (r == 0 && ap->cli->plan_file)
 		r = saved_plan_check(ap->plan, s, ap->status.attempt == 1, e);
 	return r < 0 ? err_code(e) : 0;
 }
 
-/* Notes which instance this is. An image may be made of a node that ran: then says so in one line, and forgets the
- * remembered runs with all that is kept by their numbers. Documents and disks are bound to their instance where they are read. */
+/* Notes the instance's id. If the machine was made of another node's image, says so in one line, and forgets the
+ * recorded runs and all that is kept under their numbers. Documents and disks are tied to their instance where they
+ * are read. */
 static int renew_identity(const struct session *s, struct err *e)
 {
 	autobuf struct buf before = BUF_INIT(ID_MAX);
@@ -198,7 +201,7 @@ static int renew_identity(const struct session *s, struct err *e)
 	bool there;
 	int r = 0;
 
-	/* without metadata nothing says that it is another one */
+	/* without metadata nobody knows whether it is another instance */
 	if (!id)
 		return 0;
 	there = record_read(s->root_fd, OWN_IDENTITY, &before);
@@ -216,7 +219,7 @@ static int renew_identity(const struct session *s, struct err *e)
 	return r < 0 ? r : record_keep(s->root_fd, OWN_IDENTITY, 0644, id, e);
 }
 
-/* Notes whose node this is, whatever becomes of the run. */
+/* Notes the node's instance, however the run ends. */
 static void note_node(struct session *s)
 {
 	struct err late;
@@ -238,7 +241,7 @@ static int run_tasks(struct apply *ap, const struct run_req *run, struct run_rep
 	ap->progress = progress_new(s->ctx.fetcher, ap->waits);
 	ap->status.fetcher = s->ctx.fetcher;
 	r = run_execute(s->arena, run, rep, e);
-	/* who unpacked for a killed run has ended a moment after it */
+	/* the unpacker of a killed run held files at the first sweep; it has ended by now */
 	if (!swept)
 		(void)session_sweep(s);
 	progress_free(ap->progress);
@@ -246,7 +249,7 @@ static int run_tasks(struct apply *ap, const struct run_req *run, struct run_rep
 	return r;
 }
 
-/* Keeps what was done, also when something else failed; of a run that ended well the documents, too. */
+/* Records what was done, also after a failure; after a success keeps the documents too. */
 static void keep_records(struct apply *ap, int r)
 {
 	struct session *s = &ap->session;
@@ -300,7 +303,7 @@ static int converge(struct apply *ap, struct err *e)
 	return r;
 }
 
-/* Notes what the next boot starts, if its run is refused. */
+/* Notes what the next boot starts if its run is refused. */
 static void keep_good(struct apply *ap)
 {
 	struct err late;
@@ -309,7 +312,8 @@ static void keep_good(struct apply *ap)
 		log_warning("what runs here was not noted: %s", late.msg);
 }
 
-/* Data on a disk and wrong bytes keep a node down as they always did, also beside another cause. */
+/* Returns whether the run was refused, so that the node may go on as before. A task that failed for data on a disk
+ * or for wrong bytes forbids that, whatever the other causes are. */
 static bool is_refused(const struct apply *ap, const struct err *e)
 {
 	const struct run_report *rep = ap->status.rep;
@@ -324,7 +328,8 @@ static bool is_refused(const struct apply *ap, const struct err *e)
 	return round_is_refused(rep && !ap->refused, e);
 }
 
-/* Returns whether a node that our unit may not change goes on as it was. A person at a run by hand sees to it. */
+/* If our unit was refused a change, starts what the last good run had started. Returns whether the node goes on as
+ * before. A run by hand starts nothing: a person decides. */
 static bool go_on_as_before(struct apply *ap, struct err *e)
 {
 	const struct last_good_req req = {
@@ -346,13 +351,14 @@ static bool go_on_as_before(struct apply *ap, struct err *e)
 	progress_free(ap->progress);
 	ap->progress = NULL;
 	waits_over(ap->waits);
-	/* what a run has changed before it failed is its own */
+	/* the report keeps the run's own changes before its failure */
 	if (of_run)
 		ap->status.rep = of_run;
 	return goes_on;
 }
 
-/* Returns what a run that ended well says of the node: nothing new, where the shell's own way led to no documents. */
+/* Returns the node's state after a run that ended well. A ready node stays ready if the documents could not be read
+ * only because of the shell's settings. */
 static const char *state_of_success(const struct apply *ap)
 {
 	const bool was_ready = str_eq(tree_says(ap->status.node, "state"), "ready");
@@ -364,7 +370,7 @@ static const char *state_of_success(const struct apply *ap)
 		       : "degraded";
 }
 
-/* One whole run, told by the status from its beginning to what comes of it; *ret_next is what follows. */
+/* Does one whole run with its status; *ret_next is the round that follows. */
 static int converge_once(struct apply *ap, enum round *ret_next, struct err *e)
 {
 	const char *state;
@@ -411,7 +417,7 @@ static int take_lock(struct apply *ap, bool wait, struct err *e)
 	return r;
 }
 
-/* Between two runs nothing is at work: a person's run may have the machine meanwhile, and until it ends. */
+/* Gives up the lock between two runs, so that a person's run may have the machine meanwhile. */
 static int sleep_unlocked(struct apply *ap, const struct err *why, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -420,7 +426,7 @@ static int sleep_unlocked(struct apply *ap, const struct err *why, struct err *e
 
 	log_notice("next run in %s", pause);
 	notify_status("failed, next run in %s: %s", pause, why->msg);
-	/* a boot waits for the first run, and for no other */
+	/* a boot waits only for the first run */
 	notify_ready();
 	cleanup_closep(&ap->lock_fd);
 	if (pause_sleep(ap->live_fd, ap->end.pause_ns))
@@ -429,7 +435,7 @@ static int sleep_unlocked(struct apply *ap, const struct err *why, struct err *e
 	return locked ? take_lock(ap, true, e) : 0;
 }
 
-/* Whole runs until one succeeds, the retries are used up, or the error is one that stays. */
+/* Runs until one succeeds, the retries are used up, or no retry can mend the error. */
 static int converge_with_retries(struct apply *ap, struct err *e)
 {
 	for (;;) {
@@ -454,7 +460,7 @@ static int converge_with_retries(struct apply *ap, struct err *e)
 	}
 }
 
-/* One that is kept of an earlier run is not given again, though that is forgotten. */
+/* A number under which documents are kept is not used again, even if its run is forgotten. */
 static int64_t next_number(int root_fd)
 {
 	const int64_t run = history_last(root_fd), kept = kept_last(root_fd);
@@ -487,7 +493,7 @@ static int apply(struct cli *cli, const char *own_unit, const struct saved_plan 
 
 	ending_tell(cmd_ending_made, cli);
 	ap.waits = waits_new();
-	/* a person does not want to wait for a day; our unit has nothing better to do */
+	/* a person does not want to wait for a day, our unit may */
 	if (!str_eq(own_unit, boot_unit))
 		ap.volumes_ns = VOLUMES_BY_HAND_NS;
 
@@ -534,7 +540,7 @@ int cmd_repair(struct cli *cli, struct err *e)
 	return cmd_apply(cli, e);
 }
 
-/* For those that ask later what was done here. A person in front of it reads it on stderr as well. */
+/* Logs to the journal for later questions; a person reads the lines on stderr too. */
 static int copy_to_journal(enum log_level level, const char *message,
 			   const struct log_field *fields, size_t n)
 {
@@ -585,7 +591,7 @@ int cmd_apply(struct cli *cli, struct err *e)
 	if (cli->install_unit)
 		return service_install(cli, e);
 	r = apply(cli, session_own_unit(a), &plan, e);
-	/* also of a run that failed for good: systemd has the unit as failed once this process has ended */
+	/* also if the run failed for good: systemd counts the unit as failed once this process has ended */
 	notify_ready();
 	return r;
 }

@@ -1,4 +1,4 @@
-/* apply_copy.c - the status of an apply, written to S3 as well: the bytes of status.json, which holds no secret */
+/* apply_copy.c - copies the status of an apply to S3: the bytes of status.json, which holds no secret */
 #include "nodeup/cmd/apply.h"
 
 #include <string.h>
@@ -12,14 +12,14 @@
 
 enum { STATUS_MAX = 8 << 20, ANSWER_MAX = 64 << 10 };
 
-/* Engines of our own: those of the run may have failed before they could ask S3. */
+/* Engines of our own: the run's may have failed before they could ask S3. */
 struct copy {
 	struct http *http;
 	struct imds *imds;
 	struct s3_session *s3;
 };
 
-/* Returns the URL of the copy. The machine's own name has to do where the firmware names no instance. */
+/* Returns the URL of the copy. Without an instance id in the firmware it uses the machine's own name. */
 static const char *place_of(const struct session *s, struct arena *a)
 {
 	const char *url = s->settings.status_url, *id = s->boot.facts.instance_id;

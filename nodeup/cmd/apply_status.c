@@ -1,4 +1,4 @@
-/* apply_status.c - what an apply says of itself: status.json, console, message of the day, history */
+/* apply_status.c - reports of an apply: status.json, console, message of the day, history */
 #include "nodeup/cmd/apply.h"
 
 #include <unistd.h>
@@ -16,10 +16,10 @@
 #include "nodeup/run/standing.h"
 #include "units/notify.h"
 
-/* how often services are looked at while they are watched (window.h) */
+/* how often the watched services are looked at (window.h) */
 #define WINDOW_STEP_NS DUR_SEC
 
-/* A run that has the age which the settings name is told of once. */
+/* Reports once that a run has reached the age that the settings name. */
 static void tell_age(struct apply *ap)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -39,7 +39,7 @@ static void publish(struct apply *ap)
 	struct err why;
 	int r;
 
-	/* progress is not worth a failure */
+	/* a failed report fails no run */
 	if (ap->live_fd < 0)
 		return;
 	ending_hold();
@@ -54,7 +54,8 @@ static void publish(struct apply *ap)
 	ending_release();
 }
 
-/* Keeps the word of earlier runs on the node: of its own tries, and of a person between two of them. */
+/* Puts into the status what earlier runs said about the node: earlier tries of this process, and a person's run
+ * between them. */
 static void carry_word(struct apply *ap)
 {
 	struct health before;
@@ -68,7 +69,7 @@ static void carry_word(struct apply *ap)
 				  : standing_carry(ap->word, before.word);
 }
 
-/* Returns whether this run failed, and the node is still as it was before it. */
+/* Returns whether this run failed and left the node as it was. */
 static bool left_as_it_was(const struct apply *ap)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -113,7 +114,7 @@ void apply_tell_beginning(const struct apply *ap)
 	notice_motd(ap->live_fd, &lines);
 }
 
-/* Adds a run that is over to the history; one of this process replaces the one before. */
+/* Adds an ended run to the history; one of this process replaces its earlier one. */
 static void remember(struct apply *ap)
 {
 	struct err late;
@@ -159,7 +160,7 @@ void apply_note_documents(struct apply *ap)
 			    dur_human(s->arena, s->boot.replay_age_ns));
 }
 
-/* A person in front of a dead store is told at once what can be used instead. */
+/* If the store does not answer, tells a person at once that kept documents can be used, and when. */
 static void say_what_is_kept(struct apply *ap, struct arena *a)
 {
 	const char *date = ap->kept_told || ap->session.policy.image_mode
@@ -214,7 +215,7 @@ void apply_on_event(void *arg, const struct run_report *rep, const struct run_ou
 	else
 		progress_show(ap->progress, rep);
 	report_waiting(rep, ap->waits);
-	/* a signal may come next: that something was changed is kept at once */
+	/* a signal may come next, so the first change is written at once */
 	if (o && now < ap->next_status_ns &&
 	    (o->state != RUN_CHANGED || rep->counts[RUN_CHANGED] > 1))
 		return;
@@ -226,7 +227,7 @@ void apply_on_event(void *arg, const struct run_report *rep, const struct run_ou
 	ap->status.waiting = NULL;
 }
 
-/* Logs a line of the report, not a warning: a machine that converges well waits, too. */
+/* Logs a line, not a warning: a machine that converges well waits too. */
 void apply_on_window(void *arg, const char *what)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -247,7 +248,7 @@ void apply_on_window(void *arg, const char *what)
 	waits_show(ap->waits, &w);
 }
 
-/* Keeps what came of the assets, to be seen until the next run has a plan. */
+/* Keeps the results of assets, to be shown until the next run has a plan. */
 static void keep_assets(struct apply *ap)
 {
 	if (!ap->status.rep)
@@ -277,7 +278,7 @@ void apply_end_status(struct apply *ap, const char *state, enum round next, cons
 	if (next == ROUND_FIRST)
 		ap->status.next_run_wall_ns = dur_wall() + ap->end.pause_ns;
 	publish(ap);
-	/* a round that another one follows at once has not failed */
+	/* a round that is repeated at once has not failed */
 	if (next == ROUND_NONE || next == ROUND_FIRST)
 		tell_people(ap, next == ROUND_NONE);
 	remember(ap);

@@ -1,4 +1,4 @@
-/* bake.c - what is the same on every instance: the documents' assets, in the cache */
+/* bake.c - puts the documents' assets, which are the same for every instance, into the cache */
 #include "nodeup/cmd/cli.h"
 
 #include <sys/stat.h>
@@ -12,7 +12,7 @@
 #include "nodeup/cmd/session.h"
 #include "nodeup/tasks/state.h"
 
-/* the builder of an image is there to see that a store does not answer */
+/* a person who builds an image sees that a store does not answer */
 #define PATIENCE_NS (30 * DUR_SEC)
 
 struct watch {
@@ -41,7 +41,7 @@ static void on_run_event(void *arg, const struct run_report *rep, const struct r
 	report_waiting(rep, w->waits);
 }
 
-/* All that the documents of one command name; each counts once. */
+/* All objects that the command's documents name; each counts once. */
 struct baked {
 	struct arena *arena;
 	struct digest *objects;
@@ -58,7 +58,7 @@ static int count_object(struct baked *sum, struct session *s, const struct asset
 	for (size_t i = 0; i < sum->n; i++)
 		if (digest_eq(&sum->objects[i], &as->digest))
 			return 0;
-	/* a program that the cache has given away is had where it is installed */
+	/* the cache may have given a program away, so it is read where it is installed */
 	r = cache_open(s->ctx.cache, &as->digest, &fd, e);
 	if (r == -ENOENT && s->ctx.gives_away)
 		fd = state_open_copy(s->ctx.state, &as->digest);
@@ -81,7 +81,7 @@ static int count_objects(struct baked *sum, struct session *s, struct err *e)
 	return r;
 }
 
-/* One document's assets. */
+/* Bakes one document's assets. */
 static int bake(struct cli *cli, struct session *s, struct baked *sum, struct watch *watch,
 		struct err *e)
 {
@@ -99,7 +99,7 @@ static int bake(struct cli *cli, struct session *s, struct baked *sum, struct wa
 	waits_over(watch->waits);
 	if (r < 0)
 		return r;
-	/* to look whether an image has all that it needs is a use of it, too */
+	/* bake --offline also checks that an image has all its assets */
 	r = cli->offline ? offline_check(s, e) : 0;
 	if (r < 0)
 		return r;
@@ -112,14 +112,14 @@ static int bake(struct cli *cli, struct session *s, struct baked *sum, struct wa
 	r = run_execute(s->arena, &run, rep, e);
 	progress_free(watch->progress);
 	log_info("%s: %s", location_shown(s->arena, s->boot.conf), report_summary(s->arena, rep));
-	/* what is baked is complete before it is said to be */
+	/* assets must be durable before the command reports success */
 	if (r == 0)
 		r = cache_settle(s->ctx.cache, e);
 	if (r == 0)
 		r = count_objects(sum, s, e);
 	if (r < 0 || s->settings.keys_are_own || !s->settings.public_keys.n)
 		return r;
-	/* a machine that boots this image needs no keys in its documents */
+	/* so that a machine with this image needs no keys in its documents */
 	return settings_bake_keys(s->arena, s->root_fd, s->boot.documents.cluster_name,
 				  &s->boot.documents.settings, e);
 }

@@ -13,13 +13,13 @@ const char boot_unit[] = BOOT_UNIT;
 
 static const char unit_path[] = "/etc/systemd/system/kops-configuration.service";
 static const char package_program[] = "/usr/bin/nodeup";
-/* by this line a unit file is known as one of ours: kops' own has another */
+/* this line marks a unit file as ours: kops' own has another */
 static const char mark[] = "\nDocumentation=man:nodeup(8)\n";
 static const char record_version[] = "1";
 
 enum { RECORD_MAX = 1 << 20 };
 
-/* A variable that is kept. One of a group may go before another of it: a shell that has set one has set all. */
+/* A recorded variable. If the shell sets one variable of a group, it has set the whole group. */
 struct variable {
 	const char *name, *group;
 };
@@ -39,7 +39,7 @@ static const struct variable unit_variables[] = {
 	{ "GOSSIP_DNS_CONN_LIMIT", "gossip" },
 };
 
-/* For our own unit alone. */
+/* Only for our own unit. */
 static const struct variable own_variables[] = {
 	{ "http_proxy", "proxy" },  { "https_proxy", "proxy" }, { "all_proxy", "proxy" },
 	{ "HTTP_PROXY", "proxy" },  { "HTTPS_PROXY", "proxy" }, { "ALL_PROXY", "proxy" },
@@ -66,7 +66,7 @@ struct record {
 	struct strmap environment, proxy_environment;
 };
 
-/* The argument with its value as seen from anywhere, if `value` is a relative path in it. */
+/* Returns the argument. If its `value` is a relative path, the absolute path takes its place. */
 static const char *from_anywhere(struct arena *a, const char *arg, const char *value)
 {
 	if (!value || value < arg || value > arg + strlen(arg))
@@ -74,16 +74,16 @@ static const char *from_anywhere(struct arena *a, const char *arg, const char *v
 	return arena_printf(a, "%.*s%s", (int)(value - arg), arg, location_absolute(a, value));
 }
 
-/* A command is the unit's own matter. */
+/* Returns whether the first argument is a command. The unit itself names one, so the record needs none. */
 static bool is_command(const char *first)
 {
 	return first && *first != '-';
 }
 
-/* Our own flags, but for those that speak of this run alone. */
+/* Returns our own flags without those about this run alone. */
 static struct strv own_flags(struct arena *a, const struct cli *cli)
 {
-	/* an image is the root of the machine that it boots, which then knows itself */
+	/* --root is the root directory of the machine that boots the image, which finds its own */
 	static const char *const dropped[] = { "install-systemd-unit", "wait", "root", "facts",
 					       "prune" };
 	struct strv out = { 0 };
@@ -104,7 +104,7 @@ static struct strv own_flags(struct arena *a, const struct cli *cli)
 	return out;
 }
 
-/* Returns how this very run was started. */
+/* Records how this run was started. */
 static struct record record_of_run(struct arena *a, const struct cli *cli)
 {
 	return (struct record){
@@ -114,7 +114,7 @@ static struct record record_of_run(struct arena *a, const struct cli *cli)
 	};
 }
 
-/* NULL: it is too large to be kept. */
+/* Returns NULL if it is too large to be kept. */
 static const char *render_record(struct arena *a, const struct record *rec)
 {
 	autobuf struct buf text = BUF_INIT(RECORD_MAX);
@@ -143,7 +143,7 @@ static bool parse_map(struct arena *a, const struct tree *t, struct strmap *ret)
 	return true;
 }
 
-/* 1: it is whole; 0: there is none; < 0: it is damaged. */
+/* Returns 1: it is whole; 0: there is none; < 0: it is damaged. */
 static int load_record(struct arena *a, int root_fd, struct record *ret)
 {
 	autobuf struct buf text = BUF_INIT(RECORD_MAX);
@@ -165,7 +165,7 @@ static int load_record(struct arena *a, int root_fd, struct record *ret)
 	for (size_t i = 0; i < flags->n; i++) {
 		if (flags->items[i].value->kind != TREE_SCALAR)
 			return -EINVAL;
-		/* an old record may have one */
+		/* an old record may have a command */
 		if (i > 0 || !is_command(flags->items[i].value->scalar))
 			strv_add(a, &rec.flags, flags->items[i].value->scalar);
 	}
@@ -182,7 +182,8 @@ bool boot_has_unit_file(int root_fd)
 	return io_read(root_fd, unit_path, &text, &ignored) == 0 && strstr(buf_str(&text), mark);
 }
 
-/* Without the unit file nothing says how it was but the documents that this run uses. */
+/* Makes a record from the documents of this run. If the unit file is lost too, nothing else tells how nodeup was
+ * started. */
 static struct record record_of_documents(struct session *s, const struct cli *cli)
 {
 	struct record rec = record_of_run(s->arena, cli);
@@ -193,15 +194,15 @@ static struct record record_of_documents(struct session *s, const struct cli *cl
 	return rec;
 }
 
-/* The record is lost. Whether nodeup was installed here all the same, and what is known of how:
- * *ret has no flags where the unit file alone knows. */
+/* Finds out, after the record was lost, whether nodeup was installed here, and how. *ret has no flags if only the
+ * unit file knows them. */
 static bool find_again(struct session *s, const struct cli *cli, bool damaged, struct record *ret)
 {
 	const bool unit = boot_has_unit_file(s->root_fd);
 
 	*ret = (struct record){ 0 };
 	if (str_eq(s->own_unit, boot_unit)) {
-		/* systemd has started us with the flags and the environment of the unit file */
+		/* systemd started us with the unit file's flags and environment */
 		*ret = record_of_run(s->arena, cli);
 		return true;
 	}
@@ -232,7 +233,7 @@ void boot_settle(struct session *s, const struct session_req *req, struct plan_r
 		rec = record_of_run(s->arena, req->cli);
 	else if (found <= 0 && !is_bake)
 		installed = find_again(s, req->cli, found < 0, &rec);
-	/* of a run by hand the environment is a person's */
+	/* without a record this is a run by hand, with a person's environment */
 	if (!installed || !rec.flags.n)
 		rec.environment =
 			environment_of(s->arena, unit_variables, ARRAY_LEN(unit_variables));
@@ -260,7 +261,7 @@ static bool shell_has(const struct variable *vars, size_t n, const char *group)
 	return false;
 }
 
-/* Fills *ret with what of the record the shell leaves open. Returns whether it has set anything otherwise. */
+/* Fills *ret with recorded variables that the shell does not set. Returns whether it sets any to another value. */
 static bool compare(struct arena *a, const struct variable *vars, size_t n,
 		    const struct strmap *kept, struct strmap *ret)
 {
@@ -288,7 +289,7 @@ void boot_take_environment(struct cli *cli)
 	if (cli->root || cli->install_unit || io_open_root("/", &root, &ignored) < 0 ||
 	    load_record(a, root, &rec) <= 0)
 		return;
-	/* a person's own key goes before the role of the instance */
+	/* a person's own key replaces the instance's role */
 	cli->shell_differs = getenv("AWS_ACCESS_KEY_ID") != NULL;
 	cli->shell_differs |=
 		compare(a, unit_variables, ARRAY_LEN(unit_variables), &rec.environment, &open);

@@ -1,6 +1,6 @@
 /* check.c - whether apply could run on this machine: every reason why not, at once and by name
- * Each check is a row. The rows of the documents and of the plan say how far the opening of a session came, which is
- * what apply and plan do as well, so no check knows better than they. Nothing is changed, and the lock is not taken. */
+ * Each check is a row. The rows of the documents and of the plan tell how far a session could be opened. apply and
+ * plan open the same session, so a check cannot judge differently. Nothing is changed, and the lock is not taken. */
 #include "nodeup/cmd/check.h"
 
 #include <stdio.h>
@@ -17,7 +17,7 @@
 #include "nodeup/run/lock.h"
 #include "units/bus.h"
 
-/* before nodeup could speak all that it speaks today */
+/* before this time nodeup was not yet what it is today, so no clock can be right */
 #define EARLIEST_NS (INT64_C(1735689600) * DUR_SEC)
 
 enum { PORTS_MAX = 1 << 20, LISTENS = 0x0a };
@@ -38,7 +38,7 @@ static int look_at_lock(struct checking *c, struct err *e)
 {
 	if (c->s->policy.image_mode)
 		return check_say(c, CHECK_SKIPPED, "a run on an image takes none");
-	/* apply would wait, or be refused until that run ends: no reason not to come back */
+	/* apply would wait, or be refused until that run ends, so this is only a remark */
 	return lock_look(c->s->root_fd, e) < 0 ? CHECK_ODD : CHECK_RIGHT;
 }
 
@@ -105,7 +105,8 @@ static int look_at_metadata(struct checking *c, struct err *e)
 	return err_code(e);
 }
 
-/* The store's row has what fails for want of the network, that of documents all else. */
+/* Answers for two rows. An error of the network belongs to the row of the store, any other to the row of the
+ * documents. */
 static int look_at_reading(struct checking *c, bool of_store, struct err *e)
 {
 	const bool lost = c->why.kind == ERR_NET;
@@ -147,7 +148,7 @@ static int look_at_documents(struct checking *c, struct err *e)
 	return check_say(c, CHECK_RIGHT, "%zu warning%s: nodeup validate", n, n == 1 ? "" : "s");
 }
 
-/* Tells whether opening came beyond this stage. */
+/* Checks whether the session was opened beyond this stage. */
 static int look_at_stage(struct checking *c, enum session_stage stage, struct err *e)
 {
 	if (c->opened >= 0 || c->s->stage > stage)
@@ -177,8 +178,8 @@ static int look_at_volumes(struct checking *c, struct err *e)
 	return r == CHECK_RIGHT && c->opened >= 0 ? session_preflight(c->s, e) : r;
 }
 
-/* Returns whether the task cannot be done, by a cause that has no row of its own: systemd, volumes, and what the network does not
- * answer have one. */
+/* Returns whether the task cannot be done for a cause that no other row reports. Other rows report systemd, volumes
+ * and the network. */
 static bool is_of_plan(const struct checking *c, const struct run_outcome *o)
 {
 	const struct task_ctx *ctx = &c->s->ctx;
@@ -208,7 +209,7 @@ static int look_at_plan(struct checking *c, struct err *e)
 			 c->rep.counts[RUN_CHANGED], c->rep.n);
 }
 
-/* Settings that others have the last word on, or that the kernel lacks. */
+/* Looks at kernel settings that others override, or that the kernel lacks. */
 static int look_at_kernel(struct checking *c, struct err *e)
 {
 	if (c->opened < 0)
@@ -224,7 +225,7 @@ static int look_at_kernel(struct checking *c, struct err *e)
 	return CHECK_RIGHT;
 }
 
-/* Returns whether a process listens there, in a table of /proc/net; *ret_uid is its user. */
+/* Returns whether a process listens on the port, by a table of /proc/net; *ret_uid is its user. */
 static bool is_listening(const char *table, unsigned int port, unsigned int *ret_uid)
 {
 	unsigned int at, state;
@@ -248,7 +249,7 @@ static int refuse_port(unsigned int port, unsigned int uid, struct err *e)
 	return err_code(e);
 }
 
-/* Returns whether it runs, or is about to: then the ports are its own. */
+/* Returns whether kubelet runs or is about to run. If so, it may itself listen on the ports. */
 static bool has_kubelet(struct session *s)
 {
 	struct bus_unit u;
@@ -261,7 +262,7 @@ static bool has_kubelet(struct session *s)
 static int look_at_ports(struct checking *c, struct err *e)
 {
 	static const char *const tables[] = { "/proc/net/tcp", "/proc/net/tcp6" };
-	/* not those of its pods, which run on while it does not */
+	/* kubelet's ports, not those of its pods: pods run without kubelet too */
 	static const unsigned int ports[] = { 10250, 10255, 10248 };
 
 	if (c->s->policy.image_mode || c->opened < 0)
@@ -272,7 +273,7 @@ static int look_at_ports(struct checking *c, struct err *e)
 		const char *table = io_text(c->s->arena, c->s->root_fd, tables[t], PORTS_MAX);
 		unsigned int uid;
 
-		/* what the kernel does not show is not refused */
+		/* if the kernel does not show its table, no port is refused */
 		for (size_t i = 0; table && i < ARRAY_LEN(ports); i++)
 			if (is_listening(table, ports[i], &uid))
 				return refuse_port(ports[i], uid, e);
@@ -280,7 +281,7 @@ static int look_at_ports(struct checking *c, struct err *e)
 	return CHECK_RIGHT;
 }
 
-/* The use that apply makes of a check before a change. It warns of what may pass by itself. */
+/* How apply uses a check before a change. It warns of faults that may pass by themselves. */
 enum in_apply { NOT_MADE, WARNS, REFUSES };
 
 static const struct check {
@@ -321,7 +322,7 @@ int check_ignored(const struct cli *cli, bool all, struct strv *ret, struct err 
 	return 0;
 }
 
-/* Adds what this run has found already: with --verify that is more than a plan finds. */
+/* Adds this run's own findings: with --verify they are more than a plan's. */
 static void add_found(struct run_report *rep, const struct run_report *found)
 {
 	for (size_t i = 0; i < rep->n; i++)
@@ -332,7 +333,7 @@ static void add_found(struct run_report *rep, const struct run_report *found)
 int check_before_change(const struct cli *cli, struct session *s, const struct run_report *rep,
 			struct err *e)
 {
-	/* what it finds is as much as a run's own report, and of no use after this */
+	/* its findings are as large as a run's own report, and useless after this */
 	autoarena struct arena *a = arena_new_empty();
 	struct session look = *s;
 	struct checking c = { .cli = cli, .s = &look, .before_change = true };
@@ -350,7 +351,7 @@ int check_before_change(const struct cli *cli, struct session *s, const struct r
 		    strv_has(&ignored, checks[i].name) || checks[i].look(&c, &why) >= 0)
 			continue;
 		if (checks[i].in_apply == WARNS) {
-			/* what to do is the last that they note */
+			/* the last note is the advice */
 			log_warning("%s; %s", why.msg,
 				    why.nnotes ? why.notes[why.nnotes - 1].text : "nodeup check");
 			continue;
@@ -369,7 +370,7 @@ static const char *const result_names[] = {
 	[CHECK_FAILED] = "failed",
 };
 
-/* One answer as a tree: JSON as it is, and what the text shows. */
+/* Returns one answer as a tree, for JSON and text. */
 static struct tree *tree_of(struct arena *a, const char *name, enum check_result result,
 			    bool ignored, const char *said, const struct err *e)
 {

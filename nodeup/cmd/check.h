@@ -1,4 +1,4 @@
-/* check.h - what the checks of `nodeup check` and of apply work with, and those of what is to come
+/* check.h - the context of the checks of `nodeup check` and apply, and the checks of a run's future work
  * Bodies: check.c, check_assets.c, check_places.c.
  * Owner: cmd_check. Errors: as each check says. Units: bytes. Threads: one; check_ask uses others and ends them.
  * Tests: test_check.py, cmd/test_check.c. */
@@ -9,11 +9,11 @@
 
 enum check_result { CHECK_RIGHT, CHECK_ODD, CHECK_SKIPPED, CHECK_FAILED };
 
-/* The answer of a mirror about an asset that is to come. */
+/* A mirror's answer about an asset to fetch. */
 struct check_asset {
 	const struct asset *asset;
 	struct http *http;
-	int64_t length; /* -1: no mirror said it */
+	int64_t length; /* -1: no mirror told it */
 	int r;          /* < 0: no mirror has it */
 	bool no_name;   /* the name service had no address of a mirror */
 	struct err why;
@@ -22,33 +22,33 @@ struct check_asset {
 struct checking {
 	const struct cli *cli;
 	struct session *s;
-	int opened;            /* of the session; < 0 with why */
-	struct err why;        /* it was not opened */
-	struct run_report rep; /* what a run would do */
-	bool before_change;    /* for a run of apply: the size of what comes is not asked for */
-	struct check_asset *assets; /* that are not in the cache */
+	int opened;                 /* result of session_open; < 0 with why */
+	struct err why;             /* why it was not opened */
+	struct run_report rep;      /* a plan: what a run would do */
+	bool before_change;         /* inside apply: does not ask for sizes */
+	struct check_asset *assets; /* assets that are not in the cache */
 	size_t n_assets;
-	struct map places; /* that check_places.c has looked at */
-	char said[256];    /* what a check that is right has to tell */
+	struct map places; /* places that check_places.c has looked at */
+	char said[256];    /* remark of a check that found all right */
 };
 
-/* Read --ignore: names of all checks, or of those that apply makes before a change. USAGE for another name. */
+/* Reads --ignore: names of all checks, or only of those that apply makes. USAGE for any other name. */
 int check_ignored(const struct cli *cli, bool all, struct strv *ret, struct err *e) must_check;
-/* The checks of this machine that apply makes when something is to change, and before it is changed: the error of the
- * first that fails and is not ignored. Others are warnings, as their cause may be gone in time. `rep` is of the run; NULL: before it, and nobody is warned. */
+/* Makes apply's checks of this machine before a change. Fails with the first failed check that is not ignored.
+ * Others are warnings, as their causes may pass. `rep` is the run's; NULL: before it, without warnings. */
 int check_before_change(const struct cli *cli, struct session *s, const struct run_report *rep,
 			struct err *e) must_check;
-/* The result of a check, and what it has to tell of it. */
+/* Sets the remark of a check, and returns its result. */
 int check_say(struct checking *c, enum check_result result, const char *fmt, ...) printf_like(3, 4);
-/* Judge the time of a clock: SYSTEM if it is from before nodeup. */
+/* Checks a clock's time: SYSTEM if it is from before nodeup. */
 int check_clock(int64_t now_ns, struct err *e) must_check;
-/* Ask a mirror of each asset that is to be fetched whether it has it, all at once. */
+/* Asks mirrors about all assets to fetch, at once. */
 void check_ask(struct checking *c);
-/* Look up the address of each name. Each check returns a check_result, or < 0 with *e. */
+/* Looks up the address of each name. Like each check it returns a check_result, or < 0 with *e. */
 int check_names(struct checking *c, struct err *e) must_check;
-/* Ask whether a mirror has each asset. */
+/* Checks whether a mirror has each asset. */
 int check_mirrors(struct checking *c, struct err *e) must_check;
-/* Look for a read-only file system where something is to change. */
+/* Looks for a read-only file system where a run would write. */
 int check_writable(struct checking *c, struct err *e) must_check;
-/* Compare what comes with the room of each file system. */
+/* Compares the bytes to come with the room on each file system. */
 int check_space(struct checking *c, struct err *e) must_check;

@@ -28,7 +28,7 @@ static void ask_mirrors(void *arg)
 	}
 }
 
-/* Assets that a run would fetch, as the plan says. */
+/* Lists assets that a run would fetch, by the plan. */
 static void list_assets(struct checking *c)
 {
 	for (size_t i = 0; i < c->rep.n; i++) {

@@ -1,4 +1,4 @@
-/* check_places.c - where a run would write: whether it can, and whether there is room */
+/* check_places.c - checks whether a run can write to its places, and has room there */
 #include "nodeup/cmd/check.h"
 
 #include <fcntl.h>
@@ -11,15 +11,15 @@
 #include "nodeup/tasks/installed.h"
 #include "nodeup/tasks/state.h"
 
-/* An archive takes its own room in the cache, and that of what is in it where its members go: about so many times as
- * much. ROOM_LEAST: for some small
- * files; more is not asked for where nobody knows how much comes, as the run says it where it is known. */
+/* UNPACKED: the members of an archive take about so many times its size, besides the archive itself in the cache.
+ * ROOM_LEAST: room for some small files. If sizes are unknown, no more is required: the run itself reports a full
+ * disk. */
 enum { UNPACKED = 3, FILE_SYSTEMS_MAX = 8, ROOM_SPARE = 64 << 20, ROOM_LEAST = 256 << 10 };
 
-/* Files that we write beside one, and records of our own. */
+/* Files that are written beside others, and records of our own. */
 enum { FILES_SPARE = 8 };
 
-/* A directory that is there, and its file system. */
+/* An existing directory and its file system. */
 struct place {
 	const char *path;
 	struct stat st;
@@ -28,7 +28,7 @@ struct place {
 
 struct room {
 	uint64_t device, wanted, spare, free;
-	uint64_t files, files_free; /* free: UINT64_MAX where they are not counted */
+	uint64_t files, files_free; /* free: UINT64_MAX if they are not counted */
 	const char *path;
 };
 
@@ -42,7 +42,7 @@ int check_say(struct checking *c, enum check_result result, const char *fmt, ...
 	return (int)result;
 }
 
-/* The directory that a path is in. */
+/* Returns the directory of a path. */
 static const char *above(struct arena *a, const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -50,8 +50,8 @@ static const char *above(struct arena *a, const char *path)
 	return slash == path ? "/" : arena_strn(a, path, (size_t)(slash - path));
 }
 
-/* The place of a path below that root, or of what is nearest to it; NULL: it cannot be looked at. What was found is
- * kept: a plan has many paths of a few directories, and nothing is in one that is not there. */
+/* Returns the place of a path below that root, or of its nearest existing directory; NULL: it cannot be looked at.
+ * Keeps the results: a plan has many paths in a few directories. */
 static struct place *find_place(struct checking *c, int root_fd, const char *path)
 {
 	struct arena *a = c->cli->arena;
@@ -80,7 +80,7 @@ static bool is_read_only(const struct place *p)
 	return p->fs.f_flag & ST_RDONLY;
 }
 
-/* The topmost directory that is read-only like this one: where it was mounted so. */
+/* Returns the topmost directory that is read-only like this one, where the file system is mounted. */
 static const char *mounted_at(struct checking *c, int root_fd, const struct place *p)
 {
 	struct arena *a = c->cli->arena;
@@ -101,7 +101,7 @@ static const char *cache_dir(const struct checking *c)
 	return c->cli->cache ? session_cache_dir(c->cli) : OWN_CACHE;
 }
 
-/* Returns where a task of the plan would write, and below which root; NULL: nowhere. */
+/* Returns the path that a task of the plan would write, and the root above it; NULL: it would write nothing. */
 static const char *target_of(const struct checking *c, const struct run_outcome *o, int *ret_root)
 {
 	if (o->state != RUN_CHANGED && o->state != RUN_UNSURE)
@@ -135,7 +135,7 @@ int check_writable(struct checking *c, struct err *e)
 					      "/opt", "/usr/local", "/srv" };
 	int r = CHECK_RIGHT;
 
-	/* without a plan: where one is likely to write */
+	/* without a plan: the likely places */
 	for (size_t i = 0; c->opened < 0 && r >= 0 && i < ARRAY_LEN(places); i++)
 		r = check_place(c, c->s->root_fd, places[i], e);
 	for (size_t i = 0; r >= 0 && i < c->rep.n; i++) {
@@ -148,7 +148,7 @@ int check_writable(struct checking *c, struct err *e)
 	return r;
 }
 
-/* The file system of a place; NULL if it counts no blocks. */
+/* Returns the file system of a place; NULL if it counts no blocks. */
 static struct room *room_of(const struct place *p, struct room *v, size_t *n)
 {
 	if (!p || p->fs.f_blocks == 0)
@@ -165,7 +165,7 @@ static struct room *room_of(const struct place *p, struct room *v, size_t *n)
 	return &v[(*n)++];
 }
 
-/* Returns the length of what is fetched. */
+/* Returns the bytes of an asset to fetch. */
 static uint64_t length_of(const struct checking *c, const struct asset *as)
 {
 	for (size_t i = 0; i < c->n_assets; i++)
@@ -174,7 +174,7 @@ static uint64_t length_of(const struct checking *c, const struct asset *as)
 	return 0;
 }
 
-/* Returns whether a file in that directory may share the bytes of another on its file system: it tries two without a name. */
+/* Returns whether files in that directory can share bytes: tries it with two unnamed files. */
 static bool has_reflinks(int root_fd, const char *dir)
 {
 	autoclose int from = -1, to = -1;
@@ -185,8 +185,8 @@ static bool has_reflinks(int root_fd, const char *dir)
 	       ioctl(to, FICLONE, from) == 0;
 }
 
-/* Returns the room that a file takes which is an asset: fetched, or copied out of the cache. One that the cache gives away takes no room beside it, and so does
- * one that shares its bytes. */
+/* Returns the room for an asset's file, fetched or copied out of the cache. A file that the cache gives away, or
+ * that shares its bytes, takes none. */
 static uint64_t length_of_file(struct checking *c, const struct task *t, uint64_t device)
 {
 	const struct asset *as = t->install.sources[0];
@@ -203,7 +203,7 @@ static uint64_t length_of_file(struct checking *c, const struct task *t, uint64_
 				 .bytes;
 }
 
-/* Returns the bytes that a member of an archive had when it was installed before. */
+/* Returns the bytes of an archive's member when it was last installed. */
 static uint64_t length_of_member(const struct checking *c, const struct task *t)
 {
 	const struct task_install *in = &t->install;
@@ -218,7 +218,8 @@ static uint64_t length_of_member(const struct checking *c, const struct task *t)
 	return n;
 }
 
-/* The bytes that it brings to that file system, as far as they are known; false: it brings few. */
+/* Gives the bytes that the task adds to that file system; a size that is not known counts as 0. false: the task adds
+ * few. */
 static bool brings(struct checking *c, const struct task *t, uint64_t device, uint64_t *ret)
 {
 	*ret = 0;

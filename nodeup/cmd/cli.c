@@ -25,8 +25,8 @@ struct option {
 	const char *name, *metavar, *help, *values;
 	int commands;
 	enum value value;
-	size_t offset;      /* of the member; SIZE_MAX: accepted and without effect */
-	size_t flag_offset; /* a bool that is set as well; SIZE_MAX: none */
+	size_t offset;      /* offset of the member; SIZE_MAX: accepted without effect */
+	size_t flag_offset; /* offset of a bool to set as well; SIZE_MAX: none */
 };
 
 #define DOCS (RUNS | CMD_USERDATA)
@@ -97,12 +97,12 @@ static const struct option options[] = {
 };
 /* clang-format on */
 
-/* Words that people type first. */
+/* Short forms of words that people type first. */
 static const struct {
 	const char *letter, *name;
 } short_forms[] = { { "h", "help" }, { "V", "version" } };
 
-/* A command's own row of a flag goes before that of others. */
+/* A command's own row of a flag comes before a general one. */
 static const struct option *find_option(const char *name, size_t n, int command)
 {
 	const struct option *found = NULL;
@@ -153,7 +153,7 @@ static int parse_duration(const struct option *o, const char *value, int64_t *re
 		e->kind = ERR_USAGE;
 		return err_wrap(e, "--%s", o->name);
 	}
-	/* a clock and it are added */
+	/* the clock's value is added to it */
 	if (ns <= 0 || ns > LONGEST_WAIT_NS)
 		return err_fail(e, ERR_USAGE, 0, "--%s: '%s' is not a time to wait", o->name,
 				value);
@@ -161,7 +161,7 @@ static int parse_duration(const struct option *o, const char *value, int64_t *re
 	return 0;
 }
 
-/* Go's booleans: a bare flag, or --x=true and --x=false. */
+/* Reads Go's booleans: a bare flag, or --x=true and --x=false. */
 static int parse_bool(const struct option *o, const char *value, bool *ret, struct err *e)
 {
 	if (value && strcmp(value, "true") != 0 && strcmp(value, "false") != 0 &&
@@ -185,7 +185,7 @@ static int set_option(struct cli *cli, const struct option *o, const char *value
 		return 0;
 	switch (o->value) {
 	case VALUE_STRING:
-		/* one of two would be left out without a word */
+		/* one of the two would be ignored in silence */
 		if (o->offset == offsetof(struct cli, conf) && cli->conf &&
 		    !str_eq(cli->conf, value))
 			return err_fail(e, ERR_USAGE, 0, "--conf names both '%s' and '%s'",
@@ -211,7 +211,7 @@ const char *cli_meant(struct arena *a, const char *word, const struct strv *name
 {
 	const char *nearest = near_name(word, names->v, names->n);
 
-	/* or the beginning of one */
+	/* or a beginning of a name */
 	for (size_t i = 0; !nearest && *word && i < names->n; i++)
 		if (str_has_prefix(names->v[i], word))
 			nearest = names->v[i];
@@ -240,7 +240,7 @@ static int unknown_flag(struct cli *cli, const struct cli_command *command, cons
 				  arena_printf(cli->arena, "see nodeup help %s", command->name)));
 }
 
-/* A word too many: perhaps documents without their flag. */
+/* Fails for an extra word, which may be documents without their flag. */
 static int unexpected(const struct cli_command *command, const char *word, struct err *e)
 {
 	const struct option *conf = find_option("conf", strlen("conf"), command->bit);
@@ -263,7 +263,7 @@ static int check_choice(const struct cli *cli, const struct cli_command *command
 				  arena_printf(cli->arena, "see nodeup help %s", command->name)));
 }
 
-/* One flag at argv[*i]; moves *i past a separate value. */
+/* Parses one flag at argv[*i]; moves *i past a separate value. */
 static int parse_flag(struct cli *cli, const struct cli_command *command, const char *const *argv,
 		      size_t *i, struct err *e)
 {

@@ -34,22 +34,22 @@ enum cli_command_bit {
 	CMD_UNINSTALL = 1 << 14,
 };
 
-enum { CLI_WARNINGS_MAX = 20 }; /* that are shown one by one */
+enum { CLI_WARNINGS_MAX = 20 }; /* warnings that are shown one by one */
 
 struct cli {
 	struct arena *arena;
 	const char *program;     /* argv[0] */
-	const char *const *argv; /* all of it, for our unit's ExecStart= */
-	struct strv args;        /* what follows the flags */
+	const char *const *argv; /* the whole command line, for our unit's ExecStart= */
+	struct strv args;        /* words after the flags */
 
 	const char *conf, *root, *cache, *facts, *target, *output, *nodeup_url, *rootfs, *plan_file;
 	bool offline, no_metadata, strict, install_unit, dryrun, wait, diff, all, verify, prune,
 		gzip, help, version;
 	bool runs, full, units;
-	bool shell_differs; /* it has set a way to the documents that our unit has otherwise */
+	bool shell_differs; /* sets another way to the documents than our unit has */
 	int64_t wait_ns, deadline_ns, retries, verbosity, cache_max;
 	bool retries_set;
-	struct strv rewrites, mime, ignore, confs; /* confs: of a command that takes several */
+	struct strv rewrites, mime, ignore, confs; /* confs: for a command that takes several */
 };
 
 struct cli_command {
@@ -58,71 +58,71 @@ struct cli_command {
 	int (*run)(struct cli *cli, struct err *e); /* >= 0: exit status */
 	const char *args, *help;
 	size_t max_args;
-	/* Lists what its first argument may be; NULL: all are paths, if it takes any. */
+	/* Lists the possible first arguments. NULL: its arguments, if it takes any, are paths. */
 	void (*words)(struct arena *a, struct strv *ret);
-	bool is_brief; /* it prints and ends: a signal has nothing to be said about */
+	bool is_brief; /* it prints and ends, so a signal needs no message */
 };
 
-/* A flag as its command takes it. */
+/* A flag of a command. */
 struct cli_flag {
 	const char *name, *metavar, *help; /* no metavar: it takes no value */
-	const char *values;                /* all that it may be, a blank between two; or NULL */
-	bool is_list, is_optional;         /* of the value */
+	const char *values;                /* the possible values, separated by blanks; or NULL */
+	bool is_list, is_optional;         /* about the value */
 };
 
 extern const struct cli_command cli_commands[];
 extern const size_t cli_n_commands;
 
-/* Parse argv[1...] for a command, which gives the flags it takes. */
+/* Parses argv[1...] for a command, which decides the flags. */
 int cli_parse(struct cli *cli, const struct cli_command *command, const char *const *argv,
 	      struct err *e) must_check;
-/* "did you mean X?", for a word that is not among names; `otherwise` if none is near. */
+/* Returns "did you mean X?" for a word that is not among names; `otherwise` if none is similar. */
 const char *cli_meant(struct arena *a, const char *word, const struct strv *names,
 		      const char *otherwise);
-/* Print what may be wrong with documents to stderr: no more lines than a person reads. */
+/* Prints warnings about documents to stderr, no more lines than a person reads. */
 void cli_warn(const struct cli *cli, const struct strv *warnings);
-/* The nth flag that a command takes and that has an effect; false: there is none. */
+/* Gives the nth flag of a command that has an effect; false: there is none. */
 bool cli_flag_nth(const struct cli_command *command, size_t n, struct cli_flag *ret);
-/* Append the flags a command takes, one line each. */
+/* Appends the flags of a command, one line each. */
 void cli_help(const struct cli_command *command, struct buf *b);
 /* "0.1.0". */
 const char *cli_version(void);
 
-/* The commands, a file each; >= 0 is the exit status. */
+/* The commands, a file each; a result >= 0 is the exit status. */
 int cmd_apply(struct cli *cli, struct err *e);
-/* Print what apply would do and why. */
+/* Prints what apply would do and why. */
 int cmd_plan(struct cli *cli, struct err *e);
-/* Print what one thing on this node is for. */
+/* Prints the purpose of one object on this node. */
 int cmd_why(struct cli *cli, struct err *e);
-/* Print whether apply can run here. */
+/* Prints whether apply can run here. */
 int cmd_check(struct cli *cli, struct err *e);
-/* Print what a change of documents changes. */
+/* Prints the effect of a change of documents. */
 int cmd_diff(struct cli *cli, struct err *e);
-/* The documents alone. */
+/* Checks documents by themselves. */
 int cmd_validate(struct cli *cli, struct err *e);
-/* As apply, and no record is believed. */
+/* Does the same as apply, but trusts no record. */
 int cmd_repair(struct cli *cli, struct err *e);
-/* Fill the cache. */
+/* Fills the cache. */
 int cmd_bake(struct cli *cli, struct err *e);
-/* Render the user-data script. */
+/* Renders the user-data script. */
 int cmd_userdata(struct cli *cli, struct err *e);
-/* Documents to begin with. */
+/* Prints example documents. */
 int cmd_example(struct cli *cli, struct err *e);
-/* A shell's words after the name of this program. */
+/* Prints a shell's completion script. */
 int cmd_completion(struct cli *cli, struct err *e);
-/* The shells, the roles of documents, the topics and commands that have help. */
+/* List the shells, the roles of documents, and the topics and commands with help. */
 void completion_shells(struct arena *a, struct strv *ret);
 void example_roles(struct arena *a, struct strv *ret);
 void help_topics(struct arena *a, struct strv *ret);
-/* Take nodeup's units away. */
+/* Removes nodeup's units. */
 int cmd_uninstall(struct cli *cli, struct err *e);
-/* Usage from the tables. */
+/* Prints usage from the tables. */
 int cmd_help(struct cli *cli, struct err *e);
-/* Print what became of the last run, or of the last twenty. */
+/* Prints the state of the node and its last run, or the last twenty runs. */
 int cmd_status(struct cli *cli, struct err *e);
-/* The version, and of what it is made. */
+/* Prints the version, and the versions of its parts. */
 int cmd_version(struct cli *cli, struct err *e);
 
-/* Append what each kind of documents has of a key: its name, or its path as messages have it, whatever the case. False: none
- * has it. */
+/* Appends what each kind of document has under a key: its name, or its path as messages have it, ignoring case.
+ * False: none has it. */
 bool help_key(struct arena *a, const char *name, struct buf *b);

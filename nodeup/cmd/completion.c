@@ -1,5 +1,6 @@
-/* completion.c - what a shell completes after the name of this program, from the tables of commands and flags
- * Each shell has a row: one function that prints a script, which the shell reads once. The script asks nothing of nodeup. */
+/* completion.c - prints a shell's completion script, from the tables of commands and flags
+ * Each shell has a row with one function, which prints a script that the shell reads once. The script never runs
+ * nodeup. */
 #include "nodeup/cmd/cli.h"
 
 #include <string.h>
@@ -8,7 +9,7 @@
 
 enum { SCRIPT_MAX = 256 << 10 };
 
-/* Kinds of a flag's value or of an argument: the places of files, or words. */
+/* Kinds of a flag's value or an argument: paths, or words. */
 static bool is_dir(const struct cli_flag *f)
 {
 	return str_eq(f->metavar, "DIR");
@@ -28,7 +29,7 @@ static const char *words_of(struct arena *a, const struct cli_command *c)
 	return strv_join(a, &words, " ");
 }
 
-/* A copy with a backslash before each of these. */
+/* Returns a copy with a backslash before each character of `special`. */
 static const char *escape(struct arena *a, const char *text, const char *special)
 {
 	autobuf struct buf b = BUF_INIT(SCRIPT_MAX);
@@ -41,7 +42,7 @@ static const char *escape(struct arena *a, const char *text, const char *special
 	return arena_str(a, buf_str(&b));
 }
 
-/* bash: one function that knows the words before the cursor. bash takes --flag=value for three of them. */
+/* bash: one function that knows the words before the cursor. bash splits --flag=value into three words. */
 
 static const char bash_head[] =
 	"# bash completion of nodeup, written by nodeup completion bash\n"
@@ -88,7 +89,7 @@ static const char bash_tail[] =
 	"}\n"
 	"complete -F _nodeup nodeup\n";
 
-/* Returns what follows the flag. */
+/* Returns the completion of a flag's value. */
 static const char *bash_value(struct arena *a, const struct cli_flag *f)
 {
 	if (f->values)
@@ -200,7 +201,7 @@ static void zsh_script(struct arena *a, struct buf *b)
 			  "fi\n");
 }
 
-/* fish: a line for each flag, with the condition under which it holds. */
+/* fish: a line for each flag, with the condition under which it applies. */
 
 static void fish_command(struct arena *a, const struct cli_command *c, struct buf *b)
 {

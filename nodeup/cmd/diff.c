@@ -1,4 +1,4 @@
-/* diff.c - what other documents would change on a node, from the documents alone */
+/* diff.c - shows what other documents would change on a node, from the documents alone */
 #include "nodeup/cmd/plan.h"
 
 #include "nodeup/documents/location.h"

@@ -61,7 +61,7 @@ void cmd_ending_run(void *arg, const struct ending_event *ev)
 		notify_status("interrupted by %s, waiting for %s", name, ev->child);
 	else
 		notify_status("interrupted by %s", name);
-	/* to systemd an end before that is a failure, whatever the signal */
+	/* before READY=1 systemd counts any end as a failure, whatever the signal */
 	if (ev->last)
 		notify_ready();
 	cmd_ending_made(arg, ev);

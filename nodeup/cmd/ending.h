@@ -1,17 +1,17 @@
-/* ending.h - what a command says when a signal ends it
- * One line in the end: what is kept, and how to go on. A run on a live machine also has a status.
- * Owner: none. Errors: none, as there is no caller left to hear of them. Threads: ending.h's.
+/* ending.h - the last words of a command that a signal ends
+ * One line at the end: what is kept, and how to go on. A run on a live machine writes its status too.
+ * Owner: none. Errors: none, as no caller is left to hear of them. Threads: ending.h's.
  * Tests: test_interrupt.py. */
 #pragma once
 
 #include "nodeup/base/ending.h"
 #include "nodeup/cmd/cli.h"
 
-/* For ending_begin, with a struct cli: a command that changes nothing. */
+/* Callback for ending_begin, with a struct cli: for a command that changes nothing. */
 void cmd_ending_looked(void *arg, const struct ending_event *ev);
-/* For a command that has done all: nothing to say. */
+/* Callback for a command that is done: says nothing. */
 void cmd_ending_over(void *arg, const struct ending_event *ev);
-/* For ending_tell, with a struct cli: one that fills the cache, or a whole root. */
+/* Callback for ending_tell, with a struct cli: for a command that fills the cache, or a whole root. */
 void cmd_ending_made(void *arg, const struct ending_event *ev);
-/* For ending_tell, with a struct cli: a run on this machine, which has the status. */
+/* Callback for ending_tell, with a struct cli: for a run on this machine; writes the status. */
 void cmd_ending_run(void *arg, const struct ending_event *ev);

@@ -1,4 +1,4 @@
-/* example.c - documents to begin with, from the tables: what a node needs, and every other key as a comment */
+/* example.c - prints example documents from the tables: the needed keys, and all others as comments */
 #include "nodeup/cmd/cli.h"
 
 #include <string.h>
@@ -30,7 +30,7 @@ static int render(struct arena *a, const struct example *x, const char *role, st
 	return field_example(a, x->schema, values, 0, b, e);
 }
 
-/* Adds the line of kube_env that means the bytes of the cluster's document. */
+/* Adds the line of kube_env that names the bytes of the cluster's document by their hash. */
 static int add_hash(struct arena *a, const struct dialect *d, const char *role,
 		    const struct example *cluster, struct example *kube_env, struct err *e)
 {

@@ -9,10 +9,10 @@
 #include "nodeup/cmd/cli.h"
 #include "nodeup/documents/dialects.h"
 
-/* EXCERPTS_MAX: of how many the line is shown */
+/* EXCERPTS_MAX: at most so many findings are shown with their line */
 enum { EXCERPTS_MAX = 200, SHOWN_MAX = 100, DEPTH_MAX = 16, KEY_MIN = 5, GITHUB_MAX = 1 << 20 };
 
-/* The keys of a schema that may hold a password, and of those in it. */
+/* Lists the keys of a schema, and of its nested ones, that may hold a password. */
 static void add_secrets(struct arena *a, const struct schema *s, size_t depth, struct strv *keys)
 {
 	for (size_t i = 0; s && i < s->n && depth < DEPTH_MAX; i++) {
@@ -25,7 +25,7 @@ static void add_secrets(struct arena *a, const struct schema *s, size_t depth, s
 
 static struct strv secret_keys(struct arena *a)
 {
-	/* of documents that kinds.c names */
+	/* keys of documents that kinds.c names */
 	static const char *const others[] = { "token", "UserData", "LaunchTemplateVersions",
 					      "machine" };
 	struct strv keys = { 0 };
@@ -44,7 +44,7 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '-';
 }
 
-/* Also one that was misspelt. */
+/* Returns whether the key may hold a password, also if it is misspelt. */
 static bool is_secret_key(const struct strv *keys, const char *word)
 {
 	for (size_t i = 0; i < keys->n; i++)
@@ -72,7 +72,7 @@ static bool names_secret(struct arena *a, const struct strv *keys, const char *l
 	return false;
 }
 
-/* A user and password, or what signs a URL. */
+/* Returns whether a URL in the line has a user and password, or a signature. */
 static bool has_url_secret(const char *line)
 {
 	const char *url = strstr(line, "://");
@@ -80,7 +80,7 @@ static bool has_url_secret(const char *line)
 	return url && strpbrk(url, "@?");
 }
 
-/* Those up to the last that is wanted. */
+/* Splits the text into lines, up to the last line that is needed. */
 static struct strv split_lines(struct arena *a, const char *text, size_t n, size_t last)
 {
 	struct strv l = { 0 };
@@ -100,8 +100,8 @@ static size_t indent_of(const char *line)
 	return strspn(line, " \t");
 }
 
-/* Returns whether the last line, or a key that it is below, may hold a password. An item of a list may stand
- * as far left as the key of its list. */
+/* Returns whether the last line, or a key above it, may hold a password. A list's item may be indented no deeper
+ * than the list's key. */
 static bool is_secret_line(struct arena *a, const struct strv *l)
 {
 	const struct strv keys = secret_keys(a);
@@ -126,7 +126,7 @@ static bool is_secret_line(struct arena *a, const struct strv *l)
 	return false;
 }
 
-/* The byte where a character begins, the first one being 0. */
+/* Returns the byte at which a character begins; the first character is 0. */
 static size_t byte_of(const char *line, size_t character)
 {
 	size_t i = 0;
@@ -156,7 +156,7 @@ static void take_line(struct arena *a, struct finding *f, const struct user_data
 		if (*p == '\t')
 			*p = ' ';
 	at = byte_of(line, character);
-	/* of a long line, what is around the place */
+	/* of a long line, the part around the place */
 	from = at > SHOWN_MAX / 2 && strlen(line) > SHOWN_MAX ? at - SHOWN_MAX / 2 : 0;
 	while (((unsigned char)line[from] & 0xc0) == 0x80)
 		from--;
@@ -166,7 +166,7 @@ static void take_line(struct arena *a, struct finding *f, const struct user_data
 		f->caret += ((unsigned char)line[i] & 0xc0) != 0x80;
 }
 
-/* ":12:3: ", and where it ends; NULL: it is something else. */
+/* Reads ":12:3: ", and returns its end; NULL: it is something else. */
 static const char *read_place(const char *colon, struct tree_pos *pos)
 {
 	char *end;
@@ -184,7 +184,7 @@ static const char *read_place(const char *colon, struct tree_pos *pos)
 	return end + 2;
 }
 
-/* "file:line:column: text". What goes before a place ("on debian 9: ") has a blank behind a colon. */
+/* Splits "file:line:column: text". Text before a place ("on debian 9: ") has a blank after a colon. */
 static void take_place(struct arena *a, struct finding *f)
 {
 	for (const char *p = strchr(f->text, ':'); p; p = strchr(p + 1, ':')) {
@@ -200,7 +200,7 @@ static void take_place(struct arena *a, struct finding *f)
 	}
 }
 
-/* Returns the text of a script that the place is in, as all have one name; SIZE_MAX: none. */
+/* Returns which text of a script holds the place, as all have the script's name; SIZE_MAX: none. */
 static size_t text_at(const struct bootstrap *b, const struct tree_pos *pos)
 {
 	size_t best = SIZE_MAX;
@@ -311,7 +311,7 @@ static int by_weight(const void *a, const void *b)
 	return x->order < y->order ? -1 : 1;
 }
 
-/* Errors as they stand, and behind them the warnings that matter most. */
+/* Returns the errors in order, followed by the most important warnings. */
 static struct findings without_many(const struct findings *f)
 {
 	struct findings out = { .arena = f->arena, .errors = f->errors };
@@ -337,7 +337,7 @@ void findings_print(const struct findings *f)
 		show_line(stderr, "warning: and %zu more", f->n - shown.n);
 }
 
-/* Escapes what a workflow command would take for its own signs. */
+/* Escapes the characters that workflow commands use themselves. */
 static void add_escaped(struct buf *b, const char *text, const char *signs)
 {
 	for (; *text; text++)

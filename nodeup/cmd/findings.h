@@ -1,7 +1,6 @@
 /* findings.h - what is wrong or odd in documents, as people, editors and build servers read it
- * A finding is an error or a warning with its place, taken out of the text that says it. In a text it
- * stands with the line of the document and a caret below, as compilers do; `github` is what GitHub's
- * workflows make annotations of.
+ * A finding is an error or a warning with its place, which is taken out of the error's text. The text form shows the
+ * line of the document and a caret below, as compilers do. GitHub's workflows make annotations of the form `github`.
  * Invariant: a line that may hold a password is never shown.
  * Owner: the arena. Errors: none of its own. Threads: one.
  * Source: GNU coding standards 4.4 (file:line:column: error:), GitHub's workflow commands.
@@ -13,13 +12,14 @@
 #include "nodeup/documents/bootstrap.h"
 
 struct finding {
-	bool is_error, ends_it; /* ends_it: the program's last words say it as well */
-	struct tree_pos pos;    /* file NULL: the text has no place; line 0: the file alone */
-	const char *text;       /* without the place */
-	struct strv notes;      /* "want      ..." */
-	const char *line;       /* of the document, or NULL: it is not known or not shown */
-	size_t caret;           /* where in line, in characters */
-	/* which document, the place in it, and as it was found; without a place, those of the one before */
+	bool is_error, ends_it; /* ends_it: the program's last message repeats it */
+	struct tree_pos pos; /* file NULL: the text has no place; line 0: only the file is known */
+	const char *text;    /* without the place */
+	struct strv notes;   /* "want      ..." */
+	const char *line;    /* line of the document; NULL: not known, or not shown */
+	size_t caret;        /* column of the caret in line, in characters */
+	/* findings are sorted by document, by place in it, and as found; one without a place follows the one found
+	 * before */
 	size_t rank, order;
 	struct tree_pos at;
 };
@@ -30,15 +30,16 @@ struct findings {
 	size_t n, errors;
 };
 
-/* Append errors and warnings about these documents, sorted as they stand in them. What matters most is the first of warnings. */
+/* Appends errors and warnings about these documents, in the documents' order. The most important warning comes
+ * first. */
 void findings_add(struct findings *f, const struct errs *errors, const struct strv *warnings,
 		  const struct bootstrap *b);
-/* An error that is not of a document; ends_it as in a finding. */
+/* Appends an error that is not about a document; ends_it as in a finding. */
 void findings_add_other(struct findings *f, const struct err *e, bool ends_it);
-/* On stderr, as compilers say it; all but what ends the program. Of many warnings those that matter most come first, and the
- * others are counted. */
+/* Prints to stderr in the form of compilers, without the error that ends the program. Of many warnings the most
+ * important come first, and the others are counted. */
 void findings_print(const struct findings *f);
-/* On stdout: "::error file=x,line=1,col=2::text". */
+/* Prints to stdout: "::error file=x,line=1,col=2::text". */
 void findings_print_github(const struct findings *f);
-/* A list of maps: severity, file, line, column, text, notes. */
+/* Returns a list of maps: severity, file, line, column, text, notes. */
 struct tree *findings_tree(const struct findings *f);

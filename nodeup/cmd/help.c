@@ -1,4 +1,4 @@
-/* help.c - usage from the tables: commands, their flags, the documents' keys, exit statuses */
+/* help.c - prints usage from the tables: commands, their flags, the documents' keys, exit statuses */
 #include "nodeup/cmd/cli.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@
 
 enum { HELP_MAX = 256 << 10 };
 
-/* The n-th part of `help config`: programs, and the facts at the end; NULL: there are no more. */
+/* Returns the n-th part of `help config`: programs, and the facts last; NULL: there are no more. */
 static const struct schema *config_part_at(size_t n)
 {
 	const struct dialect_program *program = dialects_program(n);
@@ -38,7 +38,7 @@ static const struct schema *schema_at(const struct dialect *d, size_t offset)
 	return s;
 }
 
-/* Prints the schema that each dialect has at this offset. */
+/* Prints each dialect's schema at this offset. */
 static void help_schemas(size_t offset, struct buf *b)
 {
 	for (const struct dialect *const *d = dialects; *d; d++)
@@ -55,7 +55,7 @@ static void help_config(struct buf *b)
 	help_schemas(offsetof(struct dialect, document), b);
 }
 
-/* One of the schemas alone, by the beginning of its name. */
+/* Prints one of the schemas, by the beginning of its name. */
 static int config_part(struct arena *a, const char *name, struct buf *b, struct err *e)
 {
 	const struct schema *s;
@@ -72,7 +72,7 @@ static int config_part(struct arena *a, const char *name, struct buf *b, struct 
 			cli_meant(a, name, &names, strv_join(a, &names, ", ")));
 }
 
-/* By number. Of plan alone it is 2. */
+/* Prints the exit statuses by number; 2 is plan's own. */
 static void help_exit(struct buf *b)
 {
 	for (int status = 0; status < 128; status++) {
@@ -163,7 +163,7 @@ static void help_pki(struct buf *b)
 
 #define SCHEMA_OF(member) NULL, offsetof(struct dialect, member)
 
-/* Topics beside the commands: a text, or what each dialect has of a schema. */
+/* Topics that are not commands: a text, or a schema of each dialect. */
 static const struct {
 	const char *name, *help;
 	void (*print)(struct buf *b);
@@ -199,7 +199,7 @@ static void usage(struct buf *b)
 	cli_help(&cli_commands[0], b);
 }
 
-/* A schema of what the topic tells of; a document is of one of the dialects. */
+/* Returns a JSON Schema for the topic; a document may be of any dialect. */
 static struct tree *json_of(struct arena *a, size_t schema)
 {
 	struct tree *any = tree_seq(a);

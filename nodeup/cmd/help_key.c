@@ -1,4 +1,4 @@
-/* help_key.c - what one key of a document means, becomes and accepts, from the tables that documents are read by */
+/* help_key.c - explains one key of a document: its meaning, its flag, its accepted values; from the readers' tables */
 #include "nodeup/cmd/cli.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ struct search {
 	struct arena *arena;
 	const char *name; /* "maxPods", "KubeletConfig.maxPods" */
 	const struct dialect *dialect;
-	struct strmap shown; /* what is said of a row, and the places that say so */
+	struct strmap shown; /* shown texts about a row, with the places of each */
 };
 
 static void line(struct buf *b, const char *label, const char *text)
@@ -23,20 +23,20 @@ static void line(struct buf *b, const char *label, const char *text)
 		(void)buf_addf(b, "  %-8s %s\n", label, text);
 }
 
-/* Returns whether any node of such documents has a version of this range. */
+/* Returns whether nodes of such documents may have a version of this range. */
 static bool is_of(const struct dialect *d, unsigned int since, unsigned int until)
 {
 	return accepts_holds(since, 0, d->newest->minor) &&
 	       accepts_holds(0, until, d->oldest->minor);
 }
 
-/* Returns whether a text has this word, whatever the case. */
+/* Returns whether a text contains this word, ignoring case. */
 static bool names(struct arena *a, const char *text, const char *word)
 {
 	return accepts_matches(arena_printf(a, "(?i)(^|[^a-z0-9])%s([^a-z0-9]|$)", word), text);
 }
 
-/* Returns what nodeup itself reads of it. */
+/* Returns the form in which nodeup itself reads it. */
 static const char *read_as(struct arena *a, const struct field *f)
 {
 	if (f->format)
@@ -94,7 +94,7 @@ static void show(struct search *s, const struct field *f, const char *path, cons
 	show_rules(s, f, dot ? dot + 1 : *in ? in : "document", &b);
 	text = arena_str(s->arena, buf_str(&b));
 	paths = strmap_get(&s->shown, text);
-	/* a cluster and a group of its instances have the same keys */
+	/* a cluster and an instance group have the same keys */
 	if (!paths)
 		strmap_set(s->arena, &s->shown, text, path);
 	else if (!strstr(arena_printf(s->arena, ", %s,", paths),

@@ -13,7 +13,7 @@
 
 enum { RECORD_MAX = 1 << 20, ID_MAX = 256 };
 
-/* in the place of an instance's id: no run knew it */
+/* instead of an instance's id: no run knew it */
 static const char nobody[] = "-";
 
 struct good {
@@ -33,7 +33,7 @@ int last_good_keep(const struct session *s, struct err *e)
 		if (t->kind == TASK_UNIT && t->ops == &task_unit_ops && !t->unit.at_boot)
 			strv_add(s->arena, &lines, t->name);
 	}
-	/* the last line ends, too */
+	/* ends the last line too */
 	strv_add(s->arena, &lines, "");
 	return record_keep(s->root_fd, OWN_LAST_GOOD, 0644, strv_join(s->arena, &lines, "\n"), e);
 }
@@ -66,7 +66,7 @@ static bool has_ended_well(const struct tree *runs)
 	return false;
 }
 
-/* Returns whether the last run that had to do with it started it, and did not stop it: as such runs word that. */
+/* Returns whether the newest recorded run that changed the unit started it and did not stop it. */
 static bool was_started(struct arena *a, const struct tree *runs, const char *unit)
 {
 	const char *task = arena_printf(a, "unit %s", unit);
@@ -81,11 +81,11 @@ static bool was_started(struct arena *a, const struct tree *runs, const char *un
 				return !strstr(tree_says(t, "why"), TASK_DISABLED);
 		}
 	}
-	/* one that is forgotten may have done it */
+	/* a forgotten run may have done it */
 	return runs->n >= HISTORY_MAX;
 }
 
-/* A slice is made for what is in it, and a service is started when its timer, path or socket says so. */
+/* A slice is made for the units in it, and a timer, path or socket starts its service. */
 static bool is_started_by_another(struct arena *a, const struct strv *names, const char *name)
 {
 	static const char *const starters[] = { "timer", "path", "socket" };
@@ -100,7 +100,8 @@ static bool is_started_by_another(struct arena *a, const struct strv *names, con
 	return is_waited_for;
 }
 
-/* Its file is there, and nothing but a run of ours starts it. One with [Install] may be enabled, or be there to be not. */
+/* Returns whether the unit's file exists, and only a run of ours starts the unit. A unit with [Install] may be
+ * enabled, or disabled on purpose, so it counts only if a run started it. */
 static bool is_started_by_us(struct arena *a, int root_fd, const struct tree *runs,
 			     const struct strv *names, const char *name)
 {
@@ -111,11 +112,11 @@ static bool is_started_by_us(struct arena *a, int root_fd, const struct tree *ru
 	       (!strstr(text, "[Install]") || was_started(a, runs, name));
 }
 
-/* A nodeup of before kept no such record. The state has the units that it wrote or found right, the runs say what it did, and
- * where it knew the instance it noted which that was, and forgot the runs of another one. */
+/* Earlier versions of nodeup kept no such record. So this takes the units in their state, which they wrote or found
+ * right, and what their runs did. If they knew the instance, they noted it, and forgot the runs of any other. */
 static bool find_out(struct arena *a, int root_fd, struct good *ret)
 {
-	/* what documents put there by themselves they start by themselves */
+	/* units that documents bring themselves start themselves */
 	static const char *const others[] = { "bootstrap", "file-assets", NULL };
 	autobuf struct buf id = BUF_INIT(ID_MAX);
 	struct state *state;
@@ -137,7 +138,7 @@ static bool find_out(struct arena *a, int root_fd, struct good *ret)
 	return true;
 }
 
-/* The session may have come to an end before it could ask anybody. */
+/* Gives the instance's id. Asks for it if the session ended before it could ask. */
 static int ask_instance(struct session *s, const struct last_good_req *req, int64_t patience_ns,
 			const char **ret, struct err *e)
 {
@@ -160,7 +161,7 @@ static int ask_instance(struct session *s, const struct last_good_req *req, int6
 	return bootstrap_instance(s->arena, &ask, ret, e);
 }
 
-/* Whose records these are: of a machine without metadata nothing says that it is another one. */
+/* Returns whether the records are of this instance. If neither the record nor this run knows an instance, they are. */
 static bool is_of_this_instance(struct session *s, const struct last_good_req *req,
 				const struct good *good, struct err *e)
 {
@@ -226,12 +227,12 @@ static int start_units(struct session *s, const struct last_good_req *req, const
 	return r < 0 ? r : window_watch(&run, rep, req->on_window, req->arg, e);
 }
 
-/* Notes what was started, whether all came up or not. */
+/* Notes the started units, whether all came up or not. */
 static void note_started(struct arena *a, const struct run_report *rep, struct err *e)
 {
 	struct strv names = { 0 };
 
-	/* room for what is most worth to be known */
+	/* keeps room for the most important notes */
 	if (e->nnotes > ERR_NOTES - 2)
 		e->nnotes = ERR_NOTES - 2;
 	for (size_t i = 0; i < rep->n; i++)

@@ -1,8 +1,8 @@
-/* last_good.h - what the last run that ended well had started, for a boot whose run is refused
- * kubelet.service has no [Install] in most dialects: our unit alone starts it. So a document that is wrong, or that this
- * nodeup newly refuses, must not take down a node that works. What is started is what lies on the disk, as it lies there,
- * and nothing is written for it. Units that need a mount which is not there do not start: their own text sees to that.
- * Invariant: what is known was kept on this very instance; an image of a live node starts nothing.
+/* last_good.h - starts what the last good run had started, at a boot whose run is refused
+ * kubelet.service has no [Install] in most dialects: only our unit starts it. So a wrong document, or one that this
+ * nodeup newly refuses, must not take down a node that works. It starts the units as their files are on the disk,
+ * and writes nothing. Units that need a missing mount do not start: their own text sees to that.
+ * Invariant: the record is of this very instance; an image of a live node starts nothing.
  * Owner: the session's arena. Errors: SYSTEM. Units: ns. Threads: the scheduler's.
  * Tests: test_last_good.c. */
 #pragma once
@@ -10,19 +10,19 @@
 #include "nodeup/cmd/session.h"
 #include "nodeup/run/window.h"
 
-/* Remember what a run that ended well has started, or found started. */
+/* Records the units that a good run has started, or found started. */
 int last_good_keep(const struct session *s, struct err *e) must_check;
 
 struct last_good_req {
-	int64_t patience_ns; /* for the metadata service, which says which instance this is */
+	int64_t patience_ns; /* patience with the metadata service, which tells the instance */
 	int64_t deadline_ns; /* 0: none */
-	bool no_metadata;    /* it is not asked */
+	bool no_metadata;    /* does not ask the metadata service */
 	wait_fn *on_wait;
 	run_watch_fn *watch;
 	window_wait_fn *on_window;
-	void *arg; /* of the three */
+	void *arg; /* argument of the three callbacks */
 };
 
-/* Start what is not up of it, and watch it as a run does. The session's run was refused with *e, which gets a note on what
- * came of this; the session may be open or not. Whether the node goes on as it was. */
+/* Starts the recorded units that are not up, and watches them as a run does. The session's run was refused with *e,
+ * which gets a note on the result; the session may be open or not. Returns whether the node goes on as before. */
 bool last_good_start(struct session *s, const struct last_good_req *req, struct err *e);

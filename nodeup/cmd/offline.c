@@ -5,8 +5,8 @@
 #include "nodeup/tasks/installed.h"
 #include "nodeup/tasks/state.h"
 
-/* Returns whether the cache has what the task is to fetch. Without a record the bytes are hashed: an entry that a
- * person put there counts. */
+/* Returns whether the cache has the task's asset. Without a record the bytes are hashed: a person may have put the
+ * entry there. */
 static enum cache_state find_object(const struct session *s, const struct task *t, struct err *e)
 {
 	const struct digest *d = &t->asset.asset->digest;
@@ -18,7 +18,7 @@ static enum cache_state find_object(const struct session *s, const struct task *
 	return cache_inspect(s->ctx.cache, d, CACHE_BY_NEED, e).state;
 }
 
-/* Returns whether the run can have its bytes from where they are installed. */
+/* Returns whether the run can take the bytes from an installed file. */
 static bool is_installed(const struct session *s, const struct task *t)
 {
 	autoclose int fd = s->ctx.verify ? -1
@@ -37,7 +37,7 @@ static void log_missing(const struct task *t, bool damaged, const struct err *wh
 	for (size_t i = 0; i < as->urls.n; i++)
 		strv_add(a, &urls, asset_url_public(a, as->urls.v[i]));
 
-	/* it was there, and is gone */
+	/* it was there, and has gone */
 	if (damaged)
 		log_warning("%s", why->msg);
 	log_line(t->optional ? LOG_WARNING : LOG_ERROR, NULL, 0, "missing %s: %s %s, of %s%s",

@@ -1,4 +1,4 @@
-/* plan.c - what apply would do and why, without doing any of it */
+/* plan.c - shows what apply would do and why, and changes nothing */
 #include "nodeup/cmd/plan.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@
 
 enum { DIFF_MAX = 4 << 20 };
 
-#define INDENT "    " /* of what belongs to the line above */
+#define INDENT "    " /* for lines that belong to the one above */
 
 static void print_signed(bool colours, const char *indent, char sign, const char *text)
 {
@@ -36,7 +36,7 @@ static void print_signed(bool colours, const char *indent, char sign, const char
 	show_signed(stdout, indent, code, sign, text);
 }
 
-/* A file in memory that `diff` can read by its /proc name. */
+/* Makes a file in memory that `diff` can read by its /proc name. */
 static int memory_file(const char *data, size_t n, char **ret_path, int *ret_fd, struct err *e)
 {
 	autoclose int fd = memfd_create("nodeup-diff", 0);
@@ -60,7 +60,7 @@ static void print_masked(const char *text)
 	show_text(buf_str(&b), b.len);
 }
 
-/* Reads what is at a file's path, or what the documents before put there; false: nothing that can be read. */
+/* Reads the present file, or the earlier documents' text for it; false: it cannot be read. */
 static bool read_now(const struct session *s, const struct task *t, struct buf *now)
 {
 	const struct task *was = baseline_of(t, &s->ctx);
@@ -80,7 +80,7 @@ static int show_diff(const struct session *s, const struct task *t, struct err *
 	struct err ignored;
 	int r;
 
-	/* what cannot be read is shown as empty: it is absent, or replaced as a whole */
+	/* a file that cannot be read is shown as empty: it is missing, or replaced as a whole */
 	if (!read_now(s, t, &now))
 		buf_done(&now);
 	r = memory_file(buf_str(&now), now.len, &now_path, &now_fd, e);
@@ -93,14 +93,14 @@ static int show_diff(const struct session *s, const struct task *t, struct err *
 	const char *const argv[] = { "diff", "-u", label, label, now_path, want_path, NULL };
 	const struct proc_req req = { .argv = argv, .stdin_fd = -1, .timeout_ns = 10 * DUR_SEC };
 
-	/* diff's exit status 1 says that there are differences, which is why it was called */
+	/* diff's exit status 1 means that there are differences, as expected */
 	if (proc_run(&req, &out, &ignored) < 0 && out.len == 0)
 		return err_fail(e, ERR_SYSTEM, 0, "diff: %s", ignored.msg);
 	print_masked(buf_str(&out));
 	return 0;
 }
 
-/* The disks of a volume, and what is on each. */
+/* Describes the disks of a volume and their contents. */
 static struct strv disk_lines(struct arena *a, struct session *s, const struct task *t)
 {
 	struct strv lines = { 0 };
@@ -118,7 +118,8 @@ static void print_disks(struct arena *a, struct session *s, const struct task *t
 		show_line(stdout, INDENT "%s", lines.v[i]);
 }
 
-/* Returns whether both sides may be shown. What is there may hold a secret though what is wanted holds none: a login that goes. */
+/* Returns whether both texts may be shown. The present file may hold a secret that the wanted one lacks, such as a
+ * login that is removed. */
 static bool is_public(const struct session *s, const struct task *t)
 {
 	const struct task *was = baseline_of(t, &s->ctx);
@@ -131,7 +132,7 @@ static bool is_public(const struct session *s, const struct task *t)
 	       (S_ISREG(st.st_mode) && (st.st_mode & S_IROTH));
 }
 
-/* Prints the flags that differ: in two long lines another word is hard to find. */
+/* Prints the differing flags: in two long lines they are hard to find. */
 static void print_flags(struct arena *a, const struct session *s, const struct task *t,
 			bool colours)
 {
@@ -166,7 +167,7 @@ static size_t to_change(const struct run_report *rep)
 	return rep->counts[RUN_CHANGED] + rep->counts[RUN_FAILED] + rep->counts[RUN_SKIPPED];
 }
 
-/* Returns whether t would be done for the sake of something that cannot be compared without it. */
+/* Returns whether t would be done only so that another object can be compared. */
 static bool is_to_compare(const struct run_report *rep, const struct task *t)
 {
 	for (size_t i = 0; i < t->n_serves; i++)
@@ -175,7 +176,7 @@ static bool is_to_compare(const struct run_report *rep, const struct task *t)
 	return false;
 }
 
-/* Names the archives that it takes to compare the rest. */
+/* Names the archives that are needed to compare the rest. */
 static void tell_unsure(struct arena *a, const struct run_report *rep)
 {
 	const size_t n = rep->counts[RUN_UNSURE];
@@ -200,7 +201,7 @@ static void tell_unsure(struct arena *a, const struct run_report *rep)
 			  names);
 }
 
-/* Returns how what a task is about would differ from what is there. */
+/* Returns the sign for how a task's object would change. */
 static char sign_of(const struct run_outcome *o)
 {
 	const struct task *t = o->task;
@@ -243,7 +244,7 @@ static int print_task(const struct cli *cli, struct arena *a, struct session *s,
 	return is_file && cli->diff ? print_file(s, o->task, e) : 0;
 }
 
-/* The units that run now and would be restarted, and the clients that end with them. */
+/* Lists running units that would be restarted, and the clients that end with them. */
 static struct strv restarts(struct arena *a, const struct run_report *rep)
 {
 	struct strv names = { 0 };
@@ -264,7 +265,7 @@ static struct strv restarts(struct arena *a, const struct run_report *rep)
 	return names;
 }
 
-/* Returns what the restart of a unit does to pods. Of documents alone, without a machine, it is the usual. */
+/* Returns what a unit's restart does to pods. For documents without a machine it is the usual effect. */
 static struct disruption disruption_by(struct arena *a, const struct session *s, const char *unit)
 {
 	struct bus_unit u = { 0 };
@@ -277,7 +278,7 @@ static struct disruption disruption_by(struct arena *a, const struct session *s,
 	return disruption_of(a, s->root_fd, unit, u.main_pid);
 }
 
-/* Returns what becomes of the pods meanwhile. */
+/* Words what happens to the pods meanwhile. */
 static const char *text_of_disruption(struct arena *a, const struct session *s,
 				      const struct run_report *rep, const struct strv *names)
 {
@@ -357,7 +358,7 @@ static struct tree *count_tree(struct arena *a, const struct run_report *rep)
 	return t;
 }
 
-/* Returns what the settings, the documents, the plan and the machine give reason to say. */
+/* Returns warnings of the settings, the documents, the plan and the machine. */
 static struct tree *warning_tree(struct session *s)
 {
 	const struct strv boot = bootstrap_warnings(s->arena, &s->boot);
@@ -386,7 +387,7 @@ static int print_json(struct session *s, const struct run_report *rep,
 	tree_set_text(s->arena, t, "conf", location_shown(s->arena, s->boot.conf));
 	(void)tree_set(s->arena, t, "host", facts_host(s->arena, &s->boot.facts));
 	vintage_note(s->arena, &s->boot.documents.vintage, t);
-	/* that of a comparison of documents alone is not one to apply */
+	/* a comparison of documents alone cannot be applied */
 	if (!before)
 		tree_set_text(s->arena, t, "digest", saved_plan_digest(s->arena, s));
 	tree_set_true(s->arena, t, "verify", s->ctx.verify);
@@ -408,7 +409,7 @@ static bool is_denied(const struct err *e)
 	return e->kind == ERR_SYSTEM && (e->errnum == EACCES || e->errnum == EPERM);
 }
 
-/* An ordinary user is told in one line what cannot be read, why, and what to do. */
+/* Tells an ordinary user in one line what cannot be read, why, and what to do. */
 int cmd_plan_say_root(const struct err *why, struct err *e)
 {
 	const struct err cause = *why; /* may be *e */
@@ -418,7 +419,7 @@ int cmd_plan_say_root(const struct err *why, struct err *e)
 	return err_fail(e, ERR_USAGE, cause.errnum, "%s; run as root", cause.msg);
 }
 
-/* Our own records are root's alone. Without them the plan of a node that is right would be wrong. */
+/* Only root can read our records, and without them a right node would seem wrong. */
 int cmd_plan_may_look(const struct cli *cli, struct err *e)
 {
 	static const char *const own[] = { OWN_CONF, OWN_STATE, OWN_DOCUMENTS, OWN_BOOT };
@@ -435,7 +436,7 @@ int cmd_plan_may_look(const struct cli *cli, struct err *e)
 	return r;
 }
 
-/* Tasks that could not be compared are not a plan either, and one of them is enough to name. */
+/* A plan with tasks that could not be compared is no plan; naming one of them is enough. */
 static int check_denied(const struct run_report *rep, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();

@@ -7,7 +7,9 @@
 #include <string.h>
 #include "nodeup/documents/dialects.h"
 
-enum { MANY_FLAGS = 3 }; /* on one line: it is a line of flags, and not a command with an option */
+enum {
+	MANY_FLAGS = 3
+}; /* a line with so many flags is a line of flags, not a command with an option */
 
 static size_t secret_of(const struct schema *s, const char *text)
 {
@@ -32,7 +34,7 @@ static size_t secret_flag(const char *text)
 	return n;
 }
 
-/* A value goes to the next flag or the end of its line: it may have spaces in it. */
+/* Returns the end of a secret value, at the next flag or the end of its line: it may hold spaces. */
 static const char *end_of_secret(const char *text)
 {
 	while (*text && *text != '\n' && !str_has_prefix(text, " --"))
@@ -54,14 +56,14 @@ void cmd_plan_mask(struct buf *b, const char *text)
 	}
 }
 
-/* A flag begins a word, also within quotes. */
+/* Returns whether a flag begins here: at the start of a word, also inside quotes. */
 static bool is_flag(const char *text, const char *start)
 {
 	return str_has_prefix(text, "--") && isalpha((unsigned char)text[2]) &&
 	       (text == start || isspace((unsigned char)text[-1]) || strchr("\"'=", text[-1]));
 }
 
-/* The end of its word; a quote that begins its value ends it, too. */
+/* Returns the end of the flag's word; a quote before its value ends it too. */
 static const char *end_of_flag(const char *text)
 {
 	const size_t secret = secret_flag(text);
@@ -78,7 +80,7 @@ static const char *end_of_flag(const char *text)
 	return p + strcspn(p, " \t\r\n\"'");
 }
 
-/* All flags of a text, sorted; ret_most: how many its longest line has. */
+/* Lists all flags of a text, sorted; ret_most: the number on its longest line. */
 static struct strv flags_of(struct arena *a, const char *text, size_t *ret_most)
 {
 	struct strv found = { 0 };
@@ -110,7 +112,7 @@ static bool same_name(const char *a, const char *b)
 	return n == strcspn(b, "=") && strncmp(a, b, n) == 0;
 }
 
-/* The lines of one flag, whose old values come first. */
+/* The lines of one flag; old values come first. */
 struct lines {
 	struct strv all, added;
 	const char *flag;

@@ -25,7 +25,8 @@ static bool is_place(const char *text, size_t n)
 	return is_text(text, n) && location_is_absolute(str_trim(a, text));
 }
 
-/* One that was cut lacks its end. What is between is read by those that need it. */
+/* Returns whether the text begins and ends as an object: a record that was cut off lacks its end. Readers check the
+ * part between. */
 static bool is_object(const char *text, size_t n)
 {
 	while (n > 0 && text[n - 1] == '\n')

@@ -11,7 +11,7 @@ enum round round_after(const struct round_end *end, const struct err *e)
 {
 	const bool at_once = has_time(end, 0), may_pass = err_is_transient(e);
 
-	/* the files are new ones then, whose writes may well come to the disk */
+	/* the next run's files are new, and their writes may well reach the disk */
 	if (at_once && end->files_lost && end->round != ROUND_ANEW)
 		return ROUND_ANEW;
 	if (end->retries != 0 && has_time(end, end->pause_ns) &&

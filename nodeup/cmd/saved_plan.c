@@ -6,7 +6,7 @@
 
 enum { PLAN_MAX = 4 << 20, NAMED_MAX = 6 };
 
-/* Returns what a plan calls the state of a task: what would be done. */
+/* Returns a plan's word for the state of a task: what would be done. */
 static const char *word_of(enum run_state state)
 {
 	return state == RUN_CHANGED  ? "change"
@@ -52,7 +52,7 @@ int saved_plan_read(struct arena *a, const char *path, int64_t wait_ns, struct s
 
 static void add_text(struct digest_ctx *c, const char *text)
 {
-	/* its end is told as well: two texts are not one */
+	/* with the NUL at its end, so that two texts never look like one */
 	digest_update(c, text ? text : "", (text ? strlen(text) : 0) + 1);
 }
 
@@ -76,7 +76,7 @@ const char *saved_plan_digest(struct arena *a, const struct session *s)
 	return arena_str(a, digest_hex(&d, hex));
 }
 
-/* "file /etc/x: change: absent", of each that is not right. */
+/* Lists "file /etc/x: change: absent" for each task that is not right. */
 static struct strv lines_of(struct arena *a, const struct tree *tasks)
 {
 	struct strv lines = { 0 };
@@ -96,7 +96,7 @@ static struct strv lines_of(struct arena *a, const struct tree *tasks)
 	return lines;
 }
 
-/* Returns what only one of two lists has, as notes; how many there are. */
+/* Notes the lines that only the first list has; returns their number. */
 static size_t note_others(const struct strv *from, const struct strv *other, const char *label,
 			  size_t named, struct err *e)
 {

@@ -13,12 +13,12 @@
 #include "nodeup/run/waiting.h"
 #include "nodeup/tasks/state.h"
 
-/* a run that ends before needs no line */
+/* a run that ends before this needs no line */
 #define QUIET_NS (10 * DUR_SEC)
 
 enum { POLL_MS = 1000 };
 
-/* The start job of this run, or 0: our unit was at work already. */
+/* Returns the start job of this run; 0: our unit was already working. */
 static uint32_t start_job(const struct run_report *rep)
 {
 	for (size_t i = 0; i < rep->n; i++)
@@ -27,21 +27,22 @@ static uint32_t start_job(const struct run_report *rep)
 	return 0;
 }
 
-/* Returns whether the status of a run is of the process that systemd speaks of, or spoke of last. */
+/* Returns whether our unit made the run, in the process that systemd names. If systemd names none, any process
+ * counts. */
 static bool is_of(const struct tree *run, const struct bus_unit *u)
 {
 	return standing_is_ours(run) &&
 	       (!u->main_pid || health_number(run, "pid", 0) == (int64_t)u->main_pid);
 }
 
-/* Judges a first run that has ended. Where it is tried again, and of its exit status, our own record knows most. */
+/* Judges the first run, which has ended. Our own status knows best whether a retry follows, and the exit status. */
 static int judge_first_run(struct session *s, const struct bus_unit *u, bool failed, struct err *e)
 {
 	struct err late, of_record = { 0 };
 	struct health t;
 	const bool known = health_read(s->arena, s->root_fd, &t, &late) == 0 && is_of(t.status, u);
 
-	/* to systemd a stop is a success, but this machine has not converged */
+	/* systemd counts a stop as a success, but this machine has not converged */
 	if (str_eq(u->result, "success") && u->exec_status == SIGTERM)
 		return err_fail(e, ERR_SYSTEM, EINTR, "%s was stopped before it was done",
 				boot_unit);
@@ -60,7 +61,7 @@ static int judge_first_run(struct session *s, const struct bus_unit *u, bool fai
 				boot_unit);
 }
 
-/* Returns whether the first run of our unit has come to its end: 1 yes, 0 not yet. Its start job ends with it. */
+/* Returns whether our unit's first run has ended: 1 yes, 0 not yet. Its start job ends with it. */
 static int has_finished(struct session *s, uint32_t job, struct err *e)
 {
 	const char *result = "";
@@ -120,7 +121,7 @@ static int install_unit(struct cli *cli, struct session *s, struct err *e)
 	if (r < 0)
 		return r;
 	r = state_sync(s->ctx.state, e);
-	/* what is lost has to be remembered as well */
+	/* lost writes must be recorded too */
 	if (r == 0)
 		r = state_store(s->ctx.state, e);
 	else if (state_store(s->ctx.state, &late) < 0)
@@ -129,7 +130,7 @@ static int install_unit(struct cli *cli, struct session *s, struct err *e)
 		return r;
 	show_line(stdout, "service installed");
 	(void)fflush(stdout);
-	/* in an image it is not started */
+	/* an image does not start it */
 	if (!cli->wait || !s->ctx.bus)
 		return 0;
 	waits = waits_new();

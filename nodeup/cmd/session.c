@@ -19,7 +19,7 @@
 #include "nodeup/tasks/members.h"
 #include "nodeup/tasks/state.h"
 
-/* when the http engine gives up on its own */
+/* after this the http engine gives up by itself */
 #define SILENCE_NS (20 * DUR_SEC)
 
 enum { CGROUP_MAX = 64 << 10 };
@@ -43,7 +43,7 @@ char *session_own_unit(struct arena *a)
 	return NULL;
 }
 
-/* A server that says nothing at all is not listened to for longer than documents are waited for. */
+/* Opens the http engine. It waits for a silent server no longer than the documents' patience. */
 static int open_http(struct session *s, const struct session_req *req, struct err *e)
 {
 	const int64_t silence = req->patience_ns < SILENCE_NS ? req->patience_ns + DUR_MS : 0;
@@ -58,13 +58,13 @@ static int open_http(struct session *s, const struct session_req *req, struct er
 
 	if (r < 0)
 		return r;
-	/* flags go before the machine's settings */
+	/* flags override the machine's settings */
 	http_add_settings(s->http, &req->cli->rewrites, NULL);
 	http_add_settings(s->http, &s->settings.url_rewrites, NULL);
 	return 0;
 }
 
-/* What the documents set besides is for what is fetched from now on. */
+/* The documents' settings are for everything fetched from now on. */
 static int take_settings(struct session *s, struct errs *errors, struct err *e)
 {
 	const char *ca = s->settings.ca_bundle;
@@ -109,7 +109,7 @@ static int load_documents(struct session *s, const struct session_req *req, stru
 		.patience = { req->patience_ns, req->on_wait, req->wait_arg },
 		.deadline_ns = req->end_ns,
 		.pipe_ns = cli->deadline_ns,
-		/* which would change what a saved plan has seen of the cache */
+		/* not with a saved plan: it would change the cache that the plan saw */
 		.meanwhile = policy_may_change(&s->policy) && !cli->plan_file ? read_cache_ahead
 									      : NULL,
 		.foresee = foresee,
@@ -121,7 +121,8 @@ static int load_documents(struct session *s, const struct session_req *req, stru
 	return bootstrap_load(s->arena, &boot, &s->boot, e);
 }
 
-/* How nodeup is started, and documents that were put back, are asked for only by the run that does so. */
+/* Lists the paths that earlier runs wrote. Leaves out nodeup's start and documents that were put back: only the run
+ * that does them needs their tasks. */
 static struct strv find_written(struct session *s)
 {
 	static const char *const kept[] = { "bootstrap", "documents", NULL };
@@ -136,7 +137,7 @@ static bool has_file(void *arg, const char *path)
 	return io_is_there(s->root_fd, path);
 }
 
-/* Returns the builder that a mode has alone; NULL: it has all. */
+/* Returns the only builder of a mode; NULL: it has all. */
 static const char *only_builder(enum mode mode)
 {
 	return mode == MODE_BAKE ? "bake" : mode == MODE_INSTALL ? "bootstrap" : NULL;
@@ -160,7 +161,7 @@ static struct plan_req *request_plan(struct session *s, const struct session_req
 		.only = only_builder(req->mode),
 		.before = req->before,
 	};
-	/* a node has a container runtime, whatever the machine has that compares documents, and a distribution */
+	/* a node has a container runtime and a distribution, whatever machine compares documents */
 	if (!policy_has_machine(&s->policy)) {
 		plan->runtime.unit = "docker.service";
 		if (!plan->facts->distribution)
@@ -222,7 +223,7 @@ static int make_plan(struct session *s, const struct session_req *req, struct er
 	return plan_build(s->arena, plan, &s->plan, e);
 }
 
-/* Without a manager the unit tasks fail themselves. Its version decides the directives that units may have. */
+/* Without a manager, unit tasks fail by themselves. Its version decides which directives units may have. */
 static void open_bus(struct session *s)
 {
 	const char *version;
@@ -236,7 +237,7 @@ static void open_bus(struct session *s)
 		s->boot.facts.systemd = strtoll(version, NULL, 10);
 }
 
-/* For plan --verify and repair. */
+/* Lets assets be hashed again, for plan --verify and repair. */
 static void trust_nothing(struct session *s)
 {
 	for (size_t i = 0; i < s->plan.n; i++)
@@ -249,13 +250,13 @@ int session_s3(const struct session *s, struct imds *imds, struct s3_session **o
 	const struct dialect *dialect = s->boot.documents.dialect;
 	int r = s3_session_new(s->boot.facts.region, imds, out, e);
 
-	/* documents that were not read, or could not be, have no dialect */
+	/* documents that were not read have no dialect */
 	if (r == 0 && dialect && dialect->dual_stack)
 		s3_session_use_dual_stack(*out);
 	return r;
 }
 
-/* Assets of s3:// are asked for as the documents were: by the instance's role, if there is one. */
+/* Assets of s3:// are requested as the documents were: as the instance's role, if there is one. */
 static int open_s3(struct session *s, struct err *e)
 {
 	struct http_scheme scheme;
@@ -278,7 +279,7 @@ static int open_effects(struct session *s, const struct session_req *req, struct
 	const struct cli *cli = req->cli;
 	int r;
 
-	/* they are at work already */
+	/* they are working already */
 	if (s->ctx.fetcher)
 		return 0;
 	s->ctx.root_fd = s->root_fd;
@@ -329,8 +330,8 @@ static void close_effects(struct session *s)
 	members_free(TAKE(s->ctx.members));
 }
 
-/* Neither a saved plan, which would see that the cache is another, nor what is to be read anew is done in part before the rest.
- * A volume may come to lie over the cache. */
+/* Returns whether a fetch may begin early. Not for a saved plan, which would find another cache. Not if all must be
+ * read anew, or if a volume may be mounted over the cache. */
 static bool may_begin(const struct session *s, const struct session_req *req,
 		      const struct bootstrap *b)
 {
@@ -346,7 +347,7 @@ static bool is_to_begin(struct session *s, const struct task *t)
 	return t->ops->begin && t->ops->check(t, &s->ctx, &diff, &ignored) == TASK_DIFFERS;
 }
 
-/* Begin what this run will fetch, unless the caller is against it. */
+/* Begins fetches that this run will need, unless the caller objects. */
 static int begin_tasks(struct session *s, const struct session_req *req, struct err *e)
 {
 	bool *begins = arena_alloc(s->arena, s->plan.n + 1);
@@ -362,7 +363,7 @@ static int begin_tasks(struct session *s, const struct session_req *req, struct 
 	return r;
 }
 
-/* The network is not idle while certificates are made and asked for. Whatever fails here fails again, and is told then. */
+/* Begins fetches while certificates are made and asked for. An error here occurs again later, and is reported then. */
 static void foresee(void *arg, const struct bootstrap *b)
 {
 	const struct ahead_arg *a = arg;
@@ -372,7 +373,7 @@ static void foresee(void *arg, const struct bootstrap *b)
 
 	if (!may_begin(s, a->req, b))
 		return;
-	/* what lies in the cache unread is most of what is wanted */
+	/* if the cache has entries to hash, they are most of what is needed */
 	session_read_ahead(s, a->req);
 	if (s->ahead)
 		return;
@@ -391,7 +392,7 @@ static void foresee(void *arg, const struct bootstrap *b)
 	s->plan = before.plan;
 }
 
-/* Returns a text to be compared: the assets that the plan brings, and the files that they are for. */
+/* Returns a text for comparison: the assets that the plan fetches, and their files. */
 static const char *brought_by(const struct session *s, const struct plan *p)
 {
 	struct strv all = { 0 };
@@ -410,7 +411,7 @@ static const char *brought_by(const struct session *s, const struct plan *p)
 	return strv_join(s->arena, &all, "\n");
 }
 
-/* Goes on with what was begun, if it is this plan's. */
+/* Goes on with the fetches that were begun, if they are this plan's. */
 static void take_begun(struct session *s)
 {
 	if (!s->foreseen.n || !str_eq(brought_by(s, &s->foreseen), brought_by(s, &s->plan)))
@@ -434,7 +435,7 @@ static void log_boot_warnings(const struct session *s)
 	log_warnings(&warnings);
 }
 
-/* What a person should know of single tasks. */
+/* Logs tasks' remarks for people. */
 static void log_remarks(struct session *s)
 {
 	for (size_t i = 0; i < s->plan.n; i++) {
@@ -446,7 +447,8 @@ static void log_remarks(struct session *s)
 	}
 }
 
-/* Plan and repair alone warn of it: an admin knows it, and each boot would say it anew. No run restarts a silent static pod. */
+/* Only plan and repair warn of foreign files: an admin knows them, and each boot would repeat it. No run restarts a
+ * silent static pod. */
 static void log_foreign(struct session *s)
 {
 	struct strv silent, names;
@@ -465,7 +467,7 @@ static void log_foreign(struct session *s)
 	log_warnings(&s->foreign);
 }
 
-/* Every document of kops 1.8 names assets by sha1, and an admin cannot help it: once a boot is enough. */
+/* Every document of kops 1.8 names assets by sha1, and an admin cannot change that, so once a boot is enough. */
 static void warn_sha1(const struct session *s)
 {
 	const bool once = !s->policy.image_mode && s->policy.mode != MODE_BAKE;
@@ -475,7 +477,7 @@ static void warn_sha1(const struct session *s)
 	    (once && io_is_there(s->root_fd, OWN_SHA1_TOLD)))
 		return;
 	log_warning("%s", s->plan.sha1);
-	/* without the record the next run warns again, no more */
+	/* without the record the next run only warns again */
 	if (once)
 		(void)!record_write(s->root_fd, OWN_SHA1_TOLD, 0644, "", &ignored);
 }
@@ -609,13 +611,13 @@ void session_look(struct session *s, bool verify, struct run_report *ret)
 	ctx.verify = verify;
 	run.ctx = &ctx;
 	run_plan(s->arena, &run, ret);
-	/* a run starts the runtime after it, which may have other images then */
+	/* a run starts the runtime afterwards, which may then have other images */
 	images_changed(&s->ctx);
 }
 
 bool session_sweep(const struct session *s)
 {
-	/* users, mounts and names of hosts are lines of files that no task is called after */
+	/* users, mounts and host names are in files that no task is named after */
 	static const char *const ours[] = { OWN_DIRS, "/etc" };
 	struct strv dirs = { 0 };
 	bool all = true;

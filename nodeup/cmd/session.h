@@ -21,10 +21,10 @@
 /* How long commands that only look wait for documents. */
 #define SESSION_LOOK_NS (5 * DUR_SEC)
 
-/* How far a session was opened. After a failed open: what failed. */
+/* How far a session was opened. After a failed open: the step that failed. */
 enum session_stage {
-	SESSION_SETTINGS,  /* the machine's own */
-	SESSION_DOCUMENTS, /* and the facts that they ask for */
+	SESSION_SETTINGS,  /* the machine's own settings */
+	SESSION_DOCUMENTS, /* and the facts that they need */
 	SESSION_HOST,      /* whether this host can run them */
 	SESSION_VOLUMES,
 	SESSION_PLAN,
@@ -37,22 +37,22 @@ struct session {
 	struct arena *arena;
 	int root_fd, host_fd;
 	struct policy policy;
-	const char *own_unit; /* the service we run in, or NULL */
+	const char *own_unit; /* the service that runs us, or NULL */
 	bool starts_at_boot;  /* our unit was installed here */
 	struct http *http;
-	struct imds *imds; /* of s3, whose thread is another than the documents' */
+	struct imds *imds; /* for s3, whose thread is not the documents' */
 	struct s3_session *s3;
-	struct settings settings; /* of the machine and of the documents */
-	struct strv remarks;      /* lines: what is odd in the settings of the machine */
+	struct settings settings; /* of the machine and the documents */
+	struct strv remarks;      /* lines about oddities in the machine's settings */
 	struct bootstrap boot;
-	struct errs other_errors; /* what else is wrong, after an error of the documents */
+	struct errs other_errors; /* further errors, after an error of the documents */
 	struct plan plan;
-	struct plan foreseen; /* what was fetched while certificates were waited for; or empty */
-	struct strv foreign;  /* lines: what others put or changed here, and what no run restarts */
+	struct plan foreseen; /* the plan whose assets were fetched early; or empty */
+	struct strv foreign;  /* lines about foreign files, and pods that no run restarts */
 	struct task_ctx ctx;
-	struct volume_guard guard; /* of ctx */
-	struct strv ebs_asked;     /* volumes that EC2 was asked about, whose disks are here */
-	struct read_ahead *ahead;  /* of the cache, while documents are waited for */
+	struct volume_guard guard; /* for ctx */
+	struct strv ebs_asked;     /* volumes whose disks are here, and about which EC2 was asked */
+	struct read_ahead *ahead;  /* reads the cache while documents are waited for */
 	struct workers *workers;
 };
 
@@ -60,65 +60,68 @@ struct session_req {
 	const struct cli *cli;
 	enum mode mode;
 	const char *conf;          /* NULL: the command line's */
-	int64_t patience_ns;       /* for documents that cannot be read */
+	int64_t patience_ns;       /* how long to wait for documents that cannot be read */
 	const struct plan *before; /* of a diff: that of the documents before; or NULL */
 	wait_fn *on_wait;
-	wait_fn *on_volume_wait; /* for what EC2 says of volumes */
-	int64_t deadline_ns;     /* of waiting for it; 0: none */
-	int64_t end_ns;          /* of the whole run; 0: none */
-	/* asked once before anything is fetched for a plan that lacks certificates alone; NULL: nothing is */
+	wait_fn *on_volume_wait; /* reports waits for EC2's answer about volumes */
+	int64_t deadline_ns;     /* deadline of that wait; 0: none */
+	int64_t end_ns;          /* deadline of the whole run; 0: none */
+	/* asked once before an early fetch, for a plan that lacks only certificates; NULL: nothing is fetched early */
 	int (*may_begin)(void *arg, struct err *e);
-	void *wait_arg;          /* of all */
+	void *wait_arg;          /* argument of all callbacks */
 	struct join_keys **keys; /* see bootstrap.h */
 };
 
-/* Load documents, make the plan, open what it takes to check (and apply) it. */
+/* Loads documents, makes the plan, and opens everything needed to check and apply it. */
 int session_open(struct session *s, const struct session_req *req, struct err *e) must_check;
-/* Release everything; a zeroed session is fine. */
+/* Releases everything; a zeroed session is fine. */
 void session_close(struct session *s);
-/* S3 as the session's documents ask for it: their region, their kind of names, the role that *imds* knows. Owner: caller. */
+/* Makes an S3 session with the documents' region and kind of host names, and the role that *imds* knows. Owner:
+ * caller. */
 int session_s3(const struct session *s, struct imds *imds, struct s3_session **out,
 	       struct err *e) must_check;
-/* What run_execute wants. */
+/* Returns the request for run_execute. */
 struct run_req session_run(struct session *s);
-/* Have members of archives staged beside where they go while these arrive. Before, a fetch changes nothing but the cache. */
+/* Lets members of arriving archives be staged beside their places. Before this, a fetch changes only the cache. */
 void session_may_change(struct session *s);
-/* What a run would do, by a walk over the plan that changes nothing, also while a run is under way. */
+/* Finds what a run would do, by a walk over the plan that changes nothing, also during a run. */
 void session_look(struct session *s, bool verify, struct run_report *ret);
-/* Remove what a killed run left beside the files that it was writing. False: some of it is still open. */
+/* Removes a killed run's staging files. False: some are still open. */
 bool session_sweep(const struct session *s);
-/* The name of the service this process runs in, from its control group; NULL for none. */
+/* Returns the name of the service that this process runs in, from its control group; NULL for none. */
 char *session_own_unit(struct arena *a);
 
-/* Give the tasks the host's disks, see that no other instance has a volume of EBS, and find the UUIDs that volumes
- * which persist have already; not in an image. Reads only. */
+/* Gives the tasks the host's disks, checks that no other instance has an EBS volume, and finds the UUIDs of existing
+ * persistent volumes; not in an image. Only reads. */
 int session_disks(struct session *s, const struct session_req *req, struct plan_req *plan,
 		  struct err *e) must_check;
-/* Look at every volume before anything is changed: what must not be done is an error here. */
+/* Checks every volume before anything is changed; fails for what must not be done. */
 int session_preflight(struct session *s, struct err *e) must_check;
-/* Ask, and tell the tasks by which names volumes are attached whose disks tell no id. An apply waits for an answer about volumes
- * that are named by id; of one that is named by a device, no answer is a warning: no role of kops' nodes may ask. */
+/* Asks EC2, and gives the tasks the attachment names of volumes whose disks tell no id. An apply waits for an answer
+ * about volumes named by id. If an answer about a volume named by a device is missing, it only warns: kops' roles
+ * for nodes may not ask. */
 int session_ebs(struct session *s, const struct session_req *req, struct err *e) must_check;
-/* Ask once about disks that came later, as volume_guard.may_use; arg is the session. */
+/* Asks once about disks that came later. It is a volume_guard.may_use; arg is the session. */
 int session_may_use(void *arg, const struct node_volume *v, const struct disks *disks,
 		    struct err *e) must_check;
 
-/* The asset cache of this command, as the host sees it. */
+/* Returns this command's asset cache, as a path of the host. */
 const char *session_cache_dir(const struct cli *cli);
-/* Open the session's, unless it is open. */
+/* Opens the session's cache, unless it is open. */
 int session_open_cache(struct session *s, const struct session_req *req, struct err *e) must_check;
-/* Begin to hash what lies in it without a record, beside whatever this thread does, until session_end_ahead. */
+/* Begins to hash the cache's entries that have no record, in the background, until session_end_ahead. */
 void session_read_ahead(struct session *s, const struct session_req *req);
-/* End that after the entry at hand; nothing to do if it never began. */
+/* Ends the hashing after the present entry; does nothing if it never began. */
 void session_end_ahead(struct session *s);
-/* How many bytes of unfinished downloads the cache of this command line has. Any thread. */
+/* Returns how many bytes of unfinished downloads this command line's cache has. Any thread. */
 uint64_t session_kept_bytes(const struct cli *cli);
-/* Have other processes leave alone what this run is about to use. */
+/* Keeps other processes from evicting entries that this run is about to use. */
 void session_note_use(struct session *s);
-/* Evicts entries that no document names, the least recently used first, until max bytes are left. 0: 8 GiB; below 0: no limit. */
+/* Evicts entries that no document names, the least recently used first, down to max bytes. 0: 8 GiB; below 0: no
+ * limit. */
 void session_trim_cache(struct session *s, int64_t max);
 
 /* Fails, offline, unless the cache has every asset that this run cannot do without; each that it lacks is logged. */
 int offline_check(struct session *s, struct err *e) must_check;
-/* Offline the network is not to blame: what was not brought here does not come by waiting. */
+/* Rewords a network error of an offline run: waiting does not bring what was not copied here. */
 void offline_blame(struct err *e);

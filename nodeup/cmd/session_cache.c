@@ -13,7 +13,7 @@
 #include "nodeup/base/pool.h"
 #include "nodeup/base/walk.h"
 
-/* what the cache may have unless --cache-max says so */
+/* limit of the cache without --cache-max */
 #define CACHE_MAX (UINT64_C(8) << 30)
 
 /* of st_blocks, whatever the file system */
@@ -24,7 +24,7 @@ struct named {
 	size_t n;
 };
 
-/* A thread that hashes; it alone uses the cache until it is joined. */
+/* A thread that hashes; only it uses the cache until it is joined. */
 struct read_ahead {
 	pthread_t thread;
 	atomic_bool stop;
@@ -74,7 +74,7 @@ static void *read_all(void *arg)
 	return NULL;
 }
 
-/* Whatever fails here fails again, and is told, when the run opens the cache or reads it. */
+/* An error here comes again, and is reported, when the run opens or reads the cache. */
 void session_read_ahead(struct session *s, const struct session_req *req)
 {
 	struct read_ahead *ahead;
@@ -98,7 +98,7 @@ void session_end_ahead(struct session *s)
 	s->ahead = NULL;
 }
 
-/* Of one directory of unfinished downloads. */
+/* Counts one directory of unfinished downloads. */
 static uint64_t kept_bytes_in(int dir)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -110,7 +110,7 @@ static uint64_t kept_bytes_in(int dir)
 	for (size_t i = 0; i < names.n; i++) {
 		struct stat st;
 
-		/* what is not written yet has no blocks: these are files with holes */
+		/* these files have holes: unwritten bytes have no blocks */
 		if (fstatat(dir, names.v[i], &st, AT_SYMLINK_NOFOLLOW) == 0 &&
 		    S_ISREG(st.st_mode) && !str_has_suffix(names.v[i], ".from"))
 			bytes += (uint64_t)st.st_blocks * STAT_BLOCK;
@@ -127,13 +127,13 @@ uint64_t session_kept_bytes(const struct cli *cli)
 
 	if (io_open_root(cli->root ? cli->root : "/", &root, &ignored) < 0)
 		return 0;
-	/* --cache is a path of the host, as the person gave it */
+	/* --cache is a path of the host, as given */
 	dir = cli->cache ? io_open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY)
 			 : io_open_at(root, path + 1, O_RDONLY | O_DIRECTORY);
 	return kept_bytes_in(dir);
 }
 
-/* Once, however many name it. */
+/* Adds a digest once, however many name it. */
 static void name_one(struct arena *a, const struct digest *d, struct named *named)
 {
 	for (size_t i = 0; i < named->n; i++)
@@ -151,7 +151,7 @@ static void name_image(struct arena *a, const struct node_image *image, struct n
 		name_one(a, &d, named);
 }
 
-/* By the documents, and by what we know ourselves: packages, plugins. */
+/* Lists entries that the documents name, and those that we know ourselves: packages, plugins. */
 static struct named all_named(struct session *s)
 {
 	const struct node *node = &s->boot.node;

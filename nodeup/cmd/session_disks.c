@@ -2,7 +2,7 @@
 
 #include "nodeup/aws/imds.h"
 
-/* Only an instance store may be promised by IMDS and known by nothing else. */
+/* Returns whether a volume wants the instance store: only such a disk may be known to IMDS alone. */
 static bool wants_store(const struct node_volumes *volumes)
 {
 	for (size_t i = 0; i < volumes->n; i++)
@@ -47,7 +47,7 @@ int session_disks(struct session *s, const struct session_req *req, struct plan_
 	return 0;
 }
 
-/* One volume, or one directory that is to be seen on one. */
+/* Checks one volume, or one directory that is mounted from a volume. */
 static int check_task(struct session *s, const struct task *t, struct err *e)
 {
 	struct task_diff diff;

@@ -12,10 +12,10 @@
 #include "nodeup/volumes/discover.h"
 #include "nodeup/volumes/disk_record.h"
 
-/* what a run that can do without an answer waits for it */
+/* how long a run waits for an answer that it can do without */
 #define ANSWER_NS (5 * DUR_SEC)
 
-/* A volume of EBS that this machine is about to use for the first time. */
+/* An EBS volume that this machine is about to use for the first time. */
 struct candidate {
 	const struct node_volume *volume;
 	const char *id;
@@ -63,7 +63,7 @@ static void add_candidate(struct inquiry *q, const struct node_volume *v, const 
 		arena_push(q->s->arena, q->v, q->n, (struct candidate){ v, v->volume_id, false });
 }
 
-/* A device that is not here is asked about when it comes. */
+/* Collects the volumes to ask about. A device that is not here yet is asked about when it comes. */
 static void collect(struct inquiry *q, enum node_disks by)
 {
 	const struct node_volumes *all = &q->s->boot.node.volumes;
@@ -79,7 +79,7 @@ static void collect(struct inquiry *q, enum node_disks by)
 	}
 }
 
-/* By which a volume is known to be attached here, and to be used by this machine. */
+/* The instance id tells whether a volume is attached here, and used by this machine. */
 static int know_instance(struct session *s, struct err *e)
 {
 	if (s->boot.facts.instance_id)
@@ -142,7 +142,7 @@ static const char *state_of(struct arena *a, const struct ec2_volume *v)
 			    : v->state;
 }
 
-/* A disk that is here while EC2 says that it is not may be another instance's as well: EC2 is asked again. */
+/* If a disk is here but EC2 says that it is not attached here, another instance may have it too: asks EC2 again. */
 static int judge(const struct inquiry *q, const struct ec2_volumes *all, struct err *e)
 {
 	for (size_t i = 0; i < q->n; i++) {
@@ -176,7 +176,8 @@ static int ask(const struct inquiry *q, int64_t last_ns, struct ec2_volumes *ret
 	return r;
 }
 
-/* Nothing may be made of a volume that is named by id before the answer is here. */
+/* Asks EC2. If a volume is named by id, an apply asks until an answer or the deadline comes: the volume may not be
+ * used before. */
 static int ask_patiently(const struct inquiry *q, const struct session_req *req,
 			 struct ec2_volumes *ret, struct err *e)
 {
@@ -195,7 +196,7 @@ static int ask_patiently(const struct inquiry *q, const struct session_req *req,
 	}
 }
 
-/* A machine whose disks tell no ids: on Xen none does, on Nitro that of the root volume does. */
+/* Returns whether this machine's disks tell no ids: on Xen none does, on Nitro the root volume's does. */
 static bool has_nameless_disks(const struct session *s)
 {
 	struct disks all = { 0 };
@@ -209,7 +210,7 @@ static bool has_nameless_disks(const struct session *s)
 	return all.n > 0;
 }
 
-/* The device's name is EC2's word only if the volume is attached to this very instance. */
+/* EC2's device name counts only if the volume is attached to this very instance. */
 static int name_disk(struct session *s, const struct candidate *m, const struct ec2_volume *v,
 		     struct err *e)
 {
@@ -244,7 +245,7 @@ static int settle(const struct inquiry *q, const struct ec2_volumes *all, struct
 	return 0;
 }
 
-/* They are used all the same. */
+/* Warns; the volumes are used all the same. */
 static void warn(const struct inquiry *q, const struct err *why)
 {
 	for (size_t i = 0; i < q->n; i++) {
@@ -264,7 +265,7 @@ static int refuse_offline(const struct candidate *m, struct err *e)
 	return err_code(e);
 }
 
-/* What EC2 says, and else whether it is used all the same. */
+/* Applies EC2's answer; without one decides whether the volumes are used all the same. */
 static int go_on(const struct inquiry *q, int r, const struct ec2_volumes *all, bool must_know,
 		 const struct err *why, struct err *e)
 {
@@ -303,7 +304,7 @@ int session_ebs(struct session *s, const struct session_req *req, struct err *e)
 
 	if (s->policy.mode == MODE_INSTALL || s->policy.mode == MODE_BAKE)
 		return 0;
-	/* asked for once more where it must be known */
+	/* asks once more where the answer is needed */
 	(void)!know_instance(s, &why);
 	collect(&q, NODE_DISKS_VOLUME_ID);
 	q.by_id = q.n;

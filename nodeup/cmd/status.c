@@ -19,14 +19,14 @@
 #include "nodeup/run/waiting.h"
 #include "nodeup/run/watch.h"
 
-/* how often a wait is told of again, at most */
+/* the least time between two reports of a wait */
 #define SAY_NS (10 * DUR_SEC)
 
 enum { OUT_MAX = 16 << 20, SLOWEST_MAX = 3, NAMES_MAX = 4 };
 
 static void add_line(struct buf *b, const char *fmt, ...) printf_like(2, 3);
 
-/* One line, whatever others have put into its texts. */
+/* Adds one line. Its texts may come from others, so they are cleaned. */
 static void add_line(struct buf *b, const char *fmt, ...)
 {
 	autofree char *text = NULL;
@@ -52,7 +52,7 @@ static const struct tree *list_of(const struct tree *map, const char *key)
 	return list && list->kind == TREE_SEQ ? list : &none;
 }
 
-/* "": it is not a text. */
+/* Returns "" if it is not a text. */
 static const char *text_at(const struct tree *list, size_t i)
 {
 	const struct tree *t = i < list->n ? list->items[i].value : NULL;
@@ -60,7 +60,7 @@ static const char *text_at(const struct tree *list, size_t i)
 	return t && t->kind == TREE_SCALAR ? t->scalar : "";
 }
 
-/* "12:04:10, for 3 min 2 s", or "in 20 s" of what is to come. */
+/* Returns "12:04:10, for 3 min 2 s", or "in 20 s" for a future time. */
 static const char *moment(struct arena *a, int64_t wall_ns)
 {
 	const int64_t ago = dur_wall() - wall_ns;
@@ -69,7 +69,7 @@ static const char *moment(struct arena *a, int64_t wall_ns)
 			: arena_printf(a, "%s, in %s", dur_clock(a, wall_ns), dur_human(a, -ago));
 }
 
-/* Returns what helps where the error itself has no word on it. */
+/* Returns advice where the error itself has none. */
 static const char *remedy(struct arena *a, const struct health *t, const struct tree *run)
 {
 	const struct tree *error = tree_get(run, "error");
@@ -84,7 +84,7 @@ static const char *remedy(struct arena *a, const struct health *t, const struct 
 	return x ? x->remedy : "";
 }
 
-/* Adds what tasks failed of, each cause once. */
+/* Adds the causes of failed tasks, each once. */
 static void add_causes(struct arena *a, const struct tree *run, struct buf *b)
 {
 	const struct tree *causes = list_of(run, "causes");
@@ -107,7 +107,7 @@ static void add_causes(struct arena *a, const struct tree *run, struct buf *b)
 	}
 }
 
-/* Adds what a run failed of: the last one, or an earlier one whose word counts. */
+/* Adds the error of the last run, or of an earlier run by which the node is judged. */
 static void add_error(struct arena *a, const struct health *t, const struct tree *run,
 		      struct buf *b)
 {
@@ -135,7 +135,7 @@ static void add_error(struct arena *a, const struct health *t, const struct tree
 		line(b, "do", remedy(a, t, run));
 }
 
-/* In milliseconds; 0: it is not known. */
+/* Returns milliseconds; 0: not known. */
 static int64_t took(const struct tree *task)
 {
 	const int64_t start = health_number(task, "startMs", -1),
@@ -152,7 +152,7 @@ static int by_time(const void *x, const void *y)
 	return a < b ? 1 : a > b ? -1 : 0;
 }
 
-/* "asset kubelet 2.1 s, unit docker.service 0.9 s" */
+/* Returns "asset kubelet 2.1 s, unit docker.service 0.9 s". */
 static const char *slowest(struct arena *a, const struct tree *tasks)
 {
 	const struct tree **v = arena_alloc(a, (tasks->n + 1) * sizeof(*v));
@@ -167,7 +167,7 @@ static const char *slowest(struct arena *a, const struct tree *tasks)
 	return found.n ? strv_join(a, &found, ", ") : "";
 }
 
-/* "/data right, 31.2 GiB of 50.0 GiB free" */
+/* Returns "/data right, 31.2 GiB of 50.0 GiB free". */
 static const char *room(struct arena *a, int root_fd, const char *path, const char *state)
 {
 	char left[STR_SIZE_MAX], size[STR_SIZE_MAX];
@@ -225,7 +225,7 @@ static void add_accepted(struct arena *a, const struct tree *run, struct buf *b)
 		     arena_printf(a, "%s: left alone, as acceptKeys says", text_at(keys, i)));
 }
 
-/* Values that nodeup says a program refuses, and why it went on. */
+/* Adds refused values, and why the run went on. */
 static void add_values(const struct tree *run, struct buf *b)
 {
 	const struct tree *texts = list_of(run, "refusedValues");
@@ -249,7 +249,7 @@ static void add_wait(struct arena *a, const struct health *t, struct buf *b)
 	line(b, "next run", run < 0 ? "" : moment(a, run));
 }
 
-/* The last run of a node that is as it was before it. */
+/* Adds the last run, which left the node as it was. */
 static void add_last(struct arena *a, const struct health *t, struct buf *b)
 {
 	const char *signal = tree_says(t->status, "signal");
@@ -328,7 +328,7 @@ static void add_past(struct arena *a, const struct tree *run, struct buf *b)
 		 tree_says(error, "message"));
 }
 
-/* All that the run wrote, in the state that a reader finds it in. */
+/* Prints everything that the run wrote, with the state that readers see. */
 static int print_status_json(struct arena *a, const struct health *t, struct err *e)
 {
 	struct tree *out = tree_map(a);
@@ -391,7 +391,7 @@ static int show_runs(struct cli *cli, int root_fd, struct err *e)
 	return 0;
 }
 
-/* Returns what keeps it from being ready. */
+/* Returns why the node is not ready. */
 static const char *obstacle(struct arena *a, const struct health *t)
 {
 	const struct tree *error = tree_get(t->status, "error");
@@ -402,7 +402,8 @@ static const char *obstacle(struct arena *a, const struct health *t)
 	return *why ? arena_printf(a, "%s: %s", health_name(t->state), why) : health_name(t->state);
 }
 
-/* Returns whether a wait is over. A run that our unit makes of a ready node may end otherwise: it is awaited. */
+/* Returns whether the wait is over. If our unit works on a ready node, the wait goes on: the run may change the
+ * node's state. */
 static bool is_settled(const struct health *t)
 {
 	if (t->state == HEALTH_READY)
@@ -410,7 +411,7 @@ static bool is_settled(const struct health *t)
 	return t->stays && (t->state == HEALTH_FAILED || t->state == HEALTH_DEGRADED);
 }
 
-/* Until it is ready, or no retry can mend it, or the time is over; *ret is the state of then. */
+/* Waits until the node is ready, no retry can mend it, or the time is over; *ret is the final state. */
 static int await_ready(struct cli *cli, int root_fd, struct waits *waits, struct health *ret,
 		       struct err *e)
 {

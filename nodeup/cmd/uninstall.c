@@ -1,7 +1,8 @@
-/* uninstall.c - nodeup's units go, so that those of kops or of a package below /lib/systemd/system count again
- * What runs goes on, and no file but units is touched: not data, programs, keys or documents. Only what the applied
- * state has, and that still is as it says there: written by nodeup. Where the boot unit's own record is lost, found byte for byte as
- * nodeup writes it as well: so a run notes its own units after the state was lost. A kill in between leaves units that the next call finds again. */
+/* uninstall.c - removes nodeup's units, so that those of kops or of a package below /lib/systemd/system count again
+ * Running programs go on, and only units are touched: no data, programs, keys or documents. A unit goes only if the
+ * applied state has it, and it is still as nodeup wrote it. If the boot unit's own record is lost, a unit that a run
+ * found byte for byte as nodeup writes it goes too: after the state was lost, a run notes its own units so. If a
+ * kill leaves units, the next call finds them again. */
 #include "nodeup/cmd/cli.h"
 
 #include <string.h>
@@ -19,17 +20,17 @@
 #include "nodeup/tasks/state.h"
 #include "units/enable.h"
 
-/* a stop that ends before needs no line */
+/* a stop that ends before this needs no line */
 #define QUIET_NS (2 * DUR_SEC)
 
 enum { POLL_MS = 100 };
 
-/* One file below /etc/systemd/system that nodeup wrote. */
+/* A file below /etc/systemd/system that nodeup wrote. */
 struct entry {
 	const char *path;
 	const char *unit;  /* NULL: a drop-in */
-	const char *other; /* the file of that name that counts then, or NULL */
-	const char *stays; /* why it is left alone, or NULL */
+	const char *other; /* the file of that name that counts afterwards, or NULL */
+	const char *stays; /* why it stays, or NULL */
 	bool enabled, runs;
 };
 
@@ -38,14 +39,14 @@ struct removal {
 	int root_fd;
 	struct bus *bus; /* NULL: an image */
 	struct state *state;
-	bool found_too; /* units that were found as nodeup writes them are its own: that it wrote the boot unit is not known any more */
+	bool found_too; /* the boot unit's record is lost, so units that were found as nodeup writes them count too */
 	struct entry *entries;
 	size_t n, stay;
 };
 
 static const char *why_it_stays(struct removal *rm, const char *path, const struct stat *st)
 {
-	/* what runs has its data there, and kops has no unit for it */
+	/* running programs have their data there, and kops has no unit for it */
 	if (str_has_suffix(path, ".mount") || str_has_suffix(path, ".swap"))
 		return "it mounts a disk: left alone";
 	if (state_wrote(rm->state, path, st, rm->found_too))
@@ -56,7 +57,7 @@ static const char *why_it_stays(struct removal *rm, const char *path, const stru
 		       : "it is not as nodeup wrote it: left alone";
 }
 
-/* is_recorded: the state has it. */
+/* Looks at one unit file. is_recorded: the state has a record of it. */
 static int look_at(struct removal *rm, const char *path, bool is_recorded, struct err *e)
 {
 	struct entry entry = { .path = path };
@@ -66,7 +67,7 @@ static int look_at(struct removal *rm, const char *path, bool is_recorded, struc
 
 	if (r == 0 && is_recorded)
 		entry.stays = why_it_stays(rm, path, &st);
-	/* else it is one of UNIT.d/ */
+	/* a path with a further slash is a drop-in in UNIT.d/ */
 	if (r == 0 && !strchr(path + strlen(plan_unit_dir), '/')) {
 		entry.unit = str_basename(path);
 		entry.other = enable_other(rm->root_fd, rm->arena, entry.unit);
@@ -92,8 +93,8 @@ static int say_what_is_lost(struct err *e)
 	return err_code(e);
 }
 
-/* A file that the documents themselves place there is at the same path with kops. The boot unit is known without a record: it
- * would write all units again. */
+/* Finds the units to remove. Leaves files that the documents themselves place: kops has them at the same path. The
+ * boot unit counts without a record, as it would write all units again. */
 static int find_units(struct removal *rm, struct err *e)
 {
 	static const char *const of_documents[] = { "file-assets", NULL };
@@ -153,7 +154,7 @@ static int turn(struct removal *rm, const char *unit, bool on, struct err *e)
 	return on ? enable_apply(rm->root_fd, unit, NULL, e) : enable_remove(rm->root_fd, unit, e);
 }
 
-/* From here on no run takes nodeup for installed, and none brings the boot unit back. */
+/* Removes the boot record, so that no later run takes nodeup for installed and brings the boot unit back. */
 static int forget_boot(struct removal *rm, struct err *e)
 {
 	int r = io_remove(rm->root_fd, OWN_BOOT, e);
@@ -165,8 +166,8 @@ static int remove_entry(struct removal *rm, const struct entry *entry, struct er
 {
 	int r = str_eq(entry->unit, boot_unit) ? forget_boot(rm, e) : 0;
 
-	/* Where another unit of that name is to be enabled its link stays meanwhile: systemd goes by the link's name. In an image a
-	 * link of that name would do for the other, whatever it points to. */
+	/* If another unit of that name must stay enabled, the link stays: systemd goes by the link's name. In an
+	 * image the link goes, as it would enable the other unit wherever it points. */
 	if (r == 0 && entry->enabled && (!entry->other || !rm->bus))
 		r = turn(rm, entry->unit, false, e);
 	if (r == 0 && entry->unit)
@@ -225,7 +226,7 @@ static int wait_for_stop(struct removal *rm, uint32_t job, struct waits *waits, 
 	}
 }
 
-/* It may try for ever what does not succeed, and would write its units again at the next try. */
+/* Stops our unit, which may retry for ever and would write its units again. */
 static int stop_boot_unit(struct removal *rm, bool dry, struct err *e)
 {
 	struct waits *waits;
@@ -248,7 +249,7 @@ static int stop_boot_unit(struct removal *rm, bool dry, struct err *e)
 	return r;
 }
 
-/* All that is known of nodeup's units, by the state as it is now. */
+/* Finds nodeup's units by the present state. */
 static int look(struct removal *rm, struct err *e)
 {
 	int r;
@@ -273,7 +274,7 @@ static int uninstall(struct cli *cli, struct removal *rm, struct err *e)
 		r = stop_boot_unit(rm, cli->dryrun, e);
 	if (r == 0 && rm->bus && rm->n > rm->stay && !cli->dryrun)
 		r = lock_take(rm->root_fd, NULL, &lock, e);
-	/* what was stopped may have written more */
+	/* the stopped unit may have written more */
 	if (r == 0 && rm->n > rm->stay && !cli->dryrun)
 		r = look(rm, e);
 	if (r == 0 && !cli->dryrun)

@@ -1,4 +1,4 @@
-/* userdata.c - render the user-data script of a node from its documents */
+/* userdata.c - renders the user-data script of a node from its documents */
 #include "nodeup/cmd/cli.h"
 
 #include <stdlib.h>
@@ -25,11 +25,11 @@ enum { DOCUMENTS = 3 };
 
 struct rendering {
 	struct cli *cli;
-	struct http *http; /* NULL: all is on this machine */
+	struct http *http; /* NULL: everything is on this machine */
 	struct imds *imds;
 	struct store *store;
 	struct user_data data; /* of --conf */
-	struct documents read; /* its cluster: NULL without such a document */
+	struct documents read; /* its cluster: NULL if there is no such document */
 	struct userdata_document documents[DOCUMENTS];
 	size_t n_documents;
 	struct userdata_part *parts;
@@ -51,8 +51,8 @@ static int read_file(const struct rendering *u, const char *path, const char **r
 	return 0;
 }
 
-/* A document's text and tree. Documents are checked here, where a person can still mend them, and not on
- * a thousand nodes. */
+/* Takes a document's text and tree. Documents are checked here, where a person can still correct them, not on a
+ * thousand nodes. */
 static int take_document(struct rendering *u, const char *file, const struct user_data_file *f,
 			 struct userdata_document *ret, struct tree **ret_tree, struct err *e)
 {
@@ -62,7 +62,7 @@ static int take_document(struct rendering *u, const char *file, const struct use
 	return yaml_parse(u->cli->arena, file, f->text, f->n, ret_tree, e);
 }
 
-/* That of --conf, which may be user data. */
+/* Reads the document of --conf, which may be in user data. */
 static int read_conf(struct rendering *u, struct userdata_document *ret, struct tree **ret_tree,
 		     struct err *e)
 {
@@ -76,7 +76,7 @@ static int read_conf(struct rendering *u, struct userdata_document *ret, struct 
 	return r < 0 ? r : take_document(u, u->data.file, &u->data.conf, ret, ret_tree, e);
 }
 
-/* One beside it: in the same user data, or there. */
+/* Reads another document, from the same user data as that of --conf, or from its folder. */
 static int read_other(struct rendering *u, const char *name, struct userdata_document *ret,
 		      struct tree **ret_tree, struct err *e)
 {
@@ -100,7 +100,7 @@ static void add_document(struct rendering *u, const char *name, struct userdata_
 		   (struct userdata_share){ name, strlen(d->text) });
 }
 
-/* One beside --conf; where it is not there, its name is missing. */
+/* Adds a document beside --conf; if it does not exist, adds its name to missing. */
 static int add_other(struct rendering *u, const char *name, struct strv *missing,
 		     const struct tree **ret, struct err *e)
 {
@@ -117,7 +117,7 @@ static int add_other(struct rendering *u, const char *name, struct strv *missing
 	return 0;
 }
 
-/* The one of --conf says which the others are, and is the last that the script writes. */
+/* The document of --conf decides which others there are, and the script writes it last. */
 static int add_documents(struct rendering *u, struct err *e)
 {
 	struct strv warnings = { 0 }, missing = { 0 };
@@ -139,7 +139,7 @@ static int add_documents(struct rendering *u, struct err *e)
 	if (r < 0)
 		return r;
 	elsewhere = d->in_store || d->join;
-	/* what may stand beside it to be looked at makes no node of one that has them from elsewhere */
+	/* a document beside it serves only for looking, if the node gets it from elsewhere */
 	if (!elsewhere || !d->beside_will_do) {
 		r = add_other(u, d->dialect->cluster_name, &missing, &u->read.cluster, e);
 		if (r == 0)
@@ -154,7 +154,7 @@ static int add_documents(struct rendering *u, struct err *e)
 	return 0;
 }
 
-/* cloud-init would tell of it on each node, in a log, and go on without the part. */
+/* cloud-init would only log the fault on each node, and go on without the part. */
 static int check_yaml(struct rendering *u, const struct userdata_part *part, const char *path,
 		      struct err *e)
 {
@@ -168,7 +168,7 @@ static int check_yaml(struct rendering *u, const struct userdata_part *part, con
 	return 0;
 }
 
-/* A part of a type that nothing on the node takes is dropped there without a word. */
+/* cloud-init drops a part of an unknown type in silence. */
 static int check_types(struct rendering *u, struct err *e)
 {
 	const char *near;
@@ -225,8 +225,8 @@ static void take_variable(struct rendering *u, const char *name, struct strmap *
 		strmap_set(u->cli->arena, env, name, value);
 }
 
-/* Sets what nodeup needs before it has a document: the region, a store that is not AWS's, and the proxy; and which kops rendered it.
- * source: kops 1.8.1 pkg/model/bootstrapscript.go S3Env, AWS_REGION, ProxyEnv */
+/* Sets what nodeup needs before it has a document: the region, a store other than AWS's, the proxy, and the version
+ * of kops. source: kops 1.8.1 pkg/model/bootstrapscript.go S3Env, AWS_REGION, ProxyEnv */
 static int environment(struct rendering *u, struct strmap *env, struct err *e)
 {
 	static const char *const store[] = { "S3_ENDPOINT", "S3_REGION", "S3_ACCESS_KEY_ID",
@@ -236,7 +236,7 @@ static int environment(struct rendering *u, struct strmap *env, struct err *e)
 	struct node_proxy proxy = { 0 };
 	int r = 0;
 
-	/* kops' own user data tell it by the address of kops' nodeup, which is not that of ours */
+	/* kops' own user data tell the version by the address of kops' nodeup, which ours replaces */
 	if (u->read.vintage.text)
 		strmap_set(u->cli->arena, env, VINTAGE_VARIABLE, u->read.vintage.text);
 	take_variable(u, "AWS_REGION", env);
@@ -322,7 +322,7 @@ int cmd_userdata(struct cli *cli, struct err *e)
 	http_free(u.http);
 	if (r < 0)
 		return r;
-	/* whether it gets out is seen to where the program ends */
+	/* the program's end checks whether it was written */
 	show_bytes(data, n);
 	return 0;
 }

@@ -1,4 +1,5 @@
-/* validate.c - check the documents alone: no key, no secret, nothing of this machine but its record of what ran well */
+/* validate.c - checks documents by themselves: no key, no secret, and nothing of this machine but its record of good
+ * runs */
 #include "nodeup/cmd/findings.h"
 #include "nodeup/cmd/cli.h"
 
@@ -14,18 +15,19 @@
 
 enum { JSON_SCHEMA = 1 };
 
-/* The result of the command, over all its documents. */
+/* The result of the command for all its documents. */
 struct verdict {
 	struct cli *cli;
 	struct findings findings;
 	struct tree *documents; /* one map for each --conf */
-	struct err failed;      /* the first that is not of a document; kind NONE: there is none */
+	/* the first error that is not about a document; kind NONE: there is none */
+	struct err failed;
 };
 
-/* for what is called after the instance; which one it is makes no difference here */
+/* for names that hold the instance's id, which does not matter here */
 static const char any_instance[] = "i-00000000000000000";
 
-/* One kind of machine, and what planning for it came to. */
+/* One kind of machine, and the result of planning for it. */
 struct host {
 	struct facts facts;
 	const char *name; /* "debian 9 without docker" */
@@ -41,7 +43,7 @@ struct hosts {
 	size_t n;
 };
 
-/* With docker, and where the documents can have it installed, without. */
+/* Adds a host with docker and, if the documents can have docker installed, one without. */
 static void add_host(struct arena *a, struct hosts *hosts, const struct node *node,
 		     const struct facts *f)
 {
@@ -52,7 +54,7 @@ static void add_host(struct arena *a, struct hosts *hosts, const struct node *no
 	if (!h.facts.instance_id)
 		h.facts.instance_id = any_instance;
 	arena_push(a, hosts->v, hosts->n, h);
-	/* kube-up installs a docker of a release of its time, and nodes of today have none */
+	/* kube-up installs docker of its time for a release of its time, and nodes of today have none */
 	if (!release_of(f)->old.name || !plan_era(node)->installs_docker)
 		return;
 	h.name = arena_printf(a, "%s without docker", name);
@@ -60,7 +62,7 @@ static void add_host(struct arena *a, struct hosts *hosts, const struct node *no
 	arena_push(a, hosts->v, hosts->n, h);
 }
 
-/* The one that was named, or all that are supported. */
+/* Returns the named host, or all supported ones. */
 static struct hosts list_hosts(const struct cli *cli, const struct node *node,
 			       const struct facts *given)
 {
@@ -71,7 +73,7 @@ static struct hosts list_hosts(const struct cli *cli, const struct node *node,
 		add_host(cli->arena, &hosts, node, &f);
 		return hosts;
 	}
-	if (!cli->facts) /* what this machine is says nothing of those that the documents are for */
+	if (!cli->facts) /* this machine is not the one that the documents are for */
 		f.arch = NULL;
 	for (size_t i = 0; plan_nth_host(node, i, &f); i++)
 		add_host(cli->arena, &hosts, node, &f);
@@ -107,7 +109,7 @@ static bool says(const struct host *h, const char *text)
 	return h->r < 0 ? str_eq(h->e.msg, text) : strv_has(&h->warnings, text);
 }
 
-/* A line that hosts have to say, each once. */
+/* Lines about hosts, each once. */
 struct said {
 	struct strv texts;
 	struct strv by_all;
@@ -130,7 +132,7 @@ static void warn(struct arena *a, const struct hosts *hosts, const char *text, s
 		strv_addf(a, &said->by_some, "on %s: %s", strv_join(a, &names, ", "), text);
 }
 
-/* Fails with what no supported machine would take. A fault on only some is one warning of all of them. */
+/* Fails for faults on every supported machine. A fault on only some of them is one warning that names these. */
 static int try_all(const struct cli *cli, struct bootstrap *b, const struct settings *settings,
 		   struct errs *errors, struct err *e)
 {
@@ -139,7 +141,7 @@ static int try_all(const struct cli *cli, struct bootstrap *b, const struct sett
 	struct said said = { 0 };
 	size_t good = 0;
 
-	/* of half a model only what all hosts refuse is told; the rest may be what nobody means */
+	/* for a partial model only faults on all hosts are reported; other faults may be nobody's intention */
 	for (size_t i = 0; i < hosts.n && !(is_partial && good); i++) {
 		try_host(cli->arena, &b->node, settings, is_partial, &hosts.v[i]);
 		good += hosts.v[i].r == 0;
@@ -205,7 +207,7 @@ static int load_documents(struct cli *cli, int root_fd, struct http *http, struc
 	return r;
 }
 
-/* One more of the documents that were asked for; their name is that of the flag, NULL: where they usually are. */
+/* Adds one more set of documents, named as in the flag; NULL: at their usual place. */
 static struct tree *add_document(struct verdict *v, const char *conf)
 {
 	struct tree *t = tree_map(v->cli->arena);
@@ -215,7 +217,7 @@ static struct tree *add_document(struct verdict *v, const char *conf)
 	return t;
 }
 
-/* ", kops 1.36.2 (by NODEUP_URL_AMD64)": which kops rendered the document, where that is known. */
+/* Returns ", kops 1.36.2 (by NODEUP_URL_AMD64)", the version that wrote the document, if it is known. */
 static const char *note_vintage(struct arena *a, const struct vintage *v, struct tree *t)
 {
 	const char *told = vintage_title(a, v);
@@ -224,7 +226,7 @@ static const char *note_vintage(struct arena *a, const struct vintage *v, struct
 	return told ? arena_printf(a, ", %s", told) : "";
 }
 
-/* Documents that no node is made of: what was checked of them, and no more than that. */
+/* If no node is made of the documents, notes what was checked in them. */
 static void note_checked(struct verdict *v, const struct bootstrap *b)
 {
 	struct arena *a = v->cli->arena;
@@ -268,7 +270,7 @@ static void note_valid(struct verdict *v, const struct bootstrap *b)
 	tree_set_text(a, t, "kubernetes", kubernetes);
 }
 
-/* One --conf. What is wrong with its documents is found in the verdict. */
+/* Checks one --conf, and adds its findings to the verdict. */
 static void validate(struct verdict *v, int root_fd, struct http *http)
 {
 	struct cli *cli = v->cli;
@@ -337,7 +339,7 @@ int cmd_validate(struct cli *cli, struct err *e)
 	for (size_t i = 0; i == 0 || i < cli->confs.n; i++) {
 		const struct http_opts opts = { .root_fd = root, .rewrites = cli->rewrites };
 
-		/* what one set of documents says of its store is not for the next */
+		/* one set's settings for its store do not apply to the next */
 		r = http_new(&opts, &http, e);
 		if (r < 0)
 			return r;

@@ -1,4 +1,4 @@
-/* version.c - the version, and of what it is made */
+/* version.c - prints the version, and the versions of its parts */
 #include "nodeup/cmd/cli.h"
 
 #include "deps_versions.h"

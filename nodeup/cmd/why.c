@@ -1,5 +1,6 @@
-/* why.c - what asks for one thing on this node, what it is made of, who changed it last, and is it right
- * One map says it all of a task; the text form shows its keys. */
+/* why.c - explains one object on this node: what asks for it, what it is made of, who changed it last, and is it
+ * right
+ * One map has all facts about a task; the text form shows its keys. */
 #include "nodeup/cmd/session.h"
 
 #include <string.h>
@@ -14,7 +15,8 @@
 
 enum { NAMES_MAX = 8, MOST = 8 };
 
-/* A path, a unit with or without ".service", an asset, one of several packages, or "kind name" as lines of a run have it. */
+/* Returns whether the word names the task: a path, a unit with or without ".service", an asset, one of several
+ * packages, or "kind name" as in a run's lines. */
 static bool is_called(struct arena *a, const struct task *t, const char *word)
 {
 	return str_eq(t->name, word) || str_eq(task_path(t), word) ||
@@ -23,7 +25,7 @@ static bool is_called(struct arena *a, const struct task *t, const char *word)
 	       (t->kind == TASK_UNIT && str_eq(t->name, arena_printf(a, "%s.service", word)));
 }
 
-/* Directories are left out: almost all needs them. */
+/* Leaves out directories, which almost every task needs. */
 static void add_titles(struct arena *a, struct tree *map, const char *key,
 		       const struct task *const *tasks, size_t n)
 {
@@ -35,7 +37,7 @@ static void add_titles(struct arena *a, struct tree *map, const char *key,
 	tree_set_some(a, map, key, list);
 }
 
-/* Adds what it is made of, beside what it needs. */
+/* Adds its sources, in addition to its needs. */
 static void add_inputs(struct arena *a, struct tree *map, const struct task *t)
 {
 	struct tree *list = tree_seq(a);
@@ -57,7 +59,7 @@ static void add_inputs(struct arena *a, struct tree *map, const struct task *t)
 	tree_set_some(a, map, as ? "from" : "inputs", list);
 }
 
-/* The units that run with it and would be restarted with another. */
+/* Adds the units that run with it and would restart for another. */
 static void add_restarts(struct arena *a, struct tree *map, const struct task *t)
 {
 	const char *path = task_path(t);
@@ -69,7 +71,7 @@ static void add_restarts(struct arena *a, struct tree *map, const struct task *t
 	tree_set_some(a, map, "restarts", list);
 }
 
-/* Names the unit that made a run, or the person. */
+/* Names the unit or the person that made a run. */
 static const char *maker(struct arena *a, const struct tree *run)
 {
 	const char *unit = tree_says(run, "unit");
@@ -77,7 +79,7 @@ static const char *maker(struct arena *a, const struct tree *run)
 	return *unit ? unit : arena_printf(a, "a run %s", standing_by(a, run));
 }
 
-/* The newest of the remembered runs that changed it, and why it did. */
+/* Adds the newest recorded run that changed it, and its reason. */
 static void add_change(struct arena *a, struct tree *map, const struct task *t,
 		       const struct tree *runs)
 {
@@ -104,7 +106,7 @@ static void add_change(struct arena *a, struct tree *map, const struct task *t,
 			      : "no run is remembered");
 }
 
-/* Adds what the run would warn of. */
+/* Adds warnings that the run would give. */
 static void add_warnings(struct arena *a, struct tree *map, const struct session *s,
 			 const struct task *t)
 {
@@ -199,7 +201,7 @@ static int say_unknown(const struct cli *cli, const struct plan *p, const char *
 			word, cli_meant(cli->arena, word, &names, "see nodeup plan --all"));
 }
 
-/* >= 0: whether one of those that are called so differs. */
+/* Returns >= 0: whether one of the tasks of that name differs. */
 static int explain_all(const struct cli *cli, struct session *s, const char *word, struct err *e)
 {
 	struct tree *runs, *list = tree_seq(s->arena);

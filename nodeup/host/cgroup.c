@@ -32,7 +32,7 @@ static int cgroup_version(int root_fd)
 	return fs.f_type == TMPFS_MAGIC ? 1 : 0;
 }
 
-/* The value behind the option's last mention in a text. */
+/* Returns the value after the option's last occurrence in a text. */
 static const char *driver_in(struct arena *a, const char *text)
 {
 	const char *found = NULL;
@@ -60,7 +60,7 @@ static const char *driver_of_file(struct arena *a, const char *text)
 	return NULL;
 }
 
-/* containerd: `SystemdCgroup = true` of runc's options, or `systemd_cgroup = true` of before 1.3. */
+/* containerd: `SystemdCgroup = true` in runc's options, or `systemd_cgroup = true` before 1.3. */
 static const char *driver_of_containerd(struct arena *a, const char *text)
 {
 	static const char *const keys[] = { "SystemdCgroup", "systemd_cgroup" };
@@ -78,7 +78,7 @@ static const char *driver_of_containerd(struct arena *a, const char *text)
 	return NULL;
 }
 
-/* "5:24.0.7-1~debian.12" is 24.0.7-1~debian.12. */
+/* Removes the epoch: "5:24.0.7-1~debian.12" becomes "24.0.7-1~debian.12". */
 static const char *without_epoch(const char *version)
 {
 	const size_t n = strspn(version, "0123456789");
@@ -86,7 +86,7 @@ static const char *without_epoch(const char *version)
 	return version[n] == ':' ? version + n + 1 : version;
 }
 
-/* The version of the first of these packages that dpkg has. */
+/* Returns the version of the first of these packages that dpkg has installed. */
 static const char *version_of_dpkg(struct arena *a, int root_fd, const char *const *packages)
 {
 	autobuf struct buf b = BUF_INIT(STATUS_MAX);
@@ -114,7 +114,7 @@ static const char *version_of_dpkg(struct arena *a, int root_fd, const char *con
 	return NULL;
 }
 
-/* "Docker version 24.0.7, build afdd53b", "containerd github.com/containerd/containerd v1.6.20 ..." */
+/* Reads "Docker version 24.0.7, build afdd53b", "containerd github.com/containerd/containerd v1.6.20 ..." */
 static const char *version_said(struct arena *a, const char *program)
 {
 	const char *const argv[] = { program, "--version", NULL };
@@ -135,7 +135,7 @@ static const char *version_said(struct arena *a, const char *program)
 	return NULL;
 }
 
-/* As runtimes find out that the kernel has AppArmor on: in a container that folder is not there. */
+/* Makes the same check for AppArmor as the runtimes: in a container that folder is missing. */
 static bool lacks_apparmor_parser(int root_fd)
 {
 	static const char *const programs[] = { "/sbin/apparmor_parser",
@@ -153,7 +153,7 @@ static bool lacks_apparmor_parser(int root_fd)
 	return true;
 }
 
-/* Returns what is at that path once this run is done. */
+/* Returns the content of the path as it will be after this run. */
 static const char *text_of(struct arena *a, int root_fd, const struct node_files *written,
 			   const char *path)
 {

@@ -8,7 +8,7 @@
 #include "nodeup/base/json.h"
 #include "nodeup/base/proc.h"
 
-/* it answers, or is not asked at all: liveness.h */
+/* enough for a runtime that answers; a silent one is not asked, see liveness.h */
 #define ASK_NS (3 * DUR_SEC)
 
 enum { ANSWER_MAX = 8 << 20 };
@@ -17,7 +17,8 @@ const char docker_socket[] = "/run/docker.sock";
 
 static const char filters[] = "{\"label\":[\"io.kubernetes.pod.namespace%s%s\"]}";
 
-/* The name of a container in its pod: what follows "/k8s_", up to a hash of kubelet's or the name of the pod. */
+/* Returns whether the container has this name in its pod: the text after "/k8s_", up to kubelet's hash or the pod's
+ * name. */
 static bool is_named(const struct tree *container, const char *name)
 {
 	static const char prefix[] = "/k8s_";
@@ -31,7 +32,7 @@ static bool is_named(const struct tree *container, const char *name)
 	return *in_pod && strcspn(in_pod, "._") == strlen(name) && str_has_prefix(in_pod, name);
 }
 
-/* Reads "1480000000", as docker has it. */
+/* Reads docker's form, "1480000000". */
 static int64_t moment_of_seconds(const char *text)
 {
 	const long long seconds = text ? strtoll(text, NULL, 10) : 0;
@@ -39,7 +40,7 @@ static int64_t moment_of_seconds(const char *text)
 	return seconds > 0 && seconds < INT64_MAX / DUR_SEC ? seconds * DUR_SEC : 0;
 }
 
-/* Reads "2026-11-27T10:00:00.123456789Z", as containerd has it. */
+/* Reads containerd's form, "2026-11-27T10:00:00.123456789Z". */
 static int64_t moment_of_date(const char *text)
 {
 	struct tm tm = { 0 };
@@ -83,7 +84,7 @@ int containers_of_docker(struct arena *a, const struct container_query *q, struc
 	return 0;
 }
 
-/* Reads what ctr prints, line by line. */
+/* Reads ctr's output, line by line. */
 static int ask_ctr(struct arena *a, const char *const *argv, char **ret, struct err *e)
 {
 	const struct proc_req req = { .argv = argv, .stdin_fd = -1, .timeout_ns = ASK_NS };

@@ -1,6 +1,7 @@
-/* containers.h - which containers of kubelet's run, as the container runtime says
- * kubelet labels each with its pod, namespace and own name; docker has the last in the container's name in every
- * version: "/k8s_NAME..._POD_NAMESPACE_...". Only the runtime is asked, never kubelet.
+/* containers.h - which of kubelet's containers run, as the container runtime says
+ * kubelet labels each container with its pod, its namespace and its own name. docker has the own name in the
+ * container's name too, in every version: "/k8s_NAME..._POD_NAMESPACE_...". Only the runtime is asked, never
+ * kubelet.
  * Owner: the arena. Errors: SYSTEM, NET: the runtime does not answer, or a user who is not root asks. Threads: one.
  * Source: Kubernetes 1.2 to 1.10 pkg/kubelet/dockershim/naming.go and dockertools; ctr(8), containerd's filters.
  * Tests: test_containers.c. */
@@ -17,7 +18,7 @@ struct container_query {
 	struct http *http;
 };
 
-/* One that runs. */
+/* A running container. */
 struct container {
 	const char *id, *pod;
 	int64_t began_ns; /* by CLOCK_REALTIME; 0: not known */
@@ -28,9 +29,9 @@ struct containers {
 	size_t n;
 };
 
-/* The running containers of this name, added to ret. */
+/* Asks docker for the running containers of this name, and adds them to ret. */
 int containers_of_docker(struct arena *a, const struct container_query *q, struct containers *ret,
 			 struct err *e) must_check;
-/* The same; wants a namespace and a name. */
+/* Asks containerd for the same; the query must have a namespace and a name. */
 int containers_of_containerd(struct arena *a, const struct container_query *q,
 			     struct containers *ret, struct err *e) must_check;

@@ -9,7 +9,8 @@
 #include "nodeup/volumes/discover.h"
 #include "nodeup/volumes/disk_record.h"
 
-/* There, or to be installed. On an unknown distribution a missing mdadm is told when it is needed. */
+/* Returns whether mdadm is here or will be installed. On an unknown distribution a missing mdadm is reported only
+ * when it is needed. */
 static bool has_mdadm(int root_fd, const struct facts *f)
 {
 	return program_is_there(root_fd, "mdadm") || !f->distribution ||
@@ -26,7 +27,8 @@ static bool can_raid(struct arena *a, const struct disk_host *h, const char *vol
 	return kernel_has_raid0(h->root_fd) && has_mdadm(h->root_fd, f);
 }
 
-/* Returns how many disks of it this machine once had for the volume, or may have had: who it is may not be known. */
+/* Returns how many disks this machine had for the volume at an earlier time. If it is unknown which machine this is,
+ * counts the recorded disks too. */
 static int64_t had_before(struct arena *a, const struct disk_host *h, const char *volume,
 			  const struct facts *f)
 {
@@ -62,11 +64,12 @@ int probe_instance_store(struct arena *a, int root_fd, struct imds *m, const cha
 	if (r < 0 && r != -ENODEV)
 		return r;
 	f->instance_store = (struct opt_int){ true, (int64_t)found.n };
-	/* one that is promised and late counts: it is waited for */
+	/* a disk that EC2 promises counts already: the run waits for it */
 	for (size_t i = 0; i < host.mapping.n && found.n == 0; i++)
 		f->instance_store.v += str_has_prefix(host.mapping.v[i].key, "ephemeral");
-	/* nor is an instance without it that had it: docker would start beside its own content. Of an image's builder nothing
-	 * follows */
+	/* if the instance had disks and lost them, they count too: else docker would start with an empty directory
+	 * beside its old content. Without an instance id, the machine builds an image, and its disks say nothing
+	 * about the image */
 	if (f->instance_store.v == 0 && f->instance_id)
 		f->instance_store.v = had_before(a, &host, volume, f);
 	return 0;

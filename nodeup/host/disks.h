@@ -1,4 +1,4 @@
-/* disks.h - how many disks of the instance store this machine has, and how they become one
+/* disks.h - the number of this machine's instance-store disks, and how they are joined
  * Owner: the arena. Errors: NET, SYSTEM. Threads: one.
  * Tests: test_probe_disks.c. */
 #pragma once
@@ -6,8 +6,8 @@
 #include "nodeup/aws/imds.h"
 #include "nodeup/config/facts.h"
 
-/* Fill the facts instanceStore and raid unless they are given; m NULL: what is mapped is not asked.
- * What was made of the disks of volume before says how they are made one from then on, and that there
- * are some, even if none is here yet; f->instance_id tells whether it was this machine. */
+/* Fills the facts instanceStore and raid unless they are given. m NULL: does not ask for EC2's mapping. If an
+ * earlier run recorded this volume, the record decides how the disks are joined. Its disks count even if none is
+ * here yet. f->instance_id tells whether the record is this machine's. */
 int probe_instance_store(struct arena *a, int root_fd, struct imds *m, const char *volume,
 			 struct facts *f, struct err *e) must_check;

@@ -15,7 +15,7 @@ enum { FILE_MAX = 1 << 20 };
 static const char docker[] = "docker.service";
 static const char logs[] = "/var/log/containers";
 
-/* Its flag goes before its file. */
+/* Returns whether docker was started with live-restore. The flag overrides the file. */
 static bool keeps_containers(struct arena *a, int root_fd, uint32_t pid)
 {
 	static const char file[] = "/etc/docker/daemon.json";
@@ -30,7 +30,7 @@ static bool keeps_containers(struct arena *a, int root_fd, uint32_t pid)
 	       str_eq(tree_text(t, "live-restore"), "true");
 }
 
-/* Returns whether docker named them. */
+/* Adds the pods that docker names. Returns whether it answered. */
 static bool ask_docker(struct arena *a, int root_fd, struct strv *ret)
 {
 	struct container_query q = { .namespace_ = NULL };
@@ -48,7 +48,7 @@ static bool ask_docker(struct arena *a, int root_fd, struct strv *ret)
 	return r == 0;
 }
 
-/* "POD_NAMESPACE_CONTAINER-ID.log" */
+/* Adds the pods of the log files, "POD_NAMESPACE_CONTAINER-ID.log". */
 static void read_logs(struct arena *a, int root_fd, struct strv *ret)
 {
 	const struct strv names = walk_list(a, root_fd, logs, "");
@@ -58,7 +58,7 @@ static void read_logs(struct arena *a, int root_fd, struct strv *ret)
 			strv_add_once(a, ret, arena_strn(a, names.v[i], strcspn(names.v[i], "_")));
 }
 
-/* kubelet appends the name of the node to that of a static pod. */
+/* kubelet appends the node's name to a static pod's name. */
 static bool has_log(const struct strv *pods, const char *name)
 {
 	for (size_t i = 0; i < pods->n; i++)

@@ -12,16 +12,16 @@ static const char our_file[] = "/etc/sysconfig/docker";
 static const char early_name[] = "10-kops.conf";
 static const char late_name[] = "zz-kops.conf";
 
-/* A folder that comes first hides what has the same name in those after it. */
+/* A file in one folder hides files of the same name in the folders after it. */
 static const char *const folders[] = { "/etc/systemd/system", "/run/systemd/system",
 				       "/usr/lib/systemd/system", "/lib/systemd/system" };
 
 struct scan {
 	struct arena *arena;
 	int root_fd;
-	const char *command; /* the last ExecStart= */
+	const char *command; /* the last ExecStart= so far */
 	bool reads_our_file; /* the unit itself */
-	bool late;           /* the file that is read now comes behind ours */
+	bool late;           /* the file being read comes after our drop-in */
 	bool is_late;
 };
 
@@ -39,7 +39,7 @@ static bool sets_variable(const struct scan *s, const char *path)
 	return false;
 }
 
-/* Environment= is not looked at: files have the last word over it. */
+/* Environment= does not matter: environment files override it. */
 static void take_setting(struct scan *s, const char *key, const char *value)
 {
 	if (strcmp(key, "ExecStart") == 0) {
@@ -51,7 +51,7 @@ static void take_setting(struct scan *s, const char *key, const char *value)
 	}
 }
 
-/* Lines of [Service] in a unit or drop-in, of which a backslash at the end goes on with the next; false: there is none. */
+/* Reads a line of [Service]; a backslash at its end joins the next line. false: there is none. */
 static bool take_file(struct scan *s, const char *path)
 {
 	const char *text = io_text(s->arena, s->root_fd, path, UNIT_MAX);
@@ -110,8 +110,7 @@ static void take_dropins(struct scan *s)
 	}
 }
 
-/* The command with the variable as a word of its own, which systemd splits: quotes do not keep it from
- * that, braces do. */
+/* Adds the variable to the command as a word that systemd splits: it splits $X, not ${X}. */
 static const char *with_options(struct arena *a, const char *command)
 {
 	static const char braced[] = "${DOCKER_OPTS}";

@@ -27,7 +27,7 @@ bool kernel_lists(int root_fd, const char *list, const char *module)
 	return text && strstr(text, arena_printf(a, "/%s.ko", module));
 }
 
-/* Returns whether it has the module built in, or can load it. */
+/* Returns whether the kernel has the module built in, or can load it. */
 static bool kernel_can(int root_fd, const char *module)
 {
 	return kernel_lists(root_fd, loadable, module) || kernel_lists(root_fd, builtin, module);

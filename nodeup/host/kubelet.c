@@ -10,7 +10,7 @@
 
 enum { FILE_MAX = 4 << 20, PORT = 10248, PORT_MAX = 65535 };
 
-/* *denied becomes a file or folder that this user may not read. */
+/* If this user may not read a file or folder on the way, *denied is its path. */
 static const char *value_in(struct arena *a, int root_fd, const char *path, const char *key,
 			    const char **denied)
 {
@@ -66,7 +66,7 @@ static const char *given(struct arena *a, int root_fd, uint32_t pid, const char 
 					: dropin_in(a, root_fd,
 						    process_flag(a, root_fd, pid, "config-dir"),
 						    key, &file, denied);
-	/* to Kubernetes 1.9 it is the folder of static pods */
+	/* until Kubernetes 1.9 the flag --config named the folder of static pods */
 	const char *config = by_flag || by_dropin ? NULL : process_flag(a, root_fd, pid, "config");
 
 	return by_flag     ? by_flag

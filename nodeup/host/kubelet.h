@@ -1,6 +1,6 @@
-/* kubelet.h - what a kubelet that runs was given
- * Its flags go before the files of its drop-in directory, and these before its configuration.
- * Owner: the arena. Errors: none: what cannot be read gives nothing. Threads: all functions.
+/* kubelet.h - the settings of a running kubelet
+ * Flags override files of the drop-in directory, and these override the configuration file.
+ * Owner: the arena. Errors: none: settings that cannot be read are left out. Threads: all functions.
  * Source: kubernetes cmd/kubelet/app/server.go, mergeKubeletConfigurations; kubelet.config.k8s.io/v1beta1.
  * Tests: test_liveness.c. */
 #pragma once
@@ -10,10 +10,11 @@
 #include <stdint.h>
 #include "nodeup/base/mem.h"
 
-/* The value of a key in the last file of a drop-in directory that has it, and that file; NULL: none has. */
+/* Returns the value of a key in a drop-in directory, and the file that gives it: the last file that has the key.
+ * NULL: no file has it. */
 const char *kubelet_dropin(struct arena *a, int root_fd, const char *dir, const char *key,
 			   const char **ret_file);
-/* Find where the kubelet of a process says that it is well: its usual place where nothing says otherwise. false: nowhere that can be
- * asked, and why. */
+/* Finds the address of a process's health check: the usual one, unless a setting changes it. false: the check cannot
+ * be asked; *ret_why is the reason. */
 bool kubelet_healthz(struct arena *a, int root_fd, uint32_t pid, struct in_addr *ret_address,
 		     uint16_t *ret_port, const char **ret_why);

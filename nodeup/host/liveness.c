@@ -23,7 +23,7 @@ enum { HEAD_MAX = 12, STATUS_AT = 9 };
 struct question {
 	const char *bytes;
 	size_t n;
-	bool has_status; /* an answer of 5xx is the program's own word that it is not well */
+	bool has_status; /* a status 5xx means that the program itself says that it is not well */
 };
 
 #define QUESTION(text, ...)                         \
@@ -31,7 +31,7 @@ struct question {
 		text, sizeof(text) - 1, __VA_ARGS__ \
 	}
 
-/* It wants two ciphers and has no curve for them: an alert is an answer. */
+/* A TLS hello with two ciphers and no curve for them. A server answers with an alert, and an alert is an answer. */
 static const char client_hello[] = "\x16\x03\x01\x00\x2f\x01\x00\x00\x2b\x03\x03"
 				   "does this program answer to TLS?"
 				   "\x00\x00\x04\xc0\x2f\xc0\x2b\x01\x00";
@@ -39,19 +39,19 @@ static const char client_hello[] = "\x16\x03\x01\x00\x2f\x01\x00\x00\x2b\x03\x03
 /* clang-format off */
 static const struct row {
 	const char *unit;
-	const char *socket; /* below the root; NULL: where kubelet says that it is well */
+	const char *socket; /* below the root; NULL: kubelet's health check */
 	struct question question;
 } rows[] = {
 	{ "kubelet.service", NULL,
 	  QUESTION("GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n", true) },
 	{ "docker.service", docker_socket,
 	  QUESTION("GET /_ping HTTP/1.1\r\nHost: docker\r\nConnection: close\r\n\r\n", false) },
-	/* the preface of a client, and its settings: a frame without content */
+	/* a client's preface, and an empty frame of settings */
 	{ "containerd.service", "/run/containerd/containerd.sock",
 	  QUESTION("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0", false) },
 };
 
-/* Questions for what listens at a port. A server of TLS may close the connection of one that does not speak it. */
+/* Questions for a port. A TLS server may close the connection on the first. */
 static const struct question of_ports[] = {
 	QUESTION("GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n", false),
 	QUESTION(client_hello, false),
@@ -75,7 +75,7 @@ static const char *name_of(struct arena *a, const struct place *p)
 			    p->port);
 }
 
-/* A socket below the root is reached through its descriptor. */
+/* Reaches a socket below the root through its descriptor. */
 static int begin(const struct place *p, int fd)
 {
 	union {
@@ -96,7 +96,7 @@ static int begin(const struct place *p, int fd)
 	return connect(fd, &to.any, sizeof(to.in)) < 0 ? -errno : 0;
 }
 
-/* No call on the socket blocks for longer than what is left. */
+/* Limits each call on the socket to the time that is left. */
 static int limit(int fd, int64_t end_ns)
 {
 	const int64_t left = end_ns - dur_now();
@@ -111,7 +111,7 @@ static int limit(int fd, int64_t end_ns)
 		       : 0;
 }
 
-/* The beginning of what is said: one byte, or all of the head where it matters. */
+/* Reads the beginning of the answer: one byte, or all HEAD_MAX bytes if the status matters. */
 static int hear(int fd, size_t most, int64_t end_ns, char head[static HEAD_MAX])
 {
 	size_t n = 0;
@@ -146,7 +146,7 @@ static int ask(const struct place *p, const struct question *q, int64_t end_ns,
 	autoclose int fd = socket(p->socket ? AF_UNIX : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	const int r = fd < 0 ? -errno : talk(p, q, fd, end_ns, head);
 
-	/* as the kernel says that the time is over */
+	/* the kernel gives these errors when the time is over */
 	return r == -EAGAIN || r == -EINPROGRESS ? -ETIMEDOUT : r;
 }
 

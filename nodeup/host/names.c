@@ -7,7 +7,7 @@
 
 enum { NAME_MAX_BYTES = 256, HOSTS_MAX = 1 << 20 };
 
-/* "": it cannot be read, or is none. */
+/* "": it cannot be read, or there is none. */
 static const char *read_name(struct arena *a, int root_fd, const char *path)
 {
 	static const char letters[] =
@@ -28,14 +28,14 @@ int names_note(int root_fd, struct err *e)
 	autoarena struct arena *a = arena_new_empty();
 	const char *now = name_now(a, root_fd);
 
-	/* one that was not given yet is none */
+	/* the kernel has such a name before any is set */
 	if (!*now || str_eq(now, "localhost") || str_has_prefix(now, "localhost.") ||
 	    *read_name(a, root_fd, OWN_HOST_NAME))
 		return 0;
 	return record_write(root_fd, OWN_HOST_NAME, 0644, now, e);
 }
 
-/* "127.0.0.1 localhost # a comment": whether a word behind the address is this one. */
+/* Returns whether a word after the address is this name: "127.0.0.1 localhost # a comment". */
 static bool has_word(const char *line, const char *word)
 {
 	const char *end = line + strcspn(line, "#");

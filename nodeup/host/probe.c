@@ -38,7 +38,7 @@ static int probe_distribution(struct arena *a, int root_fd, struct facts *f, str
 	r = facts_os_release(a, text, &found, e);
 	if (r < 0)
 		return f->distribution ? 0 : r;
-	/* a version given or found belongs to its own distribution only */
+	/* version and codename belong only to the distribution that they came with */
 	if (f->distribution && !str_eq(f->distribution, found.distribution))
 		return 0;
 	f->distribution = found.distribution;
@@ -49,7 +49,8 @@ static int probe_distribution(struct arena *a, int root_fd, struct facts *f, str
 	return 0;
 }
 
-/* Returns what the programs below the root are made for: an image is not of its builder's kind. */
+/* Returns the architecture of the programs below the root: an image may be for another architecture than its
+ * builder's. */
 static const char *machine_of_image(int root_fd)
 {
 	static const char *const programs[] = { "/bin/sh", "/usr/bin/env", "/sbin/init" };
@@ -98,7 +99,7 @@ static void add_filesystem(struct arena *a, struct strv *v, const char *name, si
 		strv_add(a, v, copy);
 }
 
-/* File systems that the kernel has now: the last word of a line. */
+/* Lists the file systems that the kernel has now: the last word of each line. */
 static void add_loaded(struct arena *a, const char *text, struct strv *v)
 {
 	for (const char *line = text; *line;) {
@@ -111,7 +112,7 @@ static void add_loaded(struct arena *a, const char *text, struct strv *v)
 	}
 }
 
-/* And those it can load: else the plan would change once something has mounted one. */
+/* Adds file systems that the kernel can load. Without them the plan would change after the first mount. */
 static void add_loadable(struct arena *a, const char *text, struct strv *v)
 {
 	static const char folder[] = "kernel/fs/";
@@ -191,7 +192,7 @@ static void probe_firmware(struct arena *a, int root_fd, struct facts *f)
 		f->instance_id = id;
 }
 
-/* Those with a device of their own: a bridge or a tunnel of a network plugin has none. */
+/* Lists the interfaces with a device, and their MACs. A network plugin's bridge or tunnel has no device. */
 static void probe_interfaces(struct arena *a, int root_fd, struct facts *f)
 {
 	static const char folder[] = "/sys/class/net";
@@ -218,7 +219,7 @@ static int bits_of(const unsigned char *mask, size_t n)
 	return bits;
 }
 
-/* "10.0.0.7/24"; NULL: of another family. */
+/* Writes the address as "10.0.0.7/24"; NULL: it is of another family. */
 static const char *address_of(struct arena *a, const struct ifaddrs *i)
 {
 	static const struct {
@@ -257,8 +258,7 @@ static void probe_addresses(struct arena *a, struct facts *f)
 	strv_sort(&f->addresses);
 }
 
-/* Those of images of today's distributions, and root.
- * source: kops 1.37 util/pkg/distributions DefaultUsers */
+/* Users of today's distributions' images, and root. source: kops 1.37 util/pkg/distributions DefaultUsers */
 static void probe_homes(struct arena *a, int root_fd, struct facts *f)
 {
 	const char *text = io_text(a, root_fd, "/etc/passwd", FILE_MAX);
@@ -296,8 +296,8 @@ static bool has_file(int root_fd, const char *path)
 	return io_open_file(root_fd, path, &fd, &ignored) == 0;
 }
 
-/* It writes its file before the network counts as up. In an image it never ran: only of one that is masked, by a link to a device,
- * it is known that it will not. */
+/* Finds whether systemd-resolved runs: it writes its file before the network counts as up. In an image it has never
+ * run. There only a masked unit (a link to a device) tells that it will not run. */
 static void probe_resolved(int root_fd, bool running, struct facts *f)
 {
 	static const char unit[] = "/etc/systemd/system/systemd-resolved.service";
@@ -309,8 +309,8 @@ static void probe_resolved(int root_fd, bool running, struct facts *f)
 		f->resolved = (struct opt_bool){ true, runs };
 }
 
-/* Servers of /etc/resolv.conf are pods' as well, but for those on the loopback interface. An admin may have written that
- * file while systemd-resolved runs. source: resolv.conf(5) */
+/* Pods use the servers of /etc/resolv.conf too, except servers on the loopback interface. An admin may have written
+ * that file while systemd-resolved runs. source: resolv.conf(5) */
 static void probe_servers(struct arena *a, const char *text, struct facts *f)
 {
 	const struct strv lines = strv_split(a, text ? text : "", '\n');
@@ -376,7 +376,8 @@ void probe_written(struct arena *a, int root_fd, bool running, const struct node
 					f);
 }
 
-/* Each kops names the CA to kubelet, in one way or the other. source: kops nodeup/pkg/model/kubelet.go of 1.35 and 1.36 */
+/* Each version of kops gives kubelet the CA, by a flag or in its file. source: kops nodeup/pkg/model/kubelet.go of
+ * 1.35 and 1.36 */
 static void probe_kubelet_flags(struct arena *a, int root_fd, struct facts *f)
 {
 	const char *text = io_text(a, root_fd, "/etc/sysconfig/kubelet", FILE_MAX);
@@ -393,7 +394,7 @@ void probe_left(struct arena *a, int root_fd, struct facts *f)
 
 	if (!f->kubelet_flags.set)
 		probe_kubelet_flags(a, root_fd, f);
-	/* a distribution's package brings a config.toml of its own */
+	/* a distribution's package brings its own config.toml */
 	toml = f->containerd_config.set || !f->kubelet_flags.set
 		       ? NULL
 		       : io_text(a, root_fd, "/etc/containerd/config.toml", FILE_MAX);
@@ -439,7 +440,7 @@ static int probe_one(struct arena *a, struct imds *m, size_t i, struct facts *f,
 		return 0;
 	if (r < 0)
 		return err_wrap(e, "fact %s", instance_facts[i].name);
-	/* some networks have several names for a host: kops takes the first, kubernetes/kops#3067 */
+	/* some networks give a host several names: kops takes the first, kubernetes/kops#3067 */
 	text = arena_strn(a, text, strcspn(text, " \t\r\n"));
 	if (*text == '\0')
 		return err_fail(e, ERR_NET, ENODATA, "fact %s: instance metadata has it empty",
@@ -477,7 +478,7 @@ void probe_facts_ahead(struct imds *m, const char *const *names, size_t n, const
 	imds_ask_ahead(m, paths, n_paths);
 }
 
-/* The words of what IMDS has there, which may be nothing. */
+/* Splits IMDS's answer into words; it may be empty. */
 static int add_words(struct arena *a, struct imds *m, const char *path, struct strv *ret,
 		     struct err *e)
 {
@@ -544,8 +545,8 @@ struct tree *probe_instance(struct arena *a, const struct facts *f)
 
 enum unit_place { UNIT_ABSENT, UNIT_MASKED, UNIT_FOUND };
 
-/* Returns whether systemd would find the unit here: the first folder that has it decides, and a link to
- * /dev/null there means that it is masked. */
+/* Returns whether systemd would find the unit here. The first folder that has it decides; there, a link to /dev/null
+ * masks it. */
 static enum unit_place find_unit(struct arena *a, int root_fd, const char *unit)
 {
 	static const char *const folders[] = { "/etc/systemd/system", "/run/systemd/system",

@@ -1,6 +1,6 @@
-/* probe.h - find out what this host is
- * Reads os-release, uname, /proc/filesystems and, where a fact is still missing, IMDS; finds the
- * container runtime that is installed. Nothing is changed and nothing but IMDS is asked.
+/* probe.h - finds the facts of this host
+ * Reads os-release, uname and /proc/filesystems, and asks IMDS for facts that are still missing. Finds the installed
+ * container runtime. Changes nothing and asks no other server.
  * Owner: the arena. Errors: CONFIG (unknown distribution), NET (IMDS). Threads: one.
  * Tests: test_probe.c. */
 #pragma once
@@ -9,31 +9,31 @@
 #include "nodeup/config/facts.h"
 #include "nodeup/config/node.h"
 
-/* Fill what f lacks from below root_fd: distribution, version, codename, arch, filesystems. With
- * `running` also what only a running host has (uname, /proc, the instance id of its firmware). */
+/* Fills the facts that f lacks from below root_fd: distribution, version, codename, arch, filesystems. running: also
+ * those of a running host alone (uname, /proc, the instance id in its firmware). */
 int probe_host(struct arena *a, int root_fd, bool running, struct facts *f,
 	       struct err *e) must_check;
-/* Fill anew what files that this run writes will say of it: docker's directory with its file system, and the name servers. */
+/* Fills anew the facts that files of this run change: docker's directory with its file system, and the name servers. */
 void probe_written(struct arena *a, int root_fd, bool running, const struct node_files *written,
 		   struct facts *f);
-/* Fill the fact dockerFilesystem: what docker asks of its directory, an absolute path, when it starts, or of the one that it will
- * make it in. NULL: one that is not known. */
+/* Fills the fact dockerFilesystem: the file system on which docker has, or will make, its directory, an absolute
+ * path. NULL: the path that is known. */
 void probe_docker_filesystem(struct arena *a, int root_fd, const char *directory, struct facts *f);
-/* Fill what kops' own program left here that tells its version: kubeletFlags, containerdConfig. */
+/* Fills the facts by which kops' own program left its version here: kubeletFlags, containerdConfig. */
 void probe_left(struct arena *a, int root_fd, struct facts *f);
-/* Fill what IMDS says of this instance, by the fact's name in a facts file ("localHostname"), if f lacks it. One that not
- * every instance has may be missing after it. */
+/* Asks IMDS for a fact, by its name in a facts file ("localHostname"), if f lacks it. If this instance does not have
+ * such a fact, it is still missing then. */
 int probe_fact(struct arena *a, struct imds *m, const char *name, struct facts *f,
 	       struct err *e) must_check;
-/* Ask IMDS at once for all of these facts that f lacks, so that probe_fact need not. */
+/* Asks IMDS at once for all of these facts that f lacks, so that probe_fact finds the answers ready. */
 void probe_facts_ahead(struct imds *m, const char *const *names, size_t n, const struct facts *f);
-/* All host names and addresses that IMDS has of instance now, of each of its interfaces; none where it is another's.
- * NET: one of them cannot be had. */
+/* Lists all host names and addresses of the instance's interfaces. Lists none if this is another instance. NET: one
+ * of them cannot be had. */
 int probe_names(struct arena *a, struct imds *m, const char *instance, struct strv *ret,
 		struct err *e) must_check;
-/* Returns what IMDS and EC2 told of this instance, of what f has: a map that facts_parse reads. */
+/* Returns the facts in f that IMDS and EC2 gave, as a map that facts_parse reads. */
 struct tree *probe_instance(struct arena *a, const struct facts *f);
-/* The runtime whose unit file is installed below root_fd; with `running` also its version and cgroups, for which files that
- * this run writes count as they will be. */
+/* Finds the runtime whose unit file is installed below root_fd. running: also its version and cgroups. Files that
+ * this run writes count as if they were written. */
 struct runtime probe_runtime(struct arena *a, int root_fd, bool running,
 			     const struct node_files *written);

@@ -11,7 +11,7 @@ enum { FILE_MAX = 1 << 20 };
 
 static const char units[] = "/etc/systemd/system";
 
-/* The kernel's table has a line of titles. */
+/* The kernel's table begins with a line of titles. */
 static void add_used(struct arena *a, int root_fd, struct strv *ret)
 {
 	const struct strv all = mounts_swaps(root_fd, a);
@@ -21,7 +21,7 @@ static void add_used(struct arena *a, int root_fd, struct strv *ret)
 			strv_add(a, ret, all.v[i]);
 }
 
-/* "/swapfile none swap sw 0 0" */
+/* Adds the swap of lines such as "/swapfile none swap sw 0 0". */
 static void add_of_fstab(struct arena *a, int root_fd, struct strv *ret)
 {
 	const char *text = io_text(a, root_fd, "/etc/fstab", FILE_MAX);
@@ -39,7 +39,7 @@ static void add_of_fstab(struct arena *a, int root_fd, struct strv *ret)
 	}
 }
 
-/* Swap units that something at boot wants. */
+/* Adds the swap units that some target starts at boot. */
 static void add_of_folder(struct arena *a, int root_fd, const char *folder, struct strv *ret)
 {
 	const char *path = arena_printf(a, "%s/%s", units, folder);
@@ -59,7 +59,7 @@ static void add_of_units(struct arena *a, int root_fd, struct strv *ret)
 			add_of_folder(a, root_fd, folders.v[i], ret);
 }
 
-/* By a drop-in of an admin, or one that an earlier document brought. */
+/* Returns whether a drop-in lets kubelet start with swap: an admin's, or one of an earlier document. */
 static bool kubelet_takes_swap(struct arena *a, int root_fd)
 {
 	const struct strmap texts = unit_dropin_texts(a, root_fd, "kubelet.service");

@@ -12,8 +12,7 @@ enum { ANSWER_MAX = 4 << 20, CLOCK_TOLERANCE_S = 60 };
 
 #define TRY_NS (15 * DUR_SEC)
 
-/* Name servers have these before the control plane is up.
- * source: kops 1.37 pkg/dns/placeholder.go */
+/* Name servers have these addresses before the control plane is up. source: kops 1.37 pkg/dns/placeholder.go */
 static const char *const placeholders[] = { "203.0.113.123", "fd00:dead:add::", NULL };
 
 struct join {
@@ -57,7 +56,7 @@ const char *join_server(const struct join *j)
 	return j->req.servers->v[j->turns.at];
 }
 
-/* The URL has the name that the server must prove to have; the host behind connect_to is where it is. */
+/* Sets the URL, whose host name the server must prove, and connect_to, which tells where the server is. */
 static void set_url(const struct join *j, struct arena *a, struct http_req *ret)
 {
 	const char *server = join_server(j), *host = strstr(server, "://"),
@@ -73,7 +72,7 @@ static void set_url(const struct join *j, struct arena *a, struct http_req *ret)
 	host += strlen("://");
 	host_n = strcspn(host, "/");
 	port = memrchr(host, ':', host_n);
-	/* the colons of an address of version 6 are within its brackets */
+	/* brackets protect the colons of an IPv6 address */
 	if (port && memchr(port, ']', host_n - (size_t)(port - host)))
 		port = NULL;
 	ret->connect_to = arena_printf(a, "%.*s%s", (int)host_n, host, port ? "" : ":443");
@@ -81,7 +80,7 @@ static void set_url(const struct join *j, struct arena *a, struct http_req *ret)
 				port ? (int)(host_n - (size_t)(port - host)) : 0, port ? port : "");
 }
 
-/* Tells what may be wrong with a proof that is refused. STS takes one of its own time alone: the next has the server's. */
+/* Notes why a proof may be refused. STS accepts only a recent time, so the next try uses the server's time. */
 static void word_refusal(struct join *j, struct arena *a, const struct http_answer *answer,
 			 struct err *e)
 {
@@ -101,7 +100,7 @@ static void word_refusal(struct join *j, struct arena *a, const struct http_answ
 		"see that the role of this instance is one of the cluster's nodes, and that both clocks are right");
 }
 
-/* Judges whether another try may bring another answer: then 0, with e. */
+/* Judges an answer. Returns 0, with e set, if another try may bring another answer. */
 static int judge(struct join *j, struct arena *a, const struct http_answer *answer, struct err *e)
 {
 	switch (answer->status) {
@@ -136,7 +135,7 @@ static int judge(struct join *j, struct arena *a, const struct http_answer *answ
 	}
 }
 
-/* A server that says nothing is not listened to for longer than all of them are waited for. */
+/* Returns the time limit of one try: at most the patience with all servers. */
 static int64_t try_ns(const struct join *j)
 {
 	const int64_t patience = j->req.patience.ns;
@@ -144,12 +143,12 @@ static int64_t try_ns(const struct join *j)
 	return patience >= 0 && patience < TRY_NS ? patience + DUR_MS : TRY_NS;
 }
 
-/* A try of one server. */
+/* One try of one server. */
 struct join_try {
 	struct join *join;
-	int64_t since_ns; /* of the first */
+	int64_t since_ns; /* the time of the first try */
 	unsigned int attempt;
-	int64_t wanted_ns; /* how long the server wants to be left alone; 0: it says nothing of that */
+	int64_t wanted_ns; /* the pause that the server asks for; 0: none */
 };
 
 static void on_silence(void *arg)
@@ -161,12 +160,12 @@ static void on_silence(void *arg)
 			  join_server(t->join), false, t->since_ns, t->attempt);
 }
 
-/* 1: answered; 0: it may be tried again, with e; else it may not. */
+/* Returns 1 if the server answered. Returns 0, with e set, if it may be asked again. Else fails. */
 static int try_once(struct join_try *t, struct arena *a, const char *body,
 		    struct protocol_answer *ret, struct err *e)
 {
 	struct join *j = t->join;
-	/* the proof is a secret for as long as it is good */
+	/* the proof is a secret while it is valid */
 	autoarena struct arena *secrets = arena_new_empty();
 	autobuf struct buf text = BUF_INIT(ANSWER_MAX);
 	struct sts_proof proof = { .region = j->req.region, .body = body, .n = strlen(body) };

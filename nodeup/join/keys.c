@@ -7,7 +7,7 @@
 #include "nodeup/base/print.h"
 #include "nodeup/config/pem.h"
 
-/* how often it is looked how many there are */
+/* how often a wait counts the finished keys */
 #define LOOK_NS DUR_SEC
 
 enum { THREADS_MAX = 4, REASON_MAX = 64 };
@@ -25,7 +25,7 @@ struct join_keys {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	struct join_keys_listener listener;
-	int64_t since_ns; /* they are waited for; 0: not yet */
+	int64_t since_ns; /* when a wait began; 0: nobody waits */
 	struct made **v;
 	size_t n, taken;
 };
@@ -80,7 +80,7 @@ void join_keys_begin(struct join_keys *k, size_t n)
 	}
 }
 
-/* Under the lock, which is given up during the call. */
+/* Called under the lock, and gives the lock up during the callback. */
 static void report(struct join_keys *k)
 {
 	char reason[REASON_MAX];
@@ -128,7 +128,7 @@ int join_keys_take(struct join_keys *k, struct arena *a, const char **ret_privat
 
 	if (m)
 		await(k, m);
-	/* one that failed may do better now */
+	/* a key that failed may be made now */
 	if (!m || m->r < 0)
 		return pem_new_key(a, ret_private, ret_public, e);
 	*ret_private = arena_str(a, m->private);

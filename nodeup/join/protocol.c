@@ -6,7 +6,7 @@
 
 enum { REQUEST_MAX = 64 << 10 };
 
-/* NULL is Go's nil map. */
+/* Returns the map as a tree; NULL becomes null, as Go's nil map does. */
 static struct tree *map_or_null(struct arena *a, const struct strmap *m)
 {
 	return m ? tree_of_strmap(a, m) : tree_null(a);
@@ -33,7 +33,7 @@ static int wrong_answer(const char *what, struct err *e)
 	return err_fail(e, ERR_INTEGRITY, EBADMSG, "kops-controller's answer: %s", what);
 }
 
-/* A map of texts, or nothing. */
+/* Reads a map of texts, which may be missing. */
 static int take_map(struct arena *a, const struct tree *map, bool base64, struct strmap *ret,
 		    struct err *e)
 {
@@ -59,7 +59,8 @@ static int take_map(struct arena *a, const struct tree *map, bool base64, struct
 int protocol_read(struct arena *a, const char *text, size_t n, struct protocol_answer *ret,
 		  struct err *e)
 {
-	/* one that does not do is asked for again, for as long as it takes */
+	/* after a useless answer the server is asked again, perhaps for hours, so the answer's tree must not stay in
+	 * memory */
 	autoarena struct arena *parsed = arena_new_empty();
 	struct strmap secrets = { 0 };
 	const struct tree *config;
