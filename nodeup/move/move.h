@@ -70,9 +70,10 @@ bool move_is_forgotten(const struct task_ctx *ctx, const struct task_move *m);
 /* Copies the mark's text into the record on the root disk. */
 int move_remember(const struct task_ctx *ctx, const struct task_move *m, struct err *e) must_check;
 
-/* A mount unit asserts the mark of a complete copy, and what requires it never starts on the bare directory. Where only that
- * has content that was not moved, a file on the root disk tells the mount unit to step back, so that a node which worked goes
- * on working. Returns whether the file is there. */
+/* A mount unit asserts the mark of a complete copy, and services that require it never start on the bare directory.
+ * If only that directory has content, which was not moved, a file on the root disk tells the mount unit to step back,
+ * so that a node that worked goes on. The file is written only when nothing is on the volume, and removed before a
+ * copy begins. Returns whether the file exists. */
 bool step_back_is_on(const struct task_ctx *ctx, const struct task_move *m);
 /* Returns whether only the source has the content: the mounted volume lacks it. */
 bool step_back_is_due(const struct task_ctx *ctx, const struct task_move *m);

@@ -79,7 +79,6 @@ int target_owner(struct task_ctx *ctx, const char *name, uid_t *ret_uid, gid_t *
 {
 	autoarena struct arena *a = arena_new_empty();
 	struct db passwd = { 0 };
-	struct strv fields = { 0 };
 	int r;
 
 	*ret_uid = *ret_gid = 0;
@@ -88,13 +87,17 @@ int target_owner(struct task_ctx *ctx, const char *name, uid_t *ret_uid, gid_t *
 	r = db_read(ctx, a, passwd_path, &passwd, e);
 	if (r < 0)
 		return r;
-	if (db_line(&passwd, name))
-		fields = strv_split(a, db_line(&passwd, name), ':');
-	if (fields.n != FIELDS)
-		return err_fail(e, ERR_SYSTEM, ENOENT, "there is no user '%s'", name);
-	*ret_uid = (uid_t)strtoul(fields.v[ID_FIELD], NULL, 10);
-	*ret_gid = (gid_t)strtoul(fields.v[ID_FIELD + 1], NULL, 10);
-	return 0;
+	for (size_t i = 0; i < passwd.lines.n; i++) {
+		const struct strv fields = strv_split(a, passwd.lines.v[i], ':');
+
+		/* the C library passes over a damaged line, too */
+		if (fields.n != FIELDS || strcmp(fields.v[0], name) != 0)
+			continue;
+		*ret_uid = (uid_t)strtoul(fields.v[ID_FIELD], NULL, 10);
+		*ret_gid = (gid_t)strtoul(fields.v[ID_FIELD + 1], NULL, 10);
+		return 0;
+	}
+	return err_fail(e, ERR_SYSTEM, ENOENT, "there is no user '%s'", name);
 }
 
 static bool has_id(struct arena *a, const struct db *db, long id)

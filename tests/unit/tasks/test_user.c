@@ -4,12 +4,14 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "nodeup/tasks/task.h"
 #include "nodeup/tasks/kinds.h"
+#include "nodeup/tasks/target.h"
 #include "tests/unit/lib/scratch.h"
 
 static const char passwd[] = "root:x:0:0:root:/root:/bin/bash\n"
@@ -53,6 +55,20 @@ static int world_done(void **state)
 	scratch_done(&w->root);
 	free(w);
 	return 0;
+}
+
+static void an_owner_is_found_behind_a_damaged_line(void **state)
+{
+	struct world *w = *state;
+	uid_t uid;
+	gid_t gid;
+
+	scratch_write(&w->root, "/etc/passwd",
+		      "admin:x:1000:1000\nadmin:x:1000:1001::/home/admin:/bin/bash\n");
+	assert_int_equal(target_owner(&w->ctx, "admin", &uid, &gid, &w->e), 0);
+	assert_int_equal(uid, 1000);
+	assert_int_equal(gid, 1001);
+	assert_int_equal(target_owner(&w->ctx, "adm", &uid, &gid, &w->e), -ENOENT);
 }
 
 static int check(struct world *w)
@@ -264,6 +280,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WORLD_TEST(user_four_ways),
 		WORLD_TEST(names_are_flushed_together),
+		WORLD_TEST(an_owner_is_found_behind_a_damaged_line),
 		WORLD_TEST(a_killed_run_converges_to_the_same_ids),
 		WORLD_TEST(a_linked_file_keeps_its_mode),
 		WORLD_TEST(ids_of_others_are_not_taken),
