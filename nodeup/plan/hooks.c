@@ -82,8 +82,18 @@ static void turn_on(struct plan *p, const struct node_hook *h, const struct plan
 	t->advisory = true;
 }
 
+/* Returns whether the plan masks the unit, as a hook that is turned off asks for. */
+static bool is_masked(const struct plan *p, const char *name)
+{
+	const struct task *t = plan_at(p, arena_printf(p->arena, "%s%s", plan_unit_dir, name));
+
+	return t && t->kind == TASK_LINK && str_eq(t->link.target, "/dev/null");
+}
+
 void plan_add_hook(struct plan *p, const struct node_hook *h, const struct plan_hook *unit)
 {
+	if (h->disabled && is_masked(p, unit->name))
+		return;
 	check_name(p, h, unit->name);
 	if (h->disabled)
 		turn_off(p, unit->name);
