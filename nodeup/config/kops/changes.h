@@ -53,6 +53,7 @@
 	X(OLDER_TOOLS, "ebtables, socat and their kind are installed", UNTIL(33)) \
 	X(NFTABLES_PACKAGE, "kube-proxy's mode may bring nftables", SINCE(34, 0)) \
 	X(NFTABLES_HOSTS, "hosts where iptables of old does not work get what does", SINCE(35, 2)) \
+	X(NFTABLES_ALONE, "they get nothing of iptables", BETWEEN(35, 0, 35, 1)) \
 	X(NFTABLES_PROXY, "kube-proxy uses nftables there, unless it is to use ipvs", WITHIN(35, 0, 29), SINCE(36, 0)) \
 	X(CGROUP_2, "kubelet refuses a host with cgroup v1", SINCE(0, 0, 35)) \
 	X(WIREGUARD_CHOICE, "calico's settings may leave out wireguard", SINCE(35, 0)) \
@@ -63,7 +64,7 @@
 	X(LATE_GUARDS, "so are hosts that were left alone before", SINCE(36, 0)) \
 	X(CILIUM_ROUTES, "with cilium networkd leaves routes of others alone", SINCE(32, 1)) \
 	X(RELEASE_CONF, "with amazonvpc networkd is told so by 80-release.conf", BETWEEN(0, 0, 34, 2), BETWEEN(35, 0, 35, 0)) \
-	X(RELEASE_CONF_LATE, "so it is on more releases", SINCE(32, 0)) \
+	X(RELEASE_CONF_LATE, "so it is on more releases", SINCE(32, 1)) \
 	X(DEFAULT_LINK_AGAIN, "with amazonvpc networkd gives no MAC on releases that some versions left out", BETWEEN(0, 0, 30, 1), SINCE(32, 1)) \
 	X(OTHERS_OF_VPC, "with amazonvpc its interfaces but the first are known by their names", BETWEEN(34, 2, 34, 2), BETWEEN(35, 0, 35, 0)) \
 	X(OTHERS_BY_NAME, "all interfaces but the first are known by their names", WITHIN(34, 3), BETWEEN(35, 1, 36, 1)) \

@@ -117,10 +117,12 @@ const char *needs_kops_system(struct plan *p)
 			      c->kube_proxy.enabled.v &&
 			      str_eq(c->kube_proxy.proxy_mode, "nftables");
 
-	if (r->iptables)
-		strv_add(p->arena, &names,
-			 r->old_iptables && !kops_has(p, KOPS_NFTABLES_HOSTS) ? r->old_iptables
-									      : r->iptables);
+	if (r->old_iptables && kops_has(p, KOPS_NFTABLES_ALONE))
+		strv_add(p->arena, &names, "nftables");
+	else if (r->old_iptables && !kops_has(p, KOPS_NFTABLES_HOSTS))
+		strv_add(p->arena, &names, r->old_iptables);
+	else if (r->iptables)
+		strv_add(p->arena, &names, r->iptables);
 	strv_add(p->arena, &names, r->packages);
 	if (nftables)
 		strv_add(p->arena, &names, "nftables");
