@@ -61,10 +61,31 @@ static bool is_rules_of(const struct task *stray, const struct task *file)
 	return str_eq(stray->stray.rules, file->name);
 }
 
-/* Returns whether the removed rules are an input of the unit: it must start afresh without them. */
+static bool is_kubelet(const struct task *t, const struct task *need)
+{
+	(void)need;
+	return strcmp(t->name, "kubelet.service") == 0;
+}
+
+/* Returns whether the unit must start afresh without the removed rules, which are its input. kubelet starts no pods
+ * before what strays did to the network is taken back. */
 static bool is_after_strays(const struct task *t, const struct task *stray)
 {
-	return strv_has(&t->unit.inputs, stray->stray.rules);
+	return strv_has(&t->unit.inputs, stray->stray.rules) ||
+	       (stray->stray.undo && is_kubelet(t, stray));
+}
+
+/* Returns whether the link keeps units of the stray from starting again. */
+static bool is_mask_of(const struct task *stray, const struct task *link)
+{
+	return stray->stray.undo && str_has_prefix(link->name, plan_unit_dir) &&
+	       str_eq(link->link.target, "/dev/null");
+}
+
+/* Returns whether the link leads to the program. A mask leads to none. */
+static bool leads_to(const struct task *link, const struct task *program)
+{
+	return str_eq(link->link.target, program->name);
 }
 
 static bool is_manifest(const struct task *t)
@@ -78,12 +99,6 @@ static bool may_read(const struct task *t, const struct task *file)
 		if (str_has_prefix(file->name, readers[i].folder))
 			return str_eq(readers[i].unit, t->name);
 	return true;
-}
-
-static bool is_kubelet(const struct task *t, const struct task *need)
-{
-	(void)need;
-	return strcmp(t->name, "kubelet.service") == 0;
 }
 
 /* Returns whether the unit waits for the file: its own text, its inputs, and each file that is not an input of any
@@ -311,7 +326,7 @@ static const struct dep_rule rules[] = {
 	{ TASK_INSTALL, TASK_DIR, is_inside },
 	{ TASK_PROGRAM, TASK_DIR, is_inside },
 	{ TASK_LINK, TASK_DIR, is_inside },
-	{ TASK_LINK, TASK_PROGRAM, is_any },
+	{ TASK_LINK, TASK_PROGRAM, leads_to },
 	{ TASK_INSTALL, TASK_ASSET, is_copy_of, .sake = FOR_ITS_SAKE },
 	{ TASK_INSTALL, TASK_UNPACK, may_be_member_of, .sake = FOR_ITS_SAKE_ALONE },
 	/* installing a package may start its service, which must then find our settings */
@@ -334,6 +349,7 @@ static const struct dep_rule rules[] = {
 	{ TASK_SYSCTL, TASK_MODULE, is_any },
 	{ TASK_MODULE, TASK_PACKAGE, is_module_of },
 	{ TASK_STRAY, TASK_FILE, is_rules_of },
+	{ TASK_STRAY, TASK_LINK, is_mask_of },
 	{ TASK_UNIT, TASK_STRAY, is_after_strays },
 	{ TASK_UNIT, TASK_USER, is_started_with },
 	{ TASK_UNIT, TASK_PACKAGE, runs_with_package },

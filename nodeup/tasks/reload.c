@@ -2,6 +2,7 @@
 #include "nodeup/tasks/kinds.h"
 
 #include <string.h>
+#include <unistd.h>
 
 static const char unit_dir[] = "/etc/systemd/system/";
 
@@ -49,6 +50,16 @@ static bool is_read(const struct task *need)
 	return need->kind == TASK_FILE || need->kind == TASK_LINK;
 }
 
+/* Returns whether the link masks its unit: an admin may keep another file in its place. */
+static bool is_mask(const struct task_ctx *ctx, const struct task *link)
+{
+	static const char null[] = "/dev/null";
+	char to[sizeof(null)];
+	const ssize_t n = readlinkat(ctx->root_fd, task_path(link) + 1, to, sizeof(to));
+
+	return n == (ssize_t)strlen(null) && memcmp(to, null, strlen(null)) == 0;
+}
+
 static int reload_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
 			struct err *e)
 {
@@ -63,6 +74,16 @@ static int reload_check(const struct task *t, struct task_ctx *ctx, struct task_
 
 		if (!is_read(need))
 			continue;
+		/* a kill may have come between the link and the reload */
+		if (need->kind == TASK_LINK && ctx->bus && is_mask(ctx, need)) {
+			r = bus_get(ctx->bus, a, unit_of(a, path), &u, e);
+			if (r < 0)
+				return r;
+			if (!str_eq(u.load_state, "masked"))
+				return task_differs(diff, "%s: systemd has not read the mask",
+						    path);
+			continue;
+		}
 		if (need->kind == TASK_LINK || !can_be_asked(ctx, need)) {
 			if (ctx->changed && ctx->changed[need->index])
 				return task_differs(diff, "%s changes", path);

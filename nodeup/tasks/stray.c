@@ -86,6 +86,9 @@ static int stray_apply(const struct task *t, struct task_ctx *ctx, struct task_r
 		r = task_run_program(ctx, reload, -1, PATIENCE_NS, NULL, e);
 	if (r >= 0)
 		r = list_units(&t->stray, ctx, a, &units, e);
+	/* first, as a unit that still runs is the only sign that this must be done */
+	if (r >= 0 && units.n && t->stray.undo)
+		r = task_run_program(ctx, t->stray.undo, -1, PATIENCE_NS, NULL, e);
 	if (r >= 0 && units.n) {
 		strv_add_array(a, &argv, disable);
 		strv_add_all(a, &argv, &units);
@@ -96,8 +99,6 @@ static int stray_apply(const struct task *t, struct task_ctx *ctx, struct task_r
 		r = list_files(&t->stray, ctx, a, &files, e);
 	for (size_t i = 0; i < files.n && r >= 0; i++)
 		r = io_remove(ctx->root_fd, files.v[i], e);
-	if (r >= 0 && t->stray.undo)
-		r = task_run_program(ctx, t->stray.undo, -1, PATIENCE_NS, NULL, e);
 	return r < 0 ? r : TASK_DONE;
 }
 

@@ -190,8 +190,8 @@ static void what_strays_did_beside_files_is_undone(void **state)
 	assert_int_equal(apply(w, &t), TASK_DONE);
 	assert_string_equal(called(w), "systemctl list-units --plain --no-legend "
 				       "--state=active,activating,reloading a@*.service a@*.timer\n"
-				       "systemctl disable --now a@1.timer\n"
-				       "udevadm undo\n");
+				       "udevadm undo\n"
+				       "systemctl disable --now a@1.timer\n");
 	assert_int_equal(check(w, &t), TASK_EQUAL);
 }
 
