@@ -58,11 +58,14 @@ static const char *resolve(struct arena *a, int root_fd, const char *policy, con
 		const struct strv lines =
 			lines_of(a, root_fd, arena_printf(a, "%s/%s", policy, aliases[i]));
 
-		for (size_t k = 0; k < lines.n; k++) {
+		/* the last line that matches counts, and the next file goes on with its result */
+		for (size_t k = lines.n; k-- > 0;) {
 			const char *words[WORDS_MAX];
 
-			if (split(a, lines.v[k], words) == 2 && str_is_within(path, words[0]))
-				return arena_printf(a, "%s%s", words[1], path + strlen(words[0]));
+			if (split(a, lines.v[k], words) != 2 || !str_is_within(path, words[0]))
+				continue;
+			path = arena_printf(a, "%s%s", words[1], path + strlen(words[0]));
+			break;
 		}
 	}
 	return path;
