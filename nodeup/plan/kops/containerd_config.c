@@ -75,10 +75,16 @@ static bool is_at_least(const struct version *v, const struct layout *l)
 
 static const struct layout *layout_of(struct plan *p, const struct kops_containerd *c)
 {
-	/* the host's own is not of the documents' version, and no host has the newest */
+	/* no host's own is the newest */
 	const struct layout *l = layouts + plan_distro(p)->has_containerd;
+	const char *own = plan_distro(p)->has_containerd ? p->req->runtime.version : NULL;
 	struct version v;
 
+	if (own && version_parse(p->arena, own, &v)) {
+		while (l->major && !(is_at_least(&v, l) && kops_has(p, l->by)))
+			l++;
+		return l;
+	}
 	if (!version_parse(p->arena, c->version ? c->version : "", &v)) {
 		if (c->version)
 			plan_refuse(p, "containerdConfig.version: '%s' is not a version",

@@ -54,6 +54,7 @@ struct plan *kops_try_documents(struct arena *a, struct kops_worker *w, const ch
 	w->node.manifests = w->manifests;
 	w->req = (struct plan_req){ .node = &w->node,
 				    .facts = &w->facts,
+				    .runtime = w->runtime,
 				    .only = builder,
 				    .image_mode = true,
 				    .no_keys = w->manifests.n == 0 };

@@ -19,11 +19,12 @@
 	"THZgU2ryGK0=\\n"                                                     \
 	"-----END CERTIFICATE-----\\n\""
 
-/* facts, role, vintage and manifests may be filled in before it is planned. */
+/* facts, runtime, role, vintage and manifests may be filled in before it is planned. */
 struct kops_worker {
 	const char *role;       /* NULL: "Node" */
 	struct vintage vintage; /* the kops of its documents; all 0: the newest */
 	struct facts facts;
+	struct runtime runtime;
 	int kubernetes;          /* of Kubernetes 1.x; 0: 35 */
 	const char *accept;      /* "[KubeletConfig.x]": values that go on with a warning */
 	struct strmap manifests; /* of the state store; none: the plan is of documents alone */

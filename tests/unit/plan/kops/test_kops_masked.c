@@ -67,6 +67,9 @@ static void a_system_that_updates_itself_does_not_boot_for_it(void **state)
 		  true, true, false },
 		{ "Hooks: [[{name: update-service.service, manifest: Type=oneshot}], null]\n", true,
 		  true, false },
+		/* which asks for the same */
+		{ "Hooks: [[{name: locksmithd.service, enabled: false}], null]\n", false, true,
+		  true },
 	};
 
 	(void)state;
@@ -116,6 +119,29 @@ static void a_system_that_is_read_only_is_left_as_it_is(void **state)
 			       "  maxsize 100M\n  dateformat -%Y%m%d-%s\n  daily\n"));
 	assert_null(plan_look(p, TASK_FILE, UNITS "logrotate.service"));
 	(void)plan_get(p, TASK_UNIT, "logrotate.timer");
+}
+
+/* Of Flatcar's releases older ones have containerd 1.7, which reads no version 3. */
+static void a_configuration_is_one_that_the_hosts_containerd_reads(void **state)
+{
+	static const struct {
+		const char *containerd, *version;
+	} rows[] = { { "1.7.23", "\nversion = 2\n" },
+		     { "2.0.4", "\nversion = 3\n" },
+		     { NULL, "\nversion = 3\n" } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		autoarena struct arena *a = arena_new_empty();
+		struct kops_worker w = { .facts = { .distribution = "flatcar" },
+					 .runtime.version = rows[i].containerd };
+		const struct plan *p = kops_try_plan(a, &w, NULL, ASSETS);
+
+		assert_non_null(p);
+		assert_non_null(
+			strstr(plan_get(p, TASK_FILE, "/etc/containerd/config.toml")->file.content,
+			       rows[i].version));
+	}
 }
 
 static void packages_cannot_be_had_everywhere(void **state)
@@ -210,6 +236,10 @@ static void rules_of_network_manager_are_taken_back(void **state)
 		bool is_stopped;
 	} rows[] = {
 		{ "rhel", "9.4", "Networking: {amazonVPC: {}}\n", true },
+		{ "rhel", "9.4",
+		  "Networking: {amazonVPC: {}}\n"
+		  "Hooks: [[{name: nm-cloud-setup.timer, enabled: false}], null]\n",
+		  true },
 		{ "rhel", "9.4", "Networking: {cilium: {}}\n", false },
 		{ "rhel", "10.1", "Networking: {amazonVPC: {}}\n", false },
 		{ "rocky", "9.4", "Networking: {amazonVPC: {}}\n", false },
@@ -229,6 +259,11 @@ static void rules_of_network_manager_are_taken_back(void **state)
 		if (!stray)
 			continue;
 		assert_true(needs(stray, plan_get(p, TASK_FILE, marker)));
+		for (size_t k = 0; k < p->n; k++)
+			if (p->tasks[k]->kind == TASK_LINK &&
+			    str_eq(p->tasks[k]->link.target, "/dev/null"))
+				assert_true(needs(stray, p->tasks[k]));
+		assert_true(needs(plan_get(p, TASK_UNIT, "kubelet.service"), stray));
 		assert_string_equal(
 			plan_get(p, TASK_LINK, UNITS "nm-cloud-setup.timer")->link.target,
 			"/dev/null");
@@ -245,6 +280,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_system_that_updates_itself_does_not_boot_for_it),
 		cmocka_unit_test(a_system_that_is_read_only_is_left_as_it_is),
+		cmocka_unit_test(a_configuration_is_one_that_the_hosts_containerd_reads),
 		cmocka_unit_test(packages_cannot_be_had_everywhere),
 		cmocka_unit_test(a_host_of_nftables_is_made_ready),
 		cmocka_unit_test(kube_proxy_has_the_mode_that_the_host_can),
