@@ -18,11 +18,15 @@ catalogdir ?= $(prefix)/lib/systemd/catalog
 OWN     := $(if $(filter x86_64,$(shell uname -m)),amd64,arm64)
 OTHER   := $(filter-out $(OWN),amd64 arm64)
 ARCH    ?= $(OWN)
+override ARCH := $(patsubst x86_64,amd64,$(patsubst aarch64,arm64,$(ARCH)))
 $(if $(filter amd64 arm64,$(ARCH)),,$(error ARCH is amd64 or arm64, not '$(ARCH)'))
 MACHINE := $(if $(filter amd64,$(ARCH)),x86_64,aarch64)
 ifeq ($(ARCH),$(OWN))
 OUT     := build
 DEPS    := build/deps
+CROSS   :=
+RUN     :=
+THERE   :=
 else
 OUT     := build/$(ARCH)
 DEPS    := build/deps-$(ARCH)
