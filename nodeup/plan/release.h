@@ -49,8 +49,8 @@ struct release_today {
 	struct version since[2];
 	const char *packages; /* separated by blanks; NULL: kops makes no node on the release */
 	const char *iptables; /* packages of it and its kin; NULL: none */
-	const char *
-		old_iptables; /* in their place, to kops 1.34; 1.35.0 and 1.35.1 take nftables alone */
+	/* in their place, to kops 1.34; 1.35.0 and 1.35.1 take nftables alone */
+	const char *old_iptables;
 	const char *old_tools,
 		*older_tools;  /* packages that only kops up to 1.34, or up to 1.33, adds */
 	const char *upgrades;  /* the package that installs updates automatically; NULL: none */
