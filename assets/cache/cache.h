@@ -32,8 +32,8 @@ void cache_free(struct cache *c);
  * names them DIR/<algo>:<hex>_<URL with odd characters made '_'>. Such a file becomes an entry by rename. It has no
  * record, so it is hashed before it is used. Source: kops 1.8.1 upup/pkg/fi/assetstore.go, upup/pkg/fi/http.go. */
 size_t cache_adopt_kops(struct cache *c);
-/* Takes over leftovers of earlier versions: archives in a cache in memory below root_fd (spool_dir NULL: none), and
- * entries that share their bytes with installed files. Removes unpacked archives. */
+/* Takes over what earlier versions left: archives in their cache in memory, spool_dir below root_fd (NULL: there was
+ * none), and entries that share their bytes with installed files. Removes unpacked archives. */
 void cache_adopt_older(struct cache *c, int root_fd, const char *spool_dir);
 
 /* How many bytes to read to judge an entry. */

@@ -146,7 +146,7 @@ struct field_unknowns {
 	struct arena *arena;
 	struct field_stray {
 		const char *text; /* "file:line:column: unknown key 'x'" */
-		size_t distance;  /* edits from a known key, as above */
+		size_t distance;  /* number of edits from a known key, as above */
 	} * v;
 	size_t n;
 	bool slips_apart; /* top-level keys that are one edit from a known key are added to slips only */

@@ -5,7 +5,7 @@
 #define SMALL "abcdefghijklmnopqrstuvwxyz0123456789"
 #define ALNUM "ABCDEFGHIJKLMNOPQRSTUVWXYZ" SMALL
 
-/* Returns whether n letters are all of `inner`, and the first and last of `ends`. */
+/* Returns whether each of the n letters is in `inner`, and the first and the last are in `ends` too. */
 static bool is_made_of(const char *s, size_t n, const char *inner, const char *ends)
 {
 	return n && strspn(s, inner) >= n && strchr(ends, s[0]) && strchr(ends, s[n - 1]);

@@ -58,7 +58,7 @@ static int count_object(struct baked *sum, struct session *s, const struct asset
 	for (size_t i = 0; i < sum->n; i++)
 		if (digest_eq(&sum->objects[i], &as->digest))
 			return 0;
-	/* the cache may have given a program away, so it is read where it is installed */
+	/* a program may have been moved out of the cache, so it is read where it is installed */
 	r = cache_open(s->ctx.cache, &as->digest, &fd, e);
 	if (r == -ENOENT && s->ctx.gives_away)
 		fd = state_open_copy(s->ctx.state, &as->digest);

@@ -425,7 +425,7 @@ static int check_subject(const X509 *cert, const struct pem_wanted *want, struct
 	return err_code(e);
 }
 
-/* Returns the fault of its usage; NULL: it has exactly the wanted one. */
+/* Returns the fault in the certificate's usage; NULL: the usage is exactly the wanted one. */
 static const char *fault_of_usage(X509 *cert, bool serves)
 {
 	const uint32_t flags = X509_get_extension_flags(cert);

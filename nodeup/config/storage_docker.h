@@ -28,8 +28,9 @@ extern const char storage_kube_up_name[];
 /* Appends the volume of kube-up's settings, and sets the driver that they name. */
 int storage_kube_up(const struct storage_docker *s) must_check;
 /* Chooses a driver of those in node->docker_storage. The kernel and a present docker must have it, and it must work
- * on the file system of docker's directory. That is the file system of a volume of the node (all volumes must be
- * known), else of the fact. If it is unknown and the directory is not the usual one, any driver will do. */
+ * on the file system of docker's directory. If a volume of the node holds the directory, its file system counts (all
+ * volumes must be known); otherwise the host's fact. If neither is known and the directory is not the usual one, any
+ * driver will do. */
 int storage_driver(const struct storage_docker *s) must_check;
 /* Returns the last absolute path of docker's -g, --graph or --data-root; NULL: there is none. */
 const char *storage_docker_root(struct arena *a, const char *options);

@@ -1,6 +1,7 @@
 /* mime_parts.c - the parts of a MIME message, as cloud-init sees them
- * Headers in any order, case and fold, line breaks of either kind, parts in parts, and what a part's
- * Content-Transfer-Encoding did undone. Source: RFC 2045, RFC 2046; Python's email.feedparser, by which cloud-init reads it. */
+ * Reads headers in any order, case and fold, line breaks of either kind, and parts in parts. Decodes each part's
+ * Content-Transfer-Encoding.
+ * Source: RFC 2045, RFC 2046; Python's email.feedparser, which cloud-init uses. */
 #include "nodeup/documents/user_data.h"
 
 #include <ctype.h>

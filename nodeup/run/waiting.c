@@ -11,7 +11,7 @@
 
 /* repeats the same words after this */
 #define REPEAT_NS (60 * DUR_SEC)
-/* below this a line does not tell the time, unless it counts attempts */
+/* a shorter wait is reported without its duration, unless the line counts attempts */
 #define SOON_NS DUR_SEC
 
 enum { REASON_MAX = ERR_MSG_MAX, FOOTER_BYTES = 4096 };

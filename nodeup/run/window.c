@@ -159,8 +159,7 @@ static int await_job(struct bus *bus, uint32_t job, int64_t deadline_ns, struct 
 	return r;
 }
 
-/* Returns whether the unit may be restarted: by repair, once, if this run has not started it. Such a unit may have
- * hung for long, and repair mends that. */
+/* Returns whether repair may restart the unit: only once, and only if this run has not started it. */
 static bool may_restart(const struct window *w, const struct watched *u)
 {
 	return w->req->ctx->verify && !u->started && !u->restarted;

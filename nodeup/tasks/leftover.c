@@ -56,7 +56,7 @@ static int superseded_check(const struct task *t, struct task_ctx *ctx, struct t
 	return r < 0 ? r : task_differs(diff, "%s", gone);
 }
 
-/* It is in the plan where the documents before put it there. */
+/* The unit is in the plan if the earlier documents put it on the node. */
 static int superseded_compare(const struct task *t, const struct task *was, struct task_ctx *ctx,
 			      struct task_diff *diff)
 {

@@ -25,8 +25,8 @@ struct ephemeral {
 	bool is_new; /* all conditions above are shown */
 	bool is_cut; /* in addition, a killed run of ours had begun on it */
 	bool is_mounted; /* mounted by cloud-init at EPHEMERAL_POINT: must be unmounted and judged again */
-	const char *
-		why; /* the condition that is not shown, for a disk that looks new; NULL: it does not look new */
+	/* the first condition without proof, for a disk that looks new; else NULL */
+	const char *why;
 };
 
 /* Judges a disk and the signature on it; only reads. `but`: a volume whose record is ignored, as a run of ours began

@@ -39,7 +39,7 @@ struct kubeup_node {
 		struct node_member_image *v;
 		size_t n;
 	} images;
-	struct strv whole; /* directories that may hold only the files in made */
+	struct strv whole; /* directories that may hold only files that `made` lists */
 	struct strv units; /* enabled and started, in addition to docker and kubelet */
 	struct strmap sysctl;
 	struct strv modules; /* kernel modules */

@@ -20,7 +20,8 @@
 								  * pods, keys, images */ \
 	X("bootstrap", build_bootstrap) /* nodeup's own unit, which runs it at each boot */ \
 	X("file-assets", build_file_assets) /* files that the user names */ \
-	X("bake", build_bake, .explicit_only = true) /* the assets alone, images included, for an image of a machine */
+	X("bake", build_bake, .explicit_only = true) /* only the assets, container images too, to bake a machine
+						      * image */
 /* clang-format on */
 
 extern plan_build_fn build_states;
