@@ -154,8 +154,7 @@ struct task_ops {
 	/* Asked for each need of a unit before it starts; fails if the unit must not start any more. May be NULL. */
 	int (*may_start)(const struct task *, const struct task *unit, struct task_ctx *,
 			 struct err *);
-	/* Compares with `was`, the same task of earlier documents; NULL: they had none. A NULL compare: see
-	 * baseline.h. */
+	/* Compares with `was`, the task of earlier documents (NULL: none). A NULL compare: see baseline.h. */
 	int (*compare)(const struct task *, const struct task *was, struct task_ctx *,
 		       struct task_diff *);
 	/* Adds what this task puts on the machine to the digest of a unit's inputs; may be NULL. */
