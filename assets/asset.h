@@ -39,7 +39,7 @@ const struct asset *asset_next(const struct asset *first, const struct asset *at
  * the result is no valid URL. */
 int asset_add_mirrors(struct arena *a, struct asset *as, const struct strv *mirrors,
 		      struct err *e) must_check;
-/* Copies the members of the asset that unpacking needs into an arena of their own. */
+/* Copies the fields of the asset that unpacking needs into an arena of their own. */
 struct asset *asset_copy_archive(struct arena *a, const struct asset *as);
 /* Returns whether `as` has all members that `other` needs. */
 bool asset_has_members(const struct asset *as, const struct asset *other);

@@ -40,7 +40,7 @@ void cache_adopt_older(struct cache *c, int root_fd, const char *spool_dir);
 enum cache_effort {
 	CACHE_BY_RECORD, /* none, only metadata */
 	CACHE_BY_NEED,   /* reads an entry without a valid record, which then gets a record */
-	CACHE_BY_BYTES, /* all entries, even those with a valid record: the disk may have damaged them */
+	CACHE_BY_BYTES, /* all bytes, even with a valid record: the disk may have damaged them since */
 };
 
 enum cache_state {

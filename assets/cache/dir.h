@@ -15,7 +15,7 @@ enum { CACHE_NAME_MAX = 160, CACHE_RECORD_MAX = 160 };
 struct cache {
 	int dir_fd; /* -1: a missing directory, read-only: an empty cache */
 	bool writable;
-	bool doubted; /* other users could write to it (cache.c), so no record counts; read-only */
+	bool doubted; /* other users could write to it (cache.c); if it is read-only, no record counts */
 	bool lacks_folder;    /* one of its folders was missing when it was opened */
 	char *dir;            /* its path as the node sees it */
 	char *remark;         /* its fault when it was opened; NULL: none */

@@ -119,13 +119,13 @@ struct fetch_job {
 	int64_t waited_ns; /* sum of the waits between rounds */
 	struct arena *archive_arena; /* arena of archive; NULL without one */
 	struct asset *archive;       /* our copy of the archive to unpack on arrival; NULL: none */
-	struct err *refused;         /* why the verified archive is refused; NULL: not refused */
-	unsigned int met;            /* bits of enum fetch_met, in this round */
-	int64_t early_ns;            /* since when rounds meet FETCH_MET_EARLY; 0: they do not */
-	bool news;                   /* a new waiter's mirrors are not added yet */
-	bool whole;   /* wrong bytes came, so this run asks for the whole object only */
-	bool unpacks; /* members were taken on arrival */
-	bool full;    /* the disk was full, so it is not unpacked on arrival any more */
+	struct err *refused; /* why the verified archive is refused; NULL: no refusal is known */
+	unsigned int met;    /* bits of enum fetch_met, in this round */
+	int64_t early_ns;    /* since when rounds meet FETCH_MET_EARLY; 0: they do not */
+	bool news;           /* a new waiter's mirrors are not added yet */
+	bool whole;          /* wrong bytes came, so this run asks for the whole object only */
+	bool unpacks;        /* members were taken on arrival */
+	bool full;           /* the disk was full, so it is not unpacked on arrival any more */
 	char last_error[ERR_NOTE_MAX]; /* from any mirror in this run; "" none */
 	struct fetch_errs *errs;       /* lives from the first look-up until it is in the cache */
 	struct cache_writer other;     /* the process that fetches it, as last seen */

@@ -13,7 +13,7 @@
 
 enum extract_kind {
 	EXTRACT_END = 1, /* the archive is right */
-	/* path: the message; mode: enum err_kind; mtime: bytes of room that are missing, and the errno */
+	/* path: the message; mode: enum err_kind; mtime: bytes of room still wanted, and the errno */
 	EXTRACT_ERROR,
 	/* target: a member's sha256; mtime: the entry that has its bytes, or for a given file their number */
 	EXTRACT_FILE,

@@ -13,7 +13,7 @@ struct s3_session {
 	struct arena *arena; /* lives as long as the session; holds no secrets */
 	struct imds *imds;
 	struct creds *creds;
-	struct creds_now now;  /* arena of the request that is being made */
+	struct creds_now now;  /* credentials and time of the request that is being made */
 	const char *region;    /* NULL: not asked for yet */
 	struct strmap regions; /* regions of buckets, as S3 told them */
 	bool dual_stack;       /* see s3_place */

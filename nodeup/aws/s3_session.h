@@ -24,7 +24,7 @@ struct s3_try {
 	const char *method;  /* NULL: GET */
 	const char *payload; /* sha256, in hex, of the body to write; NULL: a read */
 
-	const char *region; /* the URL of the last try */
+	const char *region; /* the region that the last try asked */
 	bool is_signed;     /* credentials and time of the last try */
 	unsigned int serial;
 	int64_t signed_at;

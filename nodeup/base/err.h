@@ -37,7 +37,7 @@ struct err_note {
 
 /* A full file system; in bytes. */
 struct err_room {
-	uint64_t wanted; /* missing bytes */
+	uint64_t wanted; /* bytes that the action still needs; free ones are not subtracted */
 	uint64_t free, size;
 };
 

@@ -72,8 +72,8 @@ int io_read_fd(int fd, const char *name, struct buf *b, struct err *e) must_chec
 int io_write_fd(int fd, const char *name, const void *data, size_t n, struct err *e) must_check;
 /* Writes all bytes at *at, and moves it behind the written ones. -errno, and errno. */
 int io_write_at(int fd, const void *data, size_t n, off_t *at) must_check;
-/* Names fd's full disk or quota as the cause, with its mount point, its free bytes and the missing bytes (0: not
- * known). */
+/* Names fd's full disk or quota as the cause, with its mount point, its free bytes and the bytes still wanted (0:
+ * not known). */
 int io_say_room(int fd, uint64_t wanted, struct err *e);
 /* Notes how to free a mount point in a file's place; does nothing for other errors. */
 void io_say_mounted(const char *path, struct err *e);

@@ -1,10 +1,9 @@
 /* walk.h - the names in a directory, and walks over everything below a directory
- * A walk lists each directory as a whole before it visits the entries by name, so a visitor may remove the entry. It
- * never follows a symbolic link below its top. It goes at most WALK_DEPTH_MAX deep, since each level takes a
- * descriptor.
- * Owner: descriptors of a walk_at are the walk's. Errors: SYSTEM; ELOOP: too deep. Units: levels. Threads: all
- * functions.
- * Source: getdents64(2).
+ * A walk lists each directory as a whole before it visits the entries in the order of their names, so a visitor may
+ * remove the entry. It never follows a symbolic link below its top. It goes at most WALK_DEPTH_MAX deep, since each
+ * level takes a descriptor.
+ * Owner: descriptors of a walk_at are the walk's. Errors: SYSTEM; ELOOP: too deep. Units: levels.
+ * Threads: all functions. Source: getdents64(2).
  * Tests: test_walk.c. */
 #pragma once
 

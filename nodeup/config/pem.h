@@ -17,7 +17,8 @@ struct x509_store_st;
 /* Fails unless text holds X.509 certificates and every certificate block in it is valid. Does not check when they
  * end. */
 int pem_check_certificate(const char *text, struct err *e) must_check;
-/* Returns the certificates of a checked text, for verifying servers. */
+/* Returns the certificates of a checked text, for verifying servers. They are shared with the check: nobody may
+ * change them. */
 struct x509_store_st *pem_roots(const char *text);
 void pem_free_roots(struct x509_store_st *roots);
 /* Fails unless text holds public keys in a form that kube-apiserver accepts; it also takes them out of private keys

@@ -32,6 +32,7 @@ bool pem_next(struct bio_st *bio, struct pem_block *ret);
 size_t pem_count(const char *text);
 /* Returns the text that was written to bio. */
 const char *pem_text(struct arena *a, struct bio_st *bio);
-/* Returns the certificate that these bytes begin with, and whether they are nothing else. Each is parsed once and kept, as OpenSSL 3
- * takes as long for that as to check a signature, and a CA is read again with each certificate that it signed. */
+/* Returns the certificate that these bytes begin with, and whether they are nothing else; NULL: no certificate. The
+ * caller owns one reference. OpenSSL 3 takes as long to parse one as to check a signature, so up to 64 are kept
+ * until the process ends. They are shared: nobody may change them. */
 struct x509_st *certificate_of(const unsigned char *der, long n, bool *ret_whole);

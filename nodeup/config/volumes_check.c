@@ -108,7 +108,7 @@ struct source {
 };
 
 /* Refuses a directory inside the one of another bind, because each is emptied before its content moves there.
- * Refuses another volume mounted at, below or above it. */
+ * Refuses another volume that is mounted inside this volume at, below or above the directory. */
 static int check_source(struct arena *a, const struct node_volumes *v, const struct source *all,
 			const struct source *s, struct err *e)
 {

@@ -106,8 +106,9 @@ static bool is_conf_kept(struct loader *l)
 	return false;
 }
 
-/* Returns whether a document that the last run kept is of the same minors. If no documents are kept, returns whether
- * the last run had the same --conf: an earlier nodeup did not record the kops. */
+/* Returns whether a document that the last run kept is of the same minors. If no documents of this instance are
+ * kept, returns whether the last run had the same --conf, because an earlier nodeup did not record the version of
+ * kops. */
 static bool is_kept(struct loader *l, const char *last, const char *minors)
 {
 	struct store_texts texts;

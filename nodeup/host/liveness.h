@@ -33,7 +33,8 @@ bool answer_is_bad(enum answer came);
  * NULL: there is nothing to say. Call it only for an active unit: for another, systemd would start docker. */
 enum answer liveness_ask(struct arena *a, int root_fd, const char *unit, uint32_t pid,
 			 const char **ret_why);
-/* Asks the unit's program whether it is alive; `is` is the unit's present state. */
+/* Asks the unit's program whether it is alive; `is` is the unit's present state. Does not ask (*ret_why NULL) if the
+ * unit is not active, or began less than a minute ago. */
 enum answer liveness_ask_unit(struct arena *a, int root_fd, const char *unit,
 			      const struct bus_unit *is, const char **ret_why);
 /* Asks the program that listens at a port of an IPv4 address, by HTTP and then by TLS. */

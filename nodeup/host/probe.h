@@ -17,7 +17,7 @@ int probe_host(struct arena *a, int root_fd, bool running, struct facts *f,
 void probe_written(struct arena *a, int root_fd, bool running, const struct node_files *written,
 		   struct facts *f);
 /* Fills the fact dockerFilesystem: the file system on which docker has, or will make, its directory, an absolute
- * path. NULL: the path that is known. */
+ * path. The fact becomes NULL if nodeup does not know that file system. */
 void probe_docker_filesystem(struct arena *a, int root_fd, const char *directory, struct facts *f);
 /* Fills the facts by which kops' own program left its version here: kubeletFlags, containerdConfig. */
 void probe_left(struct arena *a, int root_fd, struct facts *f);

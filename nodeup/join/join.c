@@ -135,7 +135,7 @@ static int judge(struct join *j, struct arena *a, const struct http_answer *answ
 	}
 }
 
-/* Returns the time limit of one try: at most the patience with all servers. */
+/* Returns the time limit of one try: TRY_NS, or the patience with all servers if that is shorter. */
 static int64_t try_ns(const struct join *j)
 {
 	const int64_t patience = j->req.patience.ns;

@@ -25,7 +25,7 @@ struct join_keys {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	struct join_keys_listener listener;
-	int64_t since_ns; /* when a wait began; 0: nobody waits */
+	int64_t since_ns; /* when the first wait for these keys began; 0: none has begun */
 	struct made **v;
 	size_t n, taken;
 };

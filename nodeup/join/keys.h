@@ -12,7 +12,7 @@
 
 struct join_keys;
 
-/* Reports a wait for keys: how many are made, and since when the run waits. fn NULL: no reports. */
+/* Called while a key is waited for, once the wait has lasted after_ns. fn NULL: nobody is called. */
 struct join_keys_listener {
 	int64_t after_ns;
 	wait_fn *fn;

@@ -209,7 +209,7 @@ static int resume_apply(const struct task *t, struct task_ctx *ctx, struct task_
 	return io_remove(ctx->root_fd, move_record(a, OWN_STOPPED_DIR, &t->move), e);
 }
 
-/* Starts the stopped units again if the run ends before the move. */
+/* If the run ends before this task was done: lets mount units step back, and starts the stopped units. */
 static void resume_cancel(const struct task *t, struct task_ctx *ctx)
 {
 	autoarena struct arena *a = arena_new_empty();

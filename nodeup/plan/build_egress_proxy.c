@@ -12,8 +12,8 @@ static const char apt_marker[] = "// Written by nodeup for egressProxy";
 static const char manager_conf[] = "/etc/systemd/system.conf.d/20-kops-proxy.conf";
 static const char apt_conf[] = "/etc/apt/apt.conf.d/31kops-proxy";
 
-/* Writes the text if the file is wanted. Otherwise removes our lines from the file. If the text has a login, only
- * root may read it. */
+/* Writes the text if the file is wanted. Otherwise removes the file if it begins with our marker. If the text has a
+ * login, only root may read it. */
 static void put_file(struct plan *p, const char *path, const char *mark, const char *text)
 {
 	if (!text)

@@ -99,7 +99,7 @@ static struct task *add_mount(struct plan *p, const struct mount *m)
 }
 
 /* Returns the lines that systemd generates for a line of fstab with a pass number. A file system that fsck could not
- * repair is not mounted. Kinds without a fsck repair themselves when they are mounted. */
+ * repair is not mounted. All kinds but ext4 repair themselves when they are mounted. */
 static const char *fsck_orders(struct plan *p, const struct node_volume *v, const char *device)
 {
 	const char *name = unit_escape_path(p->arena, device);

@@ -19,7 +19,7 @@ struct plan_boot {
 	bool damaged;             /* the existing record is set aside */
 	const char *version;      /* of the running program */
 	bool install;             /* the running program and its flags replace the installed ones */
-	bool packaged;            /* the program comes from a package, which is on the PATH */
+	bool packaged; /* the program of a package is on the PATH; this one may be another */
 };
 
 struct plan_req {

@@ -32,7 +32,7 @@ struct health {
 	/* a remark on static pods while the state is ready, or NULL; see pods.h */
 	const char *pods;
 	struct strv unasked; /* programs that were not asked whether they answer: "UNIT: WHY" */
-	const char *remedy;  /* the next command to type, if one alone helps; else NULL */
+	const char *remedy;  /* advice, if one thing alone helps; else NULL */
 	int64_t expires_ns; /* end of the certificate that ends first, by the clock; 0: not known */
 };
 

@@ -150,8 +150,8 @@ static bool is_named(struct arena *a, int root_fd, const char *record)
 	return io_is_there(root_fd, arena_printf(a, OWN_KEPT_SET, (long long)number_in(record)));
 }
 
-/* Finds the record to forget: the oldest without news; if all have news, the oldest. People ask about changes long
- * after. Never takes the newest record, or one whose documents are kept, unless no other is left. */
+/* Never takes the newest record. Takes one whose documents are kept only if the documents of all others are kept as
+ * well. */
 static size_t find_first_to_go(struct arena *a, int root_fd, const struct strv *names,
 			       const char *newest)
 {

@@ -29,7 +29,7 @@ struct item {
 	struct sched *sched;
 	struct run_outcome *o;
 	size_t nblock;   /* needs that are not done yet */
-	size_t arrived;  /* settled tasks among those that need it */
+	size_t arrived;  /* settled tasks among those that serve it */
 	size_t seen;     /* the value of `arrived` when its last step ran */
 	bool differs;    /* the check said so, and apply is under way */
 	bool checked;    /* the scheduler has heard what check said */

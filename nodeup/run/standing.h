@@ -13,7 +13,7 @@
 /* The unit that runs us at each boot. */
 #define BOOT_UNIT "kops-configuration.service"
 
-/* Returns whether the word says that the node was made: without faults, or with leftovers. */
+/* Returns whether the verdict says that the node works: ready, or degraded, for instance with kept documents. */
 bool standing_is_good(const struct tree *word);
 /* Returns whether our own unit made the run. */
 bool standing_is_ours(const struct tree *status);

@@ -154,8 +154,8 @@ static bool is_store_controller(const struct disk_host *h, struct arena *a, cons
 	return str_eq(disk_attr(h, a, arena_printf(a, "%s/model", at)), DISK_MODEL_STORE);
 }
 
-/* Returns whether the device is one of Amazon's NVMe controllers for the instance store, and no driver has taken it
- * yet. EBS has 0x8061. */
+/* Returns whether the device is a controller of Amazon's NVMe instance store. add_late checks that no driver has
+ * taken it. */
 static bool is_store_function(const struct disk_host *h, struct arena *a, const char *at)
 {
 	const char *vendor = disk_attr(h, a, arena_printf(a, "%s/vendor", at));

@@ -356,7 +356,7 @@ static void mount_all(const struct disk_host *h, struct arena *a, const struct a
 	}
 }
 
-/* Opens all disks for writing, so that a disk that is not writable stays as it is. */
+/* Opens all disks for writing before any is changed: if one is not writable, none loses anything. */
 static int hold_all(const struct disk_host *h, struct arena *a, const struct volume_req *req,
 		    const struct disks *on, struct locks *held, struct err *e)
 {

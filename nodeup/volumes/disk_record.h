@@ -24,8 +24,8 @@ bool disk_record_get(int root_fd, struct arena *a, const char *volume, struct di
 bool disk_record_is_done(const struct disk_record *rec, const char *machine, const char *serial);
 /* Returns the known serial numbers of its disks. */
 struct strv disk_record_serials(struct arena *a, const struct disk_record *rec);
-/* Returns whether the record has serial numbers and this one is not among them. Disks without serial numbers cannot
- * be told apart. */
+/* Returns whether the record has serial numbers and this one is not among them. A disk without a serial number is
+ * never ruled out. */
 bool disk_record_rules_out(struct arena *a, const struct disk_record *rec, const char *serial);
 /* Returns whether a record of a volume other than `but` (NULL: of any) is about a disk: by its serial number, its
  * identity (NULL: none) or the UUID of its content. A record that cannot be read counts too. */

@@ -14,11 +14,12 @@
 #include "nodeup/volumes/disk_record.h"
 
 struct volume_req {
-	const char *name;     /* "/data", "swap" */
-	const char *path;     /* its mount point; NULL: none */
-	const char *asked;    /* "ig_spec.yaml:18:5" */
-	const char *machine;  /* instance id */
-	struct mkfs_req mkfs; /* judge_disks fills nodes and again */
+	const char *name;    /* "/data", "swap" */
+	const char *path;    /* its mount point; NULL: none */
+	const char *asked;   /* "ig_spec.yaml:18:5" */
+	const char *machine; /* instance id */
+	/* nodes and again are empty here: disk_format fills them in its own copy */
+	struct mkfs_req mkfs;
 	bool persist;
 	bool by_name; /* another disk may have the name next time, so the record counts */
 };
