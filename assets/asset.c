@@ -23,7 +23,7 @@ static const char *find_hash_end(const char *text)
 	return at && (!url || at < url) ? at : NULL;
 }
 
-/* The bucket becomes part of a host name; old buckets have capitals and underscores. */
+/* S3 puts the bucket into a host name; old buckets have capitals and underscores. */
 static bool is_bucket(const struct url *u)
 {
 	for (size_t i = 0; i < u->authority_n; i++)

@@ -13,15 +13,15 @@ enum asset_form { ASSET_PLAIN, ASSET_TAR_GZ, ASSET_TAR_XZ, ASSET_TAR_ZST };
 struct asset {
 	const char *name; /* "kubelet", "cni.tar.gz" */
 	struct digest digest;
-	struct strv urls; /* the first choice comes first; http, https, s3, file */
+	struct strv urls; /* in the order in which they are asked; http, https, s3, file */
 	enum asset_form form;
-	bool unpack;          /* unpacks it while it is fetched */
+	bool unpack;          /* the archive is unpacked while it is fetched */
 	struct strv *members; /* the last part of each needed member's name; NULL: not known */
 	const struct signature
 		*signature; /* signature over its bytes, checked before they are used; or NULL */
-	const struct signature_keys *keys; /* keys that may have signed it */
+	const struct signature_keys *keys; /* keys that may have made the signature */
 	const char *where;                 /* the signature's place, for messages */
-	const char *listed; /* "file:line:column" of the document that names it; NULL: none does */
+	const char *listed; /* "file:line:column" of the document that lists it; NULL: none does */
 	/* next asset of the same digest, in a ring of all; NULL: it is the only one */
 	struct asset *twin;
 };
@@ -29,8 +29,8 @@ struct asset {
 /* Parses the text form. Fails for a missing hash, an unknown scheme and an empty name; the error quotes the URL
  * without user, password and query. */
 int asset_parse(struct arena *a, const char *text, struct asset *ret, struct err *e) must_check;
-/* Joins two assets of the same digest, which may be rings already. They share their mirrors and signatures from then
- * on. */
+/* Joins two assets of the same digest, each of which may be in a ring already. From then on they share their mirrors
+ * and signatures. */
 void asset_join(struct asset *as, struct asset *other);
 /* Returns the next asset of the same digest after `at` (which may be `first`); NULL: `at` is the last one of the
  * ring. */

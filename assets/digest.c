@@ -47,7 +47,7 @@ static int bad_text(const char *text, size_t n, const char *why, struct err *e)
 			  n < 80 ? "" : "...", why);
 }
 
-/* Returns the algorithm with this prefix, or by the length if there is no prefix; MAX if no algorithm fits. */
+/* Returns the algorithm with this prefix; without a prefix, the algorithm of this length. MAX if no algorithm fits. */
 static enum digest_algo find_algo(const char *prefix, size_t prefix_n, size_t hex_n)
 {
 	for (size_t i = 0; i < DIGEST_ALGO_MAX; i++) {
@@ -172,7 +172,7 @@ const char *digest_sha256_hex(const void *data, size_t n, char hex[static DIGEST
 	return digest_hex(&d, hex);
 }
 
-/* Hashes an open file from its start; its offset stays. 0 or -errno, and errno. */
+/* Hashes an open file from its start, and leaves its offset as it is. Returns 0 or -errno, and sets errno. */
 static int update_fd(struct digest_ctx *c, int fd)
 {
 	autofree char *chunk = xrealloc(NULL, READ_CHUNK);

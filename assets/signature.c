@@ -100,7 +100,7 @@ static bool verify_bytes(const struct signature_key *key, const uint8_t sig[stat
 	bool right;
 	struct digest ignored;
 
-	/* first of all: digest.h keeps OpenSSL from reading the host's configuration */
+	/* must come first: digest.h keeps OpenSSL from reading the host's configuration */
 	digest_of(DIGEST_SHA256, "", 0, &ignored);
 	pkey = EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, NULL, key->bytes, SIGNATURE_KEY);
 	c = EVP_MD_CTX_new();
@@ -174,7 +174,7 @@ int signature_check(const struct signature *s, const struct signature_keys *keys
 	return check_bytes(s, key, d.bytes, digest_size(d.algo), e);
 }
 
-/* The older algorithm needs the data in one piece: maps the file. */
+/* Maps the file, since the older algorithm needs the data in one piece. */
 static int check_mapped(const struct signature *s, const struct signature_key *key, int fd,
 			const char *name, struct err *e)
 {

@@ -14,9 +14,9 @@
 enum { SIGNATURE_ID = 8, SIGNATURE_KEY = 32, SIGNATURE_SIZE = 64 };
 
 struct signature_key {
-	uint8_t id[SIGNATURE_ID]; /* the key's number, which is no part of the key */
+	uint8_t id[SIGNATURE_ID]; /* the key's number; the text form has it in front of the key */
 	uint8_t bytes[SIGNATURE_KEY];
-	const char *from; /* its place in the documents, for messages */
+	const char *from; /* the key's place in the documents, for messages */
 };
 
 struct signature_keys {

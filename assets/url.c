@@ -76,7 +76,7 @@ static bool is_link_local_at(const struct in6_addr *six, const unsigned char at[
 	return six->s6_addr[at[0]] == 169 && six->s6_addr[at[1]] == 254;
 }
 
-/* Networks whose addresses contain an IPv4 address, and the address's place in them. The last row is for a prefix of
+/* Networks whose addresses contain an IPv4 address, and where in the address it is. The last row is for a prefix of
  * any length that a site may choose. */
 static bool carries_link_local(const struct in6_addr *six)
 {
@@ -155,7 +155,7 @@ bool url_is_link_local(const struct url *u)
 	/* a name may end in the root's dot; resolvers and proxies ignore it after an address */
 	while (n > 0 && host[n - 1] == '.')
 		host[--n] = '\0';
-	/* octal, hexadecimal, and fewer than four numbers; inet_aton ends at a blank */
+	/* inet_aton reads octal, hexadecimal and fewer than four numbers too; it stops at a blank */
 	return !strpbrk(host, " \t\n\v\f\r") && inet_aton(host, &four) &&
 	       is_link_local_4(four.s_addr);
 }

@@ -23,17 +23,18 @@ struct url {
 
 /* Splits a URL into its pieces. */
 struct url url_split(const char *text);
-/* Returns whether the URL has this scheme (in lower case), whatever its own case. */
+/* Returns whether the URL has this scheme. `scheme` is in lower case; the URL may have capitals. */
 bool url_has_scheme(const struct url *u, const char *scheme);
-/* Returns whether all characters of the host, with %xx undone, are visible ASCII. curl accepts no others; a proxy
- * might read full-width digits as digits. */
+/* Returns whether all characters of the host are visible ASCII, after %xx is undone. curl refuses other characters;
+ * a proxy might read full-width digits as digits. */
 bool url_host_is_ascii(const struct url *u);
 /* Returns whether the host is a link-local address in any spelling: 169.254/16 and its forms in IPv6 (mapped,
  * compatible, NAT64, 6to4), fe80::/10, and fd00:ec2::/32, where EC2 has services. */
 bool url_is_link_local(const struct url *u);
-/* Returns whether a connection's peer has such an address, and writes the address into shown, for people. */
+/* Returns whether the peer of a connection has a link-local address. Writes the peer's address into `shown`, for
+ * people. */
 bool url_peer_is_link_local(const struct sockaddr *peer, char shown[static URL_HOST_MAX]);
-/* Returns whether scheme and authority are the same, so that headers with secrets may follow. */
+/* Returns whether both URLs have the same scheme and authority. Only then may headers with secrets follow. */
 bool url_same_origin(const struct url *a, const struct url *b);
 /* Writes the URL for people: without user, password, query and fragment, and cut if it is long. */
 const char *url_public(const char *text, char out[static URL_PUBLIC_MAX]);

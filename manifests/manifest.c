@@ -34,7 +34,7 @@ void pod_host_path(struct arena *a, struct pod *p, const char *name, const char 
 	arena_push(a, c->mounts, c->n_mounts, mount);
 }
 
-/* Quotes one word of a shell's line. Words that kops writes bare stay bare; an empty value is "". */
+/* Quotes one word of a shell's line. A word that kops writes without quotes stays so; an empty value becomes "". */
 static const char *shell_word(struct arena *a, const char *word)
 {
 	static const char bare[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -94,7 +94,7 @@ static int check_volumes(const struct pod *p, struct err *e)
 	return 0;
 }
 
-/* Returns a list of the sidecar's spec; NULL: it has none. */
+/* Returns the list with this key in the sidecar's spec; NULL: the spec has no such list. */
 static const struct tree *sidecar_list(const struct pod *p, const char *key)
 {
 	return tree_get(tree_get(p->sidecar, "spec"), key);
@@ -196,7 +196,7 @@ static struct tree *ports_tree(struct arena *a, const struct pod_container *c)
 	return list;
 }
 
-/* Casts away const: the tree is complete, and from here on it is only written out. */
+/* Casts away const: the tree is complete, and is only written out from here on. */
 static struct tree *as_it_stands(struct arena *a, const struct tree *read)
 {
 	struct tree *t = arena_new(a, struct tree);
@@ -283,7 +283,7 @@ static struct tree *volumes_tree(struct arena *a, const struct pod *p)
 	return list;
 }
 
-/* A SELinux context that may use the host's files. */
+/* Makes a SELinux context in which processes may use the host's files. */
 static struct tree *selinux_options(struct arena *a, const char *type)
 {
 	struct tree *t = tree_map(a);
@@ -302,7 +302,7 @@ static struct tree *security_tree(struct arena *a, const struct pod *p)
 	return t;
 }
 
-/* Appends the sidecar's items of spec.key to ours. */
+/* Appends the items of the sidecar's list `spec.key` to our list. */
 static struct tree *with_sidecar(struct arena *a, struct tree *list, const struct pod *p,
 				 const char *key)
 {

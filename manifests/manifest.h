@@ -9,9 +9,9 @@
 
 /* Returns the pod's volume of that name, or NULL. */
 const struct pod_volume *pod_volume(const struct pod *p, const char *name);
-/* Mounts a host path: adds the volume, and the container's mount at the same path unless `at` is set. If name is
- * NULL, the volume is named like the path without its slashes: "/usr/share/ssl" is "usrsharessl". If the path is
- * mounted already, it is not added again; its mount becomes writable if one of the two mounts is writable. */
+/* Mounts a host path: adds the volume, and the container's mount, at `at` or (if `at` is NULL) at the same path. If
+ * name is NULL, the volume is named like the path without its slashes: "/usr/share/ssl" is "usrsharessl". A path
+ * that is mounted already is not mounted again; its mount becomes writable if one of the two is. */
 void pod_host_path(struct arena *a, struct pod *p, const char *name, const char *host_path,
 		   const char *at, bool read_only);
 /* Makes the pod run bin with flags in a shell that appends the output to log by tee. */
@@ -25,6 +25,6 @@ int manifest_render(struct arena *a, const struct pod *p, char **ret_text,
 /* Reads a manifest that others wrote. Parts that nodeup does not know are kept as they are. */
 int manifest_read(struct arena *a, const char *file, const char *text, struct tree **ret,
 		  struct err *e) must_check;
-/* Writes the text of such a pod, with the SELinux type of its processes set. Changes pod. */
+/* Writes the text of a pod that manifest_read returned, with this SELinux type for its processes. Changes pod. */
 int manifest_label(struct arena *a, struct tree *pod, const char *selinux_type, char **ret_text,
 		   struct err *e) must_check;

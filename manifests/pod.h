@@ -21,15 +21,15 @@ struct pod_port {
 
 struct pod_env {
 	const char *name, *value;
-	/* the whole section as a document has it, used instead; or NULL */
+	/* the whole section as a document has it, written instead of the members above; or NULL */
 	const struct tree *whole;
 };
 
 struct pod_probe {
-	const char *host, *path, *scheme; /* of httpGet; path NULL: tcpSocket */
+	const char *host, *path, *scheme; /* for httpGet; without a path: tcpSocket */
 	int64_t port;                     /* 0: no probe */
 	int64_t initial_delay, timeout;
-	int64_t failures, period; /* 0: left out; the delay too */
+	int64_t failures, period; /* a number that is 0 is left out; so is the delay */
 };
 
 struct pod_volume {

@@ -21,12 +21,12 @@ struct bus_unit {
 	const char *load_state;   /* loaded, not-found, masked, error... */
 	const char *active_state; /* active, inactive, failed, activating... */
 	const char *sub_state;
-	const char *file_state; /* enabled, disabled, static; "": not asked for, or none */
+	const char *file_state; /* enabled, disabled, static; "": not asked for, or no state */
 	const char *result;     /* services: success, exit-code, timeout... ; "" otherwise */
 	const char *type;       /* services: simple, notify, oneshot... ; "" otherwise */
 	const char *fragment_path;
 	bool need_reload;
-	int32_t exec_status; /* ExecMainStatus */
+	int32_t exec_status; /* the service's ExecMainStatus */
 	int32_t exec_code;   /* ExecMainCode: CLD_EXITED, CLD_KILLED... */
 	uint32_t main_pid, n_restarts;
 	uint64_t start_us;        /* ExecMainStartTimestampMonotonic, 0 never */
@@ -54,10 +54,11 @@ int bus_get_with_links(struct bus *b, struct arena *a, const char *unit, struct 
 bool bus_unit_is_at_work(const struct bus_unit *u);
 /* daemon-reload. */
 int bus_reload(struct bus *b, struct err *e) must_check;
-/* Enables or disables the unit file; ret_changed: links were changed. */
+/* Enables or disables the unit file. *ret_changed: whether links were changed. */
 int bus_enable(struct bus *b, const char *unit, bool on, bool *ret_changed,
 	       struct err *e) must_check;
-/* Reloads a manager that calls every unit outdated because links changed, as newer ones do; systemctl reloads, too. */
+/* Reloads the manager if it calls every unit outdated because links changed, as newer managers do. systemctl reloads
+ * it then, too. */
 int bus_reload_links(struct bus *b, struct err *e) must_check;
 /* Enqueues a job ("start", "restart", "stop", "reload-or-restart", mode replace) and gives its id. Never waits. */
 int bus_job(struct bus *b, const char *verb, const char *unit, uint32_t *ret_job,

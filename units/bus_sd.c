@@ -16,7 +16,7 @@
 #define automessage __attribute__((cleanup(sd_bus_message_unrefp)))
 
 enum {
-	/* A daemon-reload may take longer than sd-bus' own 25 s if the machine is busy with its boot. */
+	/* A busy machine at boot may need longer for a daemon-reload than the 25 s that sd-bus waits. */
 	CALL_TIMEOUT_S = 90,
 	/* PID 1 closes every connection when it is upgraded, and is back in well under a second. */
 	RECONNECT_TRIES = 50,
@@ -28,7 +28,7 @@ struct bus {
 	sd_bus *bus; /* NULL after a lost connection, until the next call */
 	struct jobs jobs;
 	int64_t polled_ns;
-	bool links_changed; /* since the last reload */
+	bool links_changed; /* links were changed since the last reload */
 };
 
 struct method {
@@ -47,7 +47,7 @@ static int on_job_removed(sd_bus_message *m, void *userdata, sd_bus_error *ret_e
 	uint32_t id;
 
 	(void)ret_error;
-	/* Polling replaces a signal that cannot be read. */
+	/* polling takes the place of a signal that cannot be read */
 	if (sd_bus_message_read(m, "uoss", &id, &path, &unit, &result) < 0)
 		return 0;
 	j = jobs_find(&b->jobs, id);
@@ -73,7 +73,7 @@ static int open_private(sd_bus **ret)
 	return 0;
 }
 
-/* Asks for signals. A peer on the private socket sends them unasked, and those signals carry no sender. */
+/* Asks for signals. On the private socket, the manager sends them without being asked, and without a sender. */
 static int subscribe(struct bus *b, sd_bus *bus, const char *sender)
 {
 	autobuserr sd_bus_error error = SD_BUS_ERROR_NULL;
@@ -208,7 +208,7 @@ static int call(struct bus *b, const struct method *m, sd_bus_message **ret, str
 	return 0;
 }
 
-/* One of several questions with one argument, and its answer. Until the answer comes, reply and error are empty. */
+/* A question with one argument, one of several, and its answer. Until the answer comes, reply and error are empty. */
 struct query {
 	const struct method *method;
 	const char *arg;
@@ -226,7 +226,7 @@ static void forget(struct query *q, size_t n)
 	}
 }
 
-/* Fills the error for a question whose answer may be an error. */
+/* Fills e if the answer to the question is an error. */
 static int refused(const struct query *q, struct err *e)
 {
 	return no_reply(q->method, -sd_bus_error_get_errno(&q->error), &q->error, e);
@@ -459,7 +459,7 @@ static int read_file_state(const struct query *q, struct arena *a, struct bus_un
 	const char *state;
 	int r;
 
-	/* a link among its files leads nowhere; the rest of the answer is right */
+	/* one of the unit's links leads nowhere; the rest of the answer is right */
 	if (str_is_empty(u->fragment_path) || sd_bus_error_get_errno(&q->error) == ENOENT)
 		return 0;
 	if (!q->reply)
@@ -477,7 +477,7 @@ static int get_unit(struct bus *b, struct arena *a, const char *unit, bool links
 		    struct bus_unit *u, struct err *e)
 {
 	autofree char *path = path_of(unit);
-	/* for timers and mounts, type and result mean something else */
+	/* timers and mounts have other meanings of type and result */
 	const char *interface = str_has_suffix(unit, ".service") ? "" : SYSTEMD ".Unit";
 	struct query q[] = {
 		{ METHOD(path, PROPERTIES_IFACE, "GetAll"), interface },
@@ -603,7 +603,10 @@ int bus_job(struct bus *b, const char *verb, const char *unit, uint32_t *ret_job
 	id = (uint32_t)strtoul(str_basename(path), NULL, 10);
 	jobs_add(&b->jobs, id, unit, v->stops);
 	*ret_job = id;
-	return settle(b, 0); /* only now: a quick job may be over already, and its id is known */
+	return settle(
+		b,
+		0); /* handles signals only now: a quick job may have ended already, and its signal needs
+			      * the job's id */
 }
 
 enum bus_job_state bus_job_state(struct bus *b, uint32_t job, const char **ret_result)
@@ -619,7 +622,8 @@ enum bus_job_state bus_job_state(struct bus *b, uint32_t job, const char **ret_r
 	return j->state;
 }
 
-/* Asks for the job itself. If the job is gone and its signal was lost, judges by the unit. */
+/* Asks for the job's own object. If the job has ended and its signal was lost, judges the job by the state of its
+ * unit. */
 static int job_poll(struct bus *b, struct job *j, struct err *e)
 {
 	autofree char *path = xasprintf(SYSTEMD_PATH "/job/%u", j->id);

@@ -41,7 +41,7 @@ static void add_links(struct links *l, const char *unit, const char *key, char *
 		for (size_t k = 0; k < names.n; k++) {
 			const char *dir = unit_dirs[0], *suffix = install_keys[i].suffix;
 
-			/* an alias equal to the unit's own name exists already */
+			/* an alias that is the unit's own name exists already */
 			if (*names.v[k] == '\0' || (!suffix && strcmp(names.v[k], unit) == 0))
 				continue;
 			strv_add(l->arena, &l->paths,

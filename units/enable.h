@@ -9,11 +9,11 @@
 #include "nodeup/base/flush.h"
 #include "nodeup/base/mem.h"
 
-/* Finds the unit's file that counts if /etc/systemd/system has none; NULL: there is no other. */
+/* Finds the unit's file that counts if /etc/systemd/system has none; NULL: no other folder has the file. */
 const char *enable_other(int root_fd, struct arena *a, const char *unit);
-/* Tells whether all links exist. */
+/* Checks whether all links exist. */
 int enable_check(int root_fd, const char *unit, bool *ret_enabled, struct err *e) must_check;
-/* Creates the links that are missing. They are flushed with f, or at once (NULL). */
+/* Creates the missing links. They are flushed with f; if f is NULL, at once. */
 int enable_apply(int root_fd, const char *unit, struct flush *f, struct err *e) must_check;
 /* Removes the links that exist. */
 int enable_remove(int root_fd, const char *unit, struct err *e) must_check;

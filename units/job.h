@@ -10,7 +10,7 @@
 struct job {
 	uint32_t id;
 	enum bus_job_state state;
-	bool stops; /* a stop job, which wants the unit inactive */
+	bool stops; /* this is a stop job, after which the unit is to be inactive */
 	char *unit;
 	char *result; /* systemd's word; NULL until the job is over */
 };

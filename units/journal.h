@@ -8,8 +8,8 @@
 #include "nodeup/base/str.h"
 
 /* Reads the last `max` messages of a unit since its current or last invocation, oldest first. If there are more,
- * lines of its processes are kept before lines of systemd, but at least systemd's last line stays. since_ns: drops
- * older lines and does not wait for late ones. 0: all lines, and waits for late ones. */
+ * prefers lines of the unit's processes to lines of systemd, but keeps at least systemd's last line. since_ns not 0:
+ * drops older lines and does not wait for late lines; 0: reads all lines, and waits for late lines. */
 int journal_tail(struct arena *a, const char *unit, size_t max, int64_t since_ns, struct strv *ret,
 		 struct err *e) must_check;
 /* A log_writer_fn: MESSAGE, PRIORITY, SYSLOG_IDENTIFIER=nodeup, MESSAGE_ID and NODEUP_* fields. */

@@ -110,8 +110,8 @@ struct lines {
 	size_t n_manager;
 };
 
-/* Keeps few of systemd's lines. Each refused start writes three of them, and a unit is often started again: they
- * would leave no room for the program's own lines, which tell more. */
+/* Keeps only a few of systemd's lines. Each refused start writes three of them, and a unit is often started again.
+ * So they would leave no room for the program's own lines, which explain more. */
 static struct strv choose(struct arena *a, const struct lines *l, size_t max)
 {
 	const size_t spoken = l->all.n - l->n_manager;

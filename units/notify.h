@@ -9,5 +9,5 @@
 
 /* Sends STATUS=, unless the text is the same as before. */
 void notify_status(const char *fmt, ...) printf_like(1, 2);
-/* Sends READY=1. systemd then starts the units ordered after ours. It ignores a second READY=1. */
+/* Sends READY=1. systemd then starts the units that wait for ours. systemd ignores a second READY=1. */
 void notify_ready(void);

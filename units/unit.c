@@ -61,7 +61,7 @@ struct strmap unit_dropin_texts(struct arena *a, int root_fd, const char *unit)
 
 	for (size_t i = 0; i < paths.n; i++)
 		add_text(a, root_fd, paths.v[i], &texts);
-	/* the files that they name come last */
+	/* the environment files come after all drop-ins */
 	for (size_t i = 0, n = texts.n; i < n; i++)
 		add_files(a, root_fd, texts.v[i].value, &texts);
 	return texts;
@@ -78,8 +78,8 @@ static char *put_hex(char *p, unsigned char c)
 	return p;
 }
 
-/* Writes one byte of an Exec= argument. systemd undoes three layers: quotes, then % specifiers, then $ variables.
- * literal: escapes the last two as well. */
+/* Writes one byte of an Exec= argument. systemd undoes three layers: first quotes, then % specifiers, then $
+ * variables. literal: escapes % and $ too. */
 static char *put_quoted(char *p, unsigned char c, bool literal)
 {
 	if (c == '"' || c == '\'' || c == '\\')

@@ -47,7 +47,7 @@ bool userdata_type_is_handler(const char *type)
 
 const char *userdata_type_near(struct arena *a, const char *type)
 {
-	/* many heads give the type without "text/", as "cloud-config" */
+	/* many heads give the type without "text/": "cloud-config" */
 	if (!strchr(type, '/'))
 		type = arena_printf(a, "text/%s", type);
 	return near_name(type, types, ARRAY_LEN(types));

@@ -15,11 +15,11 @@ struct userdata_part {
 	size_t n;
 };
 
-/* Returns whether cloud-init handles a part of this type. cloud-init silently drops a part without a handler. The
- * second function returns whether such a part brings a handler for types of its own. */
+/* userdata_type_is_known returns whether cloud-init handles parts of this type; it silently drops other parts. The
+ * second function returns whether a part of this type brings a handler for further types. */
 bool userdata_type_is_known(const char *type);
 bool userdata_type_is_handler(const char *type);
-/* Finds the known type that is most like this one; or NULL. */
+/* Finds the known type that is most similar to this type; or NULL. */
 const char *userdata_type_near(struct arena *a, const char *type);
 
 /* Writes the document, with the parts in their order. */

@@ -3,7 +3,7 @@
 #include "nodeup/base/enc.h"
 
 enum {
-	/* An error has few notes, and the last is for advice. */
+	/* An error has few notes, and the last note is for advice. */
 	SHARES_TOLD = ERR_NOTES - 2,
 };
 

@@ -25,6 +25,6 @@ struct userdata_pack_req {
 	size_t n_shares;
 };
 
-/* Returns the data, compressed if asked for. Fails if it is more than EC2 takes. */
+/* Returns the data, compressed if the request says so. Fails if the data is larger than EC2 allows. */
 int userdata_pack(struct arena *a, const struct userdata_pack_req *req, const char **ret_data,
 		  size_t *ret_n, struct err *e) must_check;

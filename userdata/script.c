@@ -19,7 +19,7 @@ static const struct hash {
 	{ "sha512", "sha512sum", 128 },
 };
 
-/* HASH@URL,MIRROR... after parsing. */
+/* The parts of a HASH@URL,MIRROR... text. */
 struct source {
 	const struct hash *hash;
 	const char *digest;
@@ -115,7 +115,7 @@ static bool is_variable(const char *name)
 	return true;
 }
 
-/* Lets the shell itself export the variables, so that no value becomes an argument of a program. */
+/* Makes the shell itself export the variables, so that no value becomes an argument of a program. */
 static int put_env(struct arena *a, const struct strmap *env, struct buf *b, struct err *e)
 {
 	for (size_t i = 0; i < env->n; i++) {

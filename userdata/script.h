@@ -13,7 +13,7 @@ struct userdata_document {
 	const char *name, *text;
 };
 
-/* The beginning of the script's line that writes a file, `put NAME <<'MARK'`. The file ends at the line MARK. */
+/* How the script's line begins that writes a file: `put NAME <<'MARK'`. The file ends at the line MARK. */
 #define USERDATA_PUT "put "
 
 struct userdata_req {

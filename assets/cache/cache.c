@@ -9,7 +9,7 @@
 #include "nodeup/base/flush.h"
 #include "nodeup/base/walk.h"
 
-/* The folders of a cache, in addition to one of entries for each algorithm. */
+/* The folders of a cache, besides the folders of entries (one for each algorithm). */
 static const struct folder {
 	const char *name;
 	mode_t mode;
@@ -26,10 +26,10 @@ static struct folder folder_at(size_t i)
 				   : folders[i - DIGEST_ALGO_MAX];
 }
 
-/* Refuses a cache that other users can write to. A record says that bytes were verified, and means nothing if
+/* Refuses a cache that other users can write to. A record says that bytes were verified. It proves nothing if
  * another user could have written the record or the bytes. nodeup does not know who owns a directory that a person
- * named, so it refuses that directory. It owns the default directory and its folders: there it takes the other
- * users' rights away and drops the records. */
+ * named, so it refuses that directory. nodeup owns the default directory and its folders: it takes the other users'
+ * rights to them away and drops the records. */
 
 static int refuse_cache(const struct cache *c, const struct stat *st, struct err *e)
 {
@@ -45,7 +45,7 @@ static int refuse_cache(const struct cache *c, const struct stat *st, struct err
 	return r;
 }
 
-/* Notes the first such folder only: one is as bad as all. */
+/* Notes only the first folder that other users can write to; the report needs no more. */
 static void note_remark(struct cache *c, const char *folder, const struct stat *st)
 {
 	c->doubted = true;
@@ -80,7 +80,7 @@ static bool is_private(const struct folder *f, const struct stat *st)
 	return f->mode != 0700 || (st->st_mode & 0777) == 0700;
 }
 
-/* Notes a folder's fault; with `mend` corrects it. Returns 1 if there was one. */
+/* Notes a folder's fault; if `mend`, corrects it. Returns 1 if the folder had a fault. */
 static int guard_folder(struct cache *c, const struct folder *f, bool mend, struct err *e)
 {
 	autoclose int fd = -1;
@@ -111,7 +111,7 @@ static int guard_folder(struct cache *c, const struct folder *f, bool mend, stru
 	return r < 0 ? r : 1;
 }
 
-/* Returns 1 if one of them had a fault. */
+/* Returns 1 if a folder had a fault. */
 static int guard_folders(struct cache *c, bool mend, struct err *e)
 {
 	int r, odd = 0;
@@ -148,8 +148,8 @@ static int forget_records(const struct cache *c, struct err *e)
 	return 0;
 }
 
-/* Removes the records before it closes the folders, so that a killed run leaves none to trust. Removes them again
- * afterwards, when no other user can put them back. */
+/* Removes the records before it closes the folders: if the run is killed in between, no record is left to trust.
+ * Removes the records again afterwards, when no other user can put them back. */
 static int close_cache(struct cache *c, struct err *e)
 {
 	struct stat st;
@@ -182,7 +182,8 @@ static int guard_cache(struct cache *c, bool own, struct err *e)
 	return c->writable && (r > 0 || c->doubted) ? close_cache(c, e) : 0;
 }
 
-/* Notes a new directory. If cache_settle can flush it, its content counts only after that. */
+/* Notes a new directory. If cache_settle can flush the file system, the directory's content counts only after that
+ * flush. */
 static int note_made(void *arg, int parent_fd, struct err *e)
 {
 	struct cache *c = arg;

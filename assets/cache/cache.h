@@ -23,17 +23,17 @@ int cache_new_own(int root_fd, const char *dir, bool create, struct cache **ret,
 		  struct err *e) must_check;
 /* Returns the fault that the cache had when it was opened, for the report; NULL: none. */
 const char *cache_remark(const struct cache *c);
-/* Makes the new names of entries and folders durable, by one flush: SYSTEM. */
+/* Makes the new names of entries and folders durable, by one flush. SYSTEM if the flush fails. */
 int cache_settle(struct cache *c, struct err *e) must_check;
-/* Settles and releases it; NULL is fine. */
+/* Settles and releases the cache; NULL is fine. */
 void cache_free(struct cache *c);
 
 /* Takes over the files that kops cached here, unless the cache has them already; returns their number. kops 1.8
  * names them DIR/<algo>:<hex>_<URL with odd characters made '_'>. Such a file becomes an entry by rename. It has no
  * record, so it is hashed before it is used. Source: kops 1.8.1 upup/pkg/fi/assetstore.go, upup/pkg/fi/http.go. */
 size_t cache_adopt_kops(struct cache *c);
-/* Takes over what earlier versions left: archives in their cache in memory, spool_dir below root_fd (NULL: there was
- * none), and entries that share their bytes with installed files. Removes unpacked archives. */
+/* Takes over leftovers of earlier versions: archives in a cache in memory (spool_dir, below root_fd; NULL: there was
+ * no such cache), and entries that share their bytes with installed files. Removes unpacked archives. */
 void cache_adopt_older(struct cache *c, int root_fd, const char *spool_dir);
 
 /* How many bytes to read to judge an entry. */
@@ -46,9 +46,9 @@ enum cache_effort {
 enum cache_state {
 	CACHE_RIGHT,
 	CACHE_ABSENT,
-	CACHE_UNREAD,  /* with CACHE_BY_RECORD: it exists without a valid record */
-	CACHE_DAMAGED, /* it is wrong or cannot be read: as good as absent */
-	CACHE_FAILED,  /* its state cannot be found */
+	CACHE_UNREAD,  /* only with CACHE_BY_RECORD: the entry has no valid record */
+	CACHE_DAMAGED, /* the entry is wrong or cannot be read: as good as absent */
+	CACHE_FAILED,  /* the entry's state cannot be found out */
 };
 
 struct cache_answer {
@@ -61,7 +61,8 @@ struct cache_answer {
  * again, and CACHE_BY_BYTES reports it each time. A read-only cache is not changed. */
 struct cache_answer cache_inspect(struct cache *c, const struct digest *d, enum cache_effort effort,
 				  struct err *e);
-/* Lists its entries; unread_alone: those without a valid record, which are hashed when they are used. */
+/* Lists the cache's entries. unread_alone: lists only entries without a valid record, which are hashed when they are
+ * used. */
 size_t cache_list(const struct cache *c, struct arena *a, bool unread_alone, struct digest **ret);
 /* Returns whether a verified entry exists, according to its record. */
 bool cache_has(const struct cache *c, const struct digest *d);
@@ -69,11 +70,11 @@ bool cache_has(const struct cache *c, const struct digest *d);
  * entry is removed, unless the cache is read-only. BUSY: a process is giving it away. An open entry is not given
  * away. */
 int cache_open(struct cache *c, const struct digest *d, int *ret_fd, struct err *e) must_check;
-/* Moves the entry itself into the place of an empty staging file, with that file's label. Until the stage gets its
- * name, the entry stays in the cache, locked. False: the caller must copy the entry. Either the cache had it before
- * this run, or another process uses it, or a rename cannot reach the place. */
+/* Moves the entry itself to the place of an empty staging file, and gives it that file's label. Until the stage gets
+ * its name, the entry stays in the cache, locked. False: the caller must copy the entry. Either the cache had the
+ * entry before this run, or another process uses it, or a rename cannot reach the place. */
 bool cache_give_away(struct cache *c, const struct digest *d, struct io_stage *s);
-/* Removes an entry that was copied to another file system, if only that kept it from being given away. */
+/* Removes an entry that was copied to another file system, if it could not be given away for that reason only. */
 void cache_let_go(struct cache *c, const struct digest *d);
 /* Checks the entry of an asset whose use failed with *e, as the disk may have damaged it. If so, removes it, says so
  * in *e, and returns true. */
@@ -84,12 +85,12 @@ bool cache_is_signed(const struct cache *c, const struct asset *as);
 /* Reads the entry, checks the signatures of the asset and its twins, and records that all are right. */
 int cache_check_signature(struct cache *c, const struct asset *as, struct err *e) must_check;
 
-/* Mark these as about to be used: no process trims them for an hour. The mtime of its record says when an entry was used last; it
- * is renewed at most each half hour. */
+/* Marks these entries as about to be used: no process trims them for an hour. The mtime of an entry's record shows
+ * its last use; it is renewed at most once in half an hour. */
 void cache_note_use(struct cache *c, const struct digest *used, size_t n);
-/* Renew what is kept, remove others, least recently used first, while all of it has more than max bytes on the disk. Returns how
- * many entries went. Unfinished downloads are removed like entries unless a process writes them. Files in tmp/ count, and only
- * their maker removes them. Threads: one. */
+/* Renews the entries in `keep`. While the cache uses more than max bytes of the disk, removes other entries, the
+ * least recently used first. Returns how many entries went. Unfinished downloads are removed like entries unless a
+ * process writes them. Files in tmp/ count, and only their maker removes them. Threads: one. */
 size_t cache_trim(struct cache *c, const struct digest *keep, size_t n_keep, uint64_t max);
 
 /* A new entry that is being written. */

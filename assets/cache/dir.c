@@ -69,7 +69,7 @@ int cache_lock(const struct cache *c, bool exclusive)
 	return fd;
 }
 
-/* Fails because the disk has no room even for a name, so how much is missing is unknown. */
+/* Fails because the disk has no room even for a name. The message cannot say how much room is missing. */
 static int no_room(const struct cache *c, int errnum, struct err *e)
 {
 	(void)err_fail(e, ERR_SYSTEM, errnum, "asset cache '%s': make a temporary file: %s", c->dir,
@@ -80,7 +80,8 @@ static int no_room(const struct cache *c, int errnum, struct err *e)
 int cache_make_tmp(struct cache *c, char ret_name[static CACHE_NAME_MAX], int *ret_fd,
 		   struct err *e)
 {
-	/* holds the cache's lock, so that no other process takes the file for a leftover before it is locked */
+	/* holds the cache's lock: otherwise another process could take the new file for a leftover before the file
+	 * is locked */
 	autoclose int lock = cache_lock(c, false);
 
 	for (int i = 0; i < TRIES; i++) {
@@ -118,7 +119,7 @@ static bool is_stale(int fd)
 
 	if (r == 0)
 		return true;
-	/* without locks on this file system the age decides */
+	/* if this file system has no locks, the file's age decides */
 	return r != -EWOULDBLOCK && fstat(fd, &st) == 0 && st.st_mtim.tv_sec < time(NULL) - STALE_S;
 }
 
@@ -235,7 +236,7 @@ int cache_put(struct cache *c, const char *name, const char *text, size_t n, int
 	return r;
 }
 
-/* Opens a record; -1 also if the records of this cache do not count. */
+/* Opens a record. Returns -1 on failure, and also if the records of this cache do not count. */
 static int open_record(const struct cache *c, const char *name)
 {
 	return c->writable || !c->doubted ? io_open_at(c->dir_fd, name, O_NOFOLLOW) : -1;

@@ -16,9 +16,9 @@ struct cache {
 	int dir_fd; /* -1: a missing directory, read-only: an empty cache */
 	bool writable;
 	bool doubted; /* other users could write to it (cache.c); if it is read-only, no record counts */
-	bool lacks_folder;    /* one of its folders was missing when it was opened */
+	bool lacks_folder;    /* a folder was missing when the cache was opened */
 	char *dir;            /* its path as the node sees it */
-	char *remark;         /* its fault when it was opened; NULL: none */
+	char *remark;         /* the cache's fault when it was opened; NULL: none */
 	bool names_wait;      /* atomic: folders have names that cache_settle must flush */
 	pthread_mutex_t lock; /* guards fates */
 	struct cache_fates *fates;
@@ -32,7 +32,7 @@ const char *cache_side_name(const char *folder, const struct digest *d,
 /* Names the record of an archive's members: "verified/<algo>-<hex>.members". */
 const char *cache_members_name(const struct digest *d, char out[static CACHE_NAME_MAX]);
 
-/* Takes the cache's lock, shared or exclusive, until the fd is closed; -1 where locks are not supported. */
+/* Takes the cache's lock, shared or exclusive, until the fd is closed. -1: the file system has no locks. */
 int cache_lock(const struct cache *c, bool exclusive);
 /* Makes and locks a file in tmp/. */
 int cache_make_tmp(struct cache *c, char ret_name[static CACHE_NAME_MAX], int *ret_fd,
@@ -41,25 +41,25 @@ int cache_make_tmp(struct cache *c, char ret_name[static CACHE_NAME_MAX], int *r
 int cache_try_lock(int fd);
 /* Renames a file of tmp/; replaces a file that has the name. 0 or -errno, and errno. */
 int cache_take_name(const struct cache *c, const char *tmp, const char *name);
-/* Notes a folder's new name, which cache_settle makes durable. If it cannot, flushes it now. */
+/* Notes a folder's new name, which cache_settle makes durable. If cache_settle cannot do that, flushes the name now. */
 int cache_note_name(struct cache *c, const char *folder, struct err *e) must_check;
-/* Writes a small file in tmp/ and renames it: readers see the old file or all of the new one. It stays open as
- * *ret_fd, which may be NULL. 0 or -errno. */
+/* Writes a small file in tmp/ and renames it: readers see either the old file or all of the new file. The new file
+ * stays open as *ret_fd, if ret_fd is not NULL. 0 or -errno. */
 int cache_put(struct cache *c, const char *name, const char *text, size_t n, int *ret_fd);
 /* Reads a record of at most b->max bytes; false: the record cannot be read, or records do not count. */
 bool cache_read(const struct cache *c, const char *name, struct buf *b);
-/* Copies the next line of a record to out, without its end, and moves *p behind it. False: there is none, or it is
- * too long. */
+/* Copies the next line of a record to out, without its end, and moves *p behind the line. False: there is no line,
+ * or it is too long. */
 bool cache_take_line(const char **p, char *out, size_t size);
-/* Lists the digests that name a folder's files: entries ("sha256"), or with dashed the files beside them ("lent").
- * Returns their number; 0 for a folder that cannot be listed. */
+/* Lists the digests after which a folder's files are named. dashed false: entries ("sha256"); dashed true: the files
+ * beside entries ("lent"). Returns their number; 0 if the folder cannot be listed. */
 size_t cache_digests_in(const struct cache *c, struct arena *a, const char *folder, bool dashed,
 			struct digest **ret);
 /* Removes leftovers of crashed processes in tmp/, and files of partial/ and wrong/ that were not written to for a
  * week. */
 void cache_clean_tmp(struct cache *c);
 
-/* Returns whether only root and this process's own user can write to it. */
+/* Returns whether only root and this process's user can write to the file with this stat. */
 bool cache_is_closed(const struct stat *st);
 /* Returns whether a read failed because the disk's content is damaged. */
 bool cache_is_damage(int errnum);
@@ -68,17 +68,18 @@ void cache_record(struct cache *c, const struct digest *d, const struct stat *st
 /* Returns whether the entry with this stat is the recorded one, and no other user can write to it. */
 bool cache_is_recorded(const struct cache *c, const struct digest *d, const struct stat *st);
 
-/* The fate of an entry in this process, for cache_give_away: only what was not here before, and nobody else asks for, is given. */
+/* The fate of an entry in this process. cache_give_away gives only an entry that this process made and no other
+ * process asks for. */
 enum cache_fate {
 	CACHE_MADE = 1, /* this process made it */
-	CACHE_KEPT      /* it existed before, or another process has asked for it */
+	CACHE_KEPT      /* the entry existed before, or another process has asked for it */
 };
 
-/* Notes the fate of an entry; KEPT is final. */
+/* Notes the fate of an entry. CACHE_KEPT never changes again. */
 void cache_note_fate(struct cache *c, const struct digest *d, enum cache_fate fate);
 /* Releases the notes. */
 void cache_fates_free(struct cache *c);
-/* Asks that the open entry not be given away while it is open; false: it is being given away right now. */
+/* Asks that the open entry not be given away while it is open. False: a process is giving it away right now. */
 bool cache_ask(int fd);
 /* Removes the entry and its record. */
 void cache_drop(struct cache *c, const struct digest *d);

@@ -29,13 +29,13 @@ struct cache_entry {
 	struct cache *cache;
 	struct digest want;
 	struct digest_ctx *sum;
-	char tmp[CACHE_NAME_MAX]; /* its name until it is published; then "" */
+	char tmp[CACHE_NAME_MAX]; /* name of the file until it gets its final name; then "" */
 	int fd;
 	struct cache_origin origin;
 	struct cache_map map;
 	struct spans have;
-	uint64_t followed, behind; /* bytes hashed, and bytes of these given to the disk */
-	bool lost; /* its fsync failed: bytes that read right may not be on the disk */
+	uint64_t followed, behind; /* bytes hashed; how many of these were handed to the disk */
+	bool lost; /* the part's fsync failed: bytes that read right may not be on the disk */
 };
 
 static const struct cache_origin no_origin = { .total = -1 };
@@ -70,8 +70,8 @@ int cache_begin(struct cache *c, const struct digest *d, struct cache_entry **re
 	return 0;
 }
 
-/* Reads the process of "1: FLOCK  ADVISORY  WRITE 1234 08:01:131 0 EOF". Compares the inode alone, as some file
- * systems report other devices. Returns 0 for another line. */
+/* Reads the process id out of a line like "1: FLOCK  ADVISORY  WRITE 1234 08:01:131 0 EOF". Compares only the inode,
+ * as some file systems report another device here. Returns 0 if the line is about another file. */
 static int pid_of_line(char *line, uint64_t ino)
 {
 	char *words[8] = { 0 }, *rest = line, *end;
@@ -134,7 +134,7 @@ static bool is_ours(const struct cache *c, const char *name, int fd)
 	       named.st_ino == opened.st_ino && named.st_dev == opened.st_dev;
 }
 
-/* Asks for the entry that the other process makes of this file. While the descriptor is open, that process does not
+/* Asks for the entry that another process makes of this file. While the descriptor is open, that process does not
  * give the entry away. */
 static int keep_asking(int *fd)
 {
@@ -231,7 +231,7 @@ int cache_restart(struct cache_entry *en, struct err *e)
 	return 0;
 }
 
-/* Returns how many of its bytes have room on the disk, written or not. */
+/* Returns for how many of the entry's bytes the disk has set room aside, written or not. */
 static uint64_t placed_bytes(const struct cache_entry *en)
 {
 	struct stat st;
@@ -262,7 +262,7 @@ bool cache_is_greedy(const struct cache_entry *en, uint64_t *ret_free)
 	uint64_t reserve;
 	struct statvfs fs;
 
-	/* a small asset may take the last room of a disk; if the disk is full, its own write fails */
+	/* a small asset may take the last room of a disk; if the disk is full, the asset's write fails */
 	if (en->origin.total >= 0 || en->have.sum < RESERVE_LEAST || fstatvfs(en->fd, &fs) < 0)
 		return false;
 	reserve = (uint64_t)fs.f_blocks * fs.f_frsize / RESERVE_PART;
@@ -366,7 +366,7 @@ int cache_follow(struct cache_entry *en, void *p, size_t n, struct extract_piece
 		got = pread(en->fd, p, n, (off_t)en->followed);
 	while (got < 0 && errno == EINTR);
 	if (got == 0)
-		errno = EIO; /* stored bytes have gone */
+		errno = EIO; /* bytes that were stored are missing from the file */
 	if (got <= 0)
 		return err_sys(e, "read '%s/%s'", en->cache->dir, en->tmp);
 	*ret = (struct extract_piece){ p, (size_t)got, en->fd, (off_t)en->followed };
@@ -406,7 +406,7 @@ static int publish_entry(struct cache_entry *en, struct err *e)
 	struct stat st;
 	int r;
 
-	/* bytes that were not hashed are not part of it */
+	/* cuts off bytes that were not hashed */
 	if (ftruncate(en->fd, (off_t)en->followed) < 0 || fchmod(en->fd, 0444) < 0)
 		return err_sys(e, "end '%s/%s'", c->dir, en->tmp);
 	en->lost = fsync(en->fd) < 0;

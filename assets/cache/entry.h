@@ -33,18 +33,20 @@ struct cache_writer {
 	int pid;       /* 0 unknown, for instance in another PID namespace */
 	char name[32]; /* name of its program; "" unknown */
 	int64_t bytes; /* bytes written or reserved */
-	int asks; /* the caller's descriptor; while it is open, that process does not give the entry away */
+	int asks; /* descriptor that the caller must close; while it is open, that process does not give the entry
+		   * away */
 };
 
-/* Makes an entry of an open file (`name` is for messages). Hashes on the way, so wrong bytes never become one
- * (INTEGRITY). */
+/* Makes an entry of an open file (`name` is for messages). Hashes the bytes on the way; wrong bytes never become an
+ * entry (INTEGRITY). */
 int cache_copy_in(struct cache *c, const struct digest *d, int fd, const char *name,
 		  struct err *e) must_check;
-/* Begins an entry with the bytes that earlier tries left. While another process writes it: -EBUSY, and `other` names
- * that process; other NULL: a separate entry that is not kept. */
+/* Begins an entry with the bytes that earlier tries left. If another process writes the entry: -EBUSY, and `other`
+ * names that process. If `other` is NULL, begins a separate entry instead, which is not kept. */
 int cache_resume(struct cache *c, const struct digest *d, struct cache_writer *other,
 		 struct cache_entry **ret, struct err *e) must_check;
-/* Return its bytes and their object; valid until the next call that changes it. */
+/* Return the entry's bytes, and the object that they belong to. Both stay valid until the next call that changes the
+ * entry. */
 const struct spans *cache_spans(const struct cache_entry *en);
 const struct cache_origin *cache_origin_of(const struct cache_entry *en);
 /* Notes the object that the bytes belong to. If the note cannot be written, a restart downloads them again. */
@@ -54,17 +56,17 @@ int cache_check_room(const struct cache_entry *en, struct err *e) must_check;
 /* Returns whether an object of unknown length would leave other programs too little room on the disk (*ret_free: the
  * free bytes). A body without an end must not fill the disk. */
 bool cache_is_greedy(const struct cache_entry *en, uint64_t *ret_free);
-/* Checks as cache_check_room does, then reserves some room: only a write shows how much a quota leaves. */
+/* Checks as cache_check_room does, then reserves some room: only a write shows how much room a quota leaves. */
 int cache_try_room(struct cache_entry *en, struct err *e) must_check;
 /* Stores bytes from `at` on, except those that are stored already. Bytes written before the disk was full stay. */
 int cache_write_at(struct cache_entry *en, uint64_t at, const void *p, size_t n,
 		   struct err *e) must_check;
-/* Reads up to n stored bytes into p, from where the last call stopped, and hashes them. All of them must be stored.
- * *ret tells the bytes and their place, until the entry ends. */
+/* Reads up to n stored bytes into p, from where the last call stopped, and hashes them. All these bytes must be
+ * stored. *ret has the bytes and their place, until the entry ends. */
 int cache_follow(struct cache_entry *en, void *p, size_t n, struct extract_piece *ret,
 		 struct err *e) must_check;
 uint64_t cache_followed(const struct cache_entry *en);
 /* Drops all bytes and begins anew. */
 int cache_restart(struct cache_entry *en, struct err *e) must_check;
-/* Leaves it for the next cache_resume; frees en. NULL is fine. */
+/* Leaves the entry's bytes for the next cache_resume; frees en. NULL is fine. */
 void cache_suspend(struct cache_entry *en);

@@ -58,7 +58,7 @@ static bool evict_damaged(struct cache *c, const struct digest *d)
 	return walk_remove(c->dir_fd, cache_side_name("damaged", d, name)) == 0;
 }
 
-/* Removes it, unless another process uses it. */
+/* Removes the partial file, unless another process uses it. */
 static bool evict_partial(struct cache *c, const struct digest *d)
 {
 	char name[CACHE_NAME_MAX], map[CACHE_NAME_MAX];
@@ -83,8 +83,8 @@ static bool evict_entry(struct cache *c, const struct digest *d)
 
 static const struct folder {
 	const char *name; /* NULL: one folder for each algorithm */
-	bool dashed;      /* its files are called "sha1-<hex>"; else "<hex>" */
-	bool by_arrival;  /* its ctime is the last use; else its mtime */
+	bool dashed;      /* true: its files are called "sha1-<hex>"; false: "<hex>" */
+	bool by_arrival;  /* true: a file's ctime is its last use; false: its mtime is */
 	bool (*evict)(struct cache *c, const struct digest *d);
 } folders[] = {
 	{ NULL, false, true, evict_entry },
@@ -111,7 +111,7 @@ static bool measure_one(const struct cache *c, const struct folder *f, struct us
 	u->last = f->by_arrival ? st.st_ctime : st.st_mtime;
 	if (f->dashed)
 		return true;
-	/* an entry without a record counts as used when it came */
+	/* an entry without a record: its last use is when it came */
 	if (fstatat(c->dir_fd, cache_side_name("verified", d, name), &st, AT_SYMLINK_NOFOLLOW) == 0)
 		u->last = st.st_mtime;
 	return true;

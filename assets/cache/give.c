@@ -81,7 +81,7 @@ bool cache_ask(int fd)
 	return r != -EAGAIN && r != -EACCES;
 }
 
-/* Opens the entry and locks it against later users. -1: it stays. */
+/* Opens the entry and locks it against later users. -1: the entry cannot be given away. */
 static int open_locked(struct cache *c, const struct digest *d)
 {
 	char name[CACHE_NAME_MAX];
@@ -105,7 +105,7 @@ static int open_locked(struct cache *c, const struct digest *d)
 	return TAKE_FD(fd);
 }
 
-/* Returns the id of a file's mount, as rename(2) does not cross mounts; 0: Linux before 5.8 does not tell it. */
+/* Returns the id of a file's mount, as rename(2) does not cross mounts. 0: unknown, on Linux before 5.8. */
 static uint64_t mount_of(int fd)
 {
 	struct statx st;
@@ -144,7 +144,7 @@ bool cache_give_away(struct cache *c, const struct digest *d, struct io_stage *s
 	from = fd < 0 ? -1 : io_open_at(c->dir_fd, digest_algo_name(d->algo), O_DIRECTORY);
 	if (from < 0 || !dress(fd, s->fd))
 		return false;
-	/* if it stays after all, it is hashed before it is used */
+	/* an entry that stays after all has no record then, so it is hashed before it is used */
 	(void)unlinkat(c->dir_fd, cache_side_name("verified", d, record), 0);
 	(void)unlinkat(s->dir_fd, s->name, 0);
 	(void)close(s->fd);

@@ -94,7 +94,7 @@ static void mend_last(struct cache_map *m, uint64_t size, int64_t total)
 		last->end = size;
 }
 
-/* Returns the end of a run's bytes that are on the disk. */
+/* Returns up to where the bytes of a run are on the disk. */
 static uint64_t solid_end(int data, const struct span *s)
 {
 	off_t hole = lseek(data, (off_t)s->first, SEEK_HOLE);

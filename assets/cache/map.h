@@ -14,14 +14,14 @@ enum { CACHE_LINE_MS = 20 };
 
 struct cache_run {
 	struct span span;
-	uint64_t written;   /* its end in the line on disk */
-	int64_t written_ns; /* time of that line */
+	uint64_t written;   /* the run's end as the line on disk has it */
+	int64_t written_ns; /* when that line was written */
 };
 
 struct cache_map {
 	char name[CACHE_NAME_MAX]; /* "": no map is written */
-	int fd;                    /* -1: nothing is yet */
-	int full;                  /* the errno for which there was no room for the map; else 0 */
+	int fd;                    /* -1: no file is open yet */
+	int full;                  /* errno of a write of the map that found no room; 0: none */
 	off_t begin;               /* offset of the first run's line */
 	struct cache_run *runs;
 	size_t n, max;
@@ -29,7 +29,7 @@ struct cache_map {
 
 /* Returns "partial/<algo>-<hex>.from". */
 const char *cache_map_name(const struct digest *d, char out[static CACHE_NAME_MAX]);
-/* Reads the map of the partial file `data`; false if there is no valid one. */
+/* Reads the map of the partial file `data`. Returns false if there is no valid map. */
 bool cache_map_load(struct cache *c, struct cache_map *m, int data, struct cache_origin *ret_origin,
 		    struct spans *ret_have);
 /* Writes the whole map anew, for this object. */
@@ -37,10 +37,10 @@ void cache_map_save(struct cache *c, struct cache_map *m, const struct cache_ori
 /* Returns the run that ends at this byte, or begins a new one. A negative errno: there is no room to note the run.
  * Then the caller must not store its bytes, which would later count as bytes of another run. */
 int cache_map_run(struct cache_map *m, uint64_t first, size_t *ret) must_check;
-/* Notes that the run has grown up to `end`. It is written down when the run grows again some time later, or when the
- * map is released. */
+/* Notes that the run has grown up to `end`. The new end is written to the disk when the run grows again some time
+ * later, or when the map is released. */
 void cache_map_grow(struct cache_map *m, size_t run, uint64_t end);
 /* Removes the map, and forgets all runs. */
 void cache_map_clear(struct cache *c, struct cache_map *m);
-/* Writes the newest ends, and releases the map. */
+/* Writes the newest ends of the runs to the disk, and releases the map. */
 void cache_map_done(struct cache_map *m);

@@ -29,7 +29,8 @@ struct cache_mismatches *cache_mismatches_load(const struct cache *c, const stru
 /* Finds the row of this mirror, or NULL; `w` may be NULL. */
 const struct cache_mismatch *cache_mismatches_find(const struct cache_mismatches *w,
 						   const char *url);
-/* Notes the file that this mirror sent, in its row or a new one, which replaces the oldest. */
+/* Notes the file that this mirror sent, in the mirror's row. A mirror without a row gets a new row; if there is no
+ * room for one, that row replaces the oldest. */
 void cache_mismatches_note(struct cache *c, const struct digest *d, const char *url,
 			   const struct cache_mismatch *row);
 /* Removes the record. */

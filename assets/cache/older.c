@@ -13,8 +13,8 @@
 
 static const char lent[] = "lent", unpacked[] = "unpacked", verified[] = "verified";
 
-/* Copies an entry that has a second name, since writes to the installed file would reach it. A file that was written
- * to is not an entry any more. */
+/* Copies an entry that is also an installed file, since writes to that file would change the entry. A file that was
+ * written to is not an entry any more. */
 static void part_entry(struct cache *c, const struct digest *d)
 {
 	char name[CACHE_NAME_MAX];
@@ -28,7 +28,7 @@ static void part_entry(struct cache *c, const struct digest *d)
 	(void)unlinkat(c->dir_fd, cache_side_name(lent, d, name), 0);
 }
 
-/* Moves the archives to the cache. False: an archive could not be moved, and waits for the next run. */
+/* Moves the archives to the cache. False: an archive could not be moved, and stays for the next run. */
 static bool move_in(struct cache *c, struct cache *spool)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -61,7 +61,7 @@ static void remove_trees(struct cache *c)
 		for (size_t k = 0; k < ARRAY_LEN(endings); k++)
 			if (str_has_suffix(names.v[i], endings[k]))
 				(void)unlinkat(fd, names.v[i], 0);
-	/* last: as long as it exists, a next run continues here */
+	/* must come last: as long as this folder exists, the next run continues here */
 	(void)walk_remove(c->dir_fd, unpacked);
 }
 

@@ -22,5 +22,5 @@ void spans_add(struct spans *s, uint64_t first, uint64_t end);
 /* Return the first missing byte at or after `from`, and the first present one (UINT64_MAX: none). */
 uint64_t spans_missing(const struct spans *s, uint64_t from);
 uint64_t spans_present(const struct spans *s, uint64_t from);
-/* Releases it; it is empty again. */
+/* Releases the spans' storage; s is empty afterwards. */
 void spans_done(struct spans *s);

@@ -9,11 +9,11 @@
 
 enum { SIGNATURES_MAX = 64 * 1024, TRIES = 4 };
 
-/* An entry that is asked for. */
+/* An entry that a caller asks about. */
 struct query {
 	const struct digest *digest;
 	enum cache_effort effort;
-	bool remove; /* removes a damaged entry; else moves it to damaged/, as it may be the only copy */
+	bool remove; /* true: removes a damaged entry; false: moves it to damaged/, as it may be the only copy */
 };
 
 static enum cache_state say_absent(const struct cache *c, const struct query *q, struct err *e)
@@ -73,7 +73,7 @@ static enum cache_state give_up_entry(struct cache *c, const struct query *q, co
 	return CACHE_DAMAGED;
 }
 
-/* Hashes an entry. If it is right and has no record, it gets one, unless all entries are hashed anyway. */
+/* Hashes an entry. A right entry without a record gets a record, unless all entries are hashed anyway. */
 static enum cache_state hash_entry(struct cache *c, const struct query *q, int fd,
 				   const struct stat *st, struct err *e)
 {
@@ -91,7 +91,7 @@ static enum cache_state hash_entry(struct cache *c, const struct query *q, int f
 		return give_up_entry(c, q, st, 0, e);
 	if (!c->writable || q->effort == CACHE_BY_BYTES)
 		return CACHE_RIGHT;
-	/* right bytes may be in memory alone, and the kernel reports a failed write only once */
+	/* the right bytes may be only in memory, not on the disk, and the kernel reports a failed write only once */
 	if (fsync(fd) < 0)
 		return give_up_entry(c, q, st, errno, e);
 	/* the record says "and durable", which would be false for a file that changed meanwhile */
@@ -135,7 +135,7 @@ static enum cache_state judge_unopened(struct cache *c, const struct query *q, i
 			(void)unlinkat(c->dir_fd, name, 0);
 		return say_absent(c, q, e);
 	}
-	/* its directory can be read, but not the file itself */
+	/* the directory can be read, but not the file itself */
 	if ((errnum == ELOOP || cache_is_damage(errnum)) &&
 	    fstatat(c->dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
 		return give_up_entry(c, q, &st, errnum == ELOOP ? 0 : EIO, e);
@@ -144,9 +144,9 @@ static enum cache_state judge_unopened(struct cache *c, const struct query *q, i
 	return CACHE_FAILED;
 }
 
-/* Opens the entry of this name and asks for it. Another process may have made it an installed file meanwhile, to
- * which others may write. So the opened file must still have its name. -errno; -EBUSY: it is being given away right
- * now. */
+/* Opens the entry of this name and asks for it. Another process may have made it an installed file meanwhile, and
+ * others may write to that file. So the opened file must still have the entry's name. -errno; -EBUSY: another
+ * process is giving the entry away right now. */
 static int open_asked(const struct cache *c, const char *name, struct stat *ret_st)
 {
 	for (int i = 0; i < TRIES; i++) {

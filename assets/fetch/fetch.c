@@ -199,7 +199,8 @@ bool fetch_has_refused(struct fetcher *f, const struct asset *as, struct err *e)
 
 	fetch_lock(f);
 	j = find_job(f, &as->digest);
-	/* the name decides how the archive is unpacked, and the message quotes it */
+	/* a refusal counts only for an archive of the same name: the name decides how the archive is unpacked, and
+	 * the message quotes it */
 	refused = j && j->refused && str_eq(j->archive->name, as->name);
 	if (refused)
 		*e = *j->refused;

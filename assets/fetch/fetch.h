@@ -16,13 +16,14 @@ struct fetcher;
 /* 0 means the default. */
 struct fetch_opts {
 	uint64_t
-		range_bytes; /* of a first request, 8 MiB; later an eighth to four times that, by the rate */
-	size_t connections;        /* in all; default 15 */
+		range_bytes; /* size of a first request, 8 MiB; later requests have an eighth to four times that
+			      * size, by the mirror's rate */
+	size_t connections;        /* connections of all assets together; default 15 */
 	size_t job_connections;    /* for one asset; default 8 */
 	size_t mirror_connections; /* for one asset with one mirror; default 6 */
 	int64_t patience_ns; /* time that a slow mirror has before another helps; default 3 s */
-	int64_t stuck_ns; /* how long another process may fetch next to nothing before this one fetches too;
-				    * default 60 s */
+	int64_t stuck_ns; /* how long this run waits while another process fetches the asset at next to no speed;
+			   * default 60 s */
 };
 
 struct fetch_status {
@@ -47,9 +48,10 @@ struct fetch_takes {
 
 /* Takes members of archives. Workers call both functions. */
 struct fetch_sink {
-	/* The archive begins to arrive. Returns false if none of its members is needed. */
+	/* The archive begins to arrive. Returns false if no member of the archive is needed. */
 	bool (*open)(void *arg, const struct asset *as, struct fetch_takes *ret);
-	/* complete: the archive is a verified entry and its members are taken; else their bytes are useless. */
+	/* complete true: the archive is a verified entry and its members are taken; false: the members' bytes are
+	 * useless. */
 	void (*close)(void *arg, const struct asset *as, bool complete);
 	void *arg;
 };
@@ -65,19 +67,20 @@ int fetch_new(struct http *http, struct cache *cache, struct fetcher **ret,
 void fetch_tune(struct fetcher *f, const struct fetch_opts *opts);
 /* Sets the sink for members of archives that begin to arrive from now on. Only once. */
 void fetch_set_sink(struct fetcher *f, const struct fetch_sink *sink);
-/* Cancels all, waits for the last `done` and releases; never from a `done`. NULL is fine. */
+/* Cancels all jobs, waits for the last `done` and releases the fetcher. Never call it from a `done`. NULL is fine. */
 void fetch_free(struct fetcher *f);
-/* Starts one asset, which must stay until done. Shares a job for the same digest. */
+/* Starts one asset, which must stay until its `done` is called. Assets of the same digest share a job. */
 void fetch_start(struct fetcher *f, const struct asset *as, fetch_done_fn *done, void *arg);
 /* Begins one asset early, for a later fetch_start with a `done`. Without a fetch_start, the transfer goes on until
  * fetch_free. */
 void fetch_begin(struct fetcher *f, const struct asset *as);
-/* Returns when fetch_begin began this asset (monotonic). 0: it was not begun early, or fetch_start has started it. */
+/* Returns the (monotonic) time at which fetch_begin began this asset. 0: fetch_begin did not begin it, or
+ * fetch_start has started it. */
 int64_t fetch_begun(struct fetcher *f, const struct asset *as);
 /* Stops one asset; done gets -ECANCELED unless it was called already. */
 void fetch_cancel(struct fetcher *f, const struct asset *as);
-/* Returns whether this verified archive was unpacked on arrival and refused for its content; *e then has the reason,
- * as from cache_take. */
+/* Returns whether this verified archive was unpacked on arrival and refused for its content. If so, *e has the
+ * reason in the words of cache_take. */
 bool fetch_has_refused(struct fetcher *f, const struct asset *as, struct err *e);
 /* Returns whether members of this archive were taken on arrival, perhaps only in part. */
 bool fetch_unpacks(struct fetcher *f, const struct asset *as);

@@ -21,7 +21,7 @@ static void on_reported(void *arg, int r)
 {
 	struct fetch_job *j = arg;
 
-	(void)r; /* r is the timer's; errs has the errand's result */
+	(void)r; /* r belongs to the timer; the errand's result is in errs */
 	j->errand = FETCH_NO_ERRAND;
 	j->followed(j);
 }
@@ -36,7 +36,7 @@ static void end_errand(struct fetch_job *j)
 }
 
 /* Notes the unpacker's fault. A fault of the disk or the child may pass. A fault of the archive's content comes
- * again in each attempt, unless these bytes turn out to be the wrong ones. */
+ * again in each attempt, unless the bytes turn out to be wrong. */
 static void note_refusal(struct fetch_job *j, const struct err *e)
 {
 	if (e->kind == ERR_INTEGRITY)
@@ -226,7 +226,7 @@ void fetch_follow_settle(struct fetch_job *j, fetch_follow_fn *done)
 	send_errand(j, settle_entry, FETCH_OWNS, done);
 }
 
-/* *e says that there is no entry; it stays, or gets a better reason. */
+/* *e says that there is no entry. The text of *e stays, or a better reason replaces it. */
 static void look_for_part(struct fetch_job *j, struct err *e)
 {
 	struct cache *c = j->fetcher->cache;
@@ -246,7 +246,7 @@ static void look_for_part(struct fetch_job *j, struct err *e)
 	}
 }
 
-/* Asks the cache, which reads an entry without a record as a whole. */
+/* Asks the cache. The cache reads all of an entry that has no record. */
 static void look_up(void *arg)
 {
 	struct fetch_job *j = arg;

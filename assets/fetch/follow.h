@@ -10,12 +10,12 @@
 
 typedef void fetch_follow_fn(struct fetch_job *j);
 
-/* Reads on up to `end`. A reader under way goes on up to there; 0 makes it stop soon. */
+/* Reads on up to `end`. If a reader is at work already, it goes on up to the new `end`; 0 makes it stop soon. */
 void fetch_follow(struct fetch_job *j, uint64_t end, fetch_follow_fn *done);
-/* Compares the hash and publishes the entry if it is right; then takes its members. The entry is freed either way. */
+/* Compares the hash. If it is right, publishes the entry and takes its members. The entry is freed in both cases. */
 void fetch_follow_commit(struct fetch_job *j, fetch_follow_fn *done);
-/* If there is an entry, does with it what j->settle says. */
+/* If there is an entry, keeps, drops or empties it, as j->settle says. */
 void fetch_follow_settle(struct fetch_job *j, fetch_follow_fn *done);
-/* Asks the cache for the asset. errs->follow: ENOENT it has nothing, and the entry is ready for more bytes; EBUSY
- * another process fetches it, named in `found`. */
+/* Asks the cache for the asset. errs->follow: ENOENT if the cache lacks the asset, and the entry is ready for more
+ * bytes; EBUSY if another process fetches it, which `found_other` names. */
 void fetch_follow_look_up(struct fetch_job *j, fetch_follow_fn *done);

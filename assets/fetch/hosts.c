@@ -10,7 +10,7 @@ enum { SLOWER = 10, WINDOWS_LEFT = 2 };
 
 /* Long enough for a lost packet, a busy disk, or a server that serves others for a moment. */
 static const int64_t window_ns = 5 * DUR_SEC;
-/* A faster answer came out of some buffer, and says little about the line. */
+/* A faster answer came out of a buffer on the way, and tells little about the line's speed. */
 static const int64_t shortest_ns = DUR_SEC / 4;
 
 struct fetch_host {

@@ -21,7 +21,7 @@ struct fetch_hosts {
 /* The pace of one transfer. */
 struct fetch_pace {
 	int64_t began_ns, began_bytes;   /* when the answer began, and the bytes present then */
-	int64_t window_ns, window_bytes; /* the same for the current window */
+	int64_t window_ns, window_bytes; /* time and bytes at the begin of the current window */
 };
 
 /* Returns the rank of this URL's host. */

@@ -40,7 +40,7 @@ static bool has_mirror(const struct fetch_job *j, const char *url)
 	return false;
 }
 
-/* Messages name the URL that was asked, after rewrites, not the document's. */
+/* Messages name the URL that was asked, after rewrites, not the URL in the document. */
 static void show_mirror(const struct fetch_job *j, struct fetch_mirror *m)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -139,7 +139,7 @@ void fetch_job_asked(struct fetch_job *j, size_t mirror)
 	j->next_try_ns = 0;
 }
 
-/* Returns the time until a mirror that is not out may be asked again; -1 if none may. */
+/* Returns the time until the first mirror that is not out (see is_out) may be asked again; -1: all mirrors are out. */
 static int64_t earliest_wait(const struct fetch_job *j, int64_t now_ns)
 {
 	int64_t wait = -1;
@@ -173,7 +173,7 @@ static bool waits_for_clock(struct fetch_job *j, int64_t now_ns)
 	return is_early && now_ns - j->early_ns < CLOCK_PATIENCE;
 }
 
-/* Returns the longest wait; the jitter makes the wait any part of it. */
+/* Returns the longest possible wait. The caller then waits for a random part of it. */
 static int64_t longest_wait(const struct fetch_job *j, bool skipped)
 {
 	int64_t limit = BACKOFF_FIRST;
@@ -196,7 +196,7 @@ int64_t fetch_job_end_round(struct fetch_job *j, int64_t now_ns, uint32_t random
 
 	if (wait < 0)
 		return -1;
-	/* a round proves nothing if a mirror in it asked for a pause, or if the clock was not set yet */
+	/* a round proves nothing if one of its mirrors asked for a pause, or if the clock was not set yet */
 	if (j->best > j->best_before)
 		j->fruitless = 0;
 	else if (!skipped && !waits_for_clock(j, now_ns))
@@ -231,7 +231,7 @@ void fetch_job_failed(struct fetch_job *j, size_t mirror, const struct err *e, i
 	m->endless = m->endless || (e->kind == ERR_NET && e->errnum == FETCH_ENDLESS);
 	if (e->errnum == ETIME)
 		j->met |= FETCH_MET_EARLY;
-	/* one connection may tell the pause while another tells none */
+	/* one connection may be told a pause while another is not */
 	if (retry_at_ns > m->not_before_ns)
 		m->not_before_ns = retry_at_ns;
 	(void)print_to(m->last_error, sizeof(m->last_error), "%.*s", ERR_NOTE_MAX - 1, e->msg);
@@ -244,7 +244,7 @@ void fetch_job_failed(struct fetch_job *j, size_t mirror, const struct err *e, i
 		m->got = *got;
 }
 
-/* Returns whether the mirror refuses this object, in contrast to a fault. */
+/* Returns whether the status is a refusal of this object, not a fault of the mirror. */
 static bool is_no(int status)
 {
 	return status / 100 == 4 && status != 408 && status != 429;
@@ -309,7 +309,7 @@ void fetch_mirror_failed_host(struct fetch_job *j, size_t mirror, int status)
 
 void fetch_job_explain(const struct fetch_job *j, struct err *e)
 {
-	/* the bytes are an earlier run's, from no mirror of this run */
+	/* the bytes are left from an earlier run; no mirror of this run sent them */
 	if (e->kind != ERR_INTEGRITY || j->source >= j->nmirrors)
 		return;
 	(void)err_wrap(e, "GET '%s'", j->mirrors[j->source].public);
@@ -356,7 +356,7 @@ static void note_liars(const struct fetch_job *j, struct err *e)
 		}
 }
 
-/* Says that nothing was downloaded, if each mirror with a wrong file still has the same file as before. If all
+/* If each mirror with a wrong file still has the same file as before, says that nothing was downloaded. If all
  * mirrors have a wrong file, no retry helps. */
 static void say_known(const struct fetch_job *j, size_t liars, struct err *e)
 {

@@ -16,7 +16,7 @@ struct fetcher {
 	struct http *http; /* NULL: offline */
 	struct cache *cache;
 	struct fetch_opts opts;
-	struct fetch_sink sink; /* open NULL: no members are taken */
+	struct fetch_sink sink; /* its `open` is NULL: no members are taken */
 	struct pool *
 		work; /* workers that read, write and hash, a few megabytes an errand; the net thread never waits for
 		       * them */
@@ -32,7 +32,7 @@ struct fetcher {
 	uint64_t tick_id;
 	bool closing;
 
-	/* the net thread's own */
+	/* from here on only the net thread uses the members */
 	size_t connections;
 	bool ticking;
 };
@@ -57,7 +57,7 @@ enum fetch_errand { FETCH_NO_ERRAND, FETCH_READS, FETCH_OWNS };
 enum fetch_met {
 	FETCH_MET_EARLY = 1 << 0,    /* a certificate that is not valid yet by our clock */
 	FETCH_MET_THROTTLE = 1 << 1, /* a mirror that is overloaded */
-	FETCH_MET_OTHER = 1 << 2,    /* a mirror with another object than the earlier ones */
+	FETCH_MET_OTHER = 1 << 2, /* a mirror whose object differs from that of earlier mirrors */
 };
 
 /* The source of an entry's bytes, if it is not one mirror. */
@@ -71,18 +71,18 @@ struct fetch_mirror {
 	char *url;
 	char public[URL_PUBLIC_MAX];
 	char last_error[ERR_NOTE_MAX]; /* "" none */
-	struct err_note got;   /* digest of the wrong bytes that it sent, in cache_commit's words */
-	bool dropped;          /* sent wrong bytes in this run */
-	bool unchanged;        /* ... or sent in an earlier run, and still has */
-	bool endless;          /* sent more in this run than the disk has room for */
+	struct err_note got; /* digest of the wrong bytes that it sent, in cache_commit's words */
+	bool dropped;        /* sent wrong bytes in this run */
+	bool unchanged; /* an earlier run got wrong bytes from it, and it still has the same file */
+	bool endless;   /* sent more in this run than fits on the disk */
 	bool tried, failed;    /* in this round */
 	bool whole_only;       /* its answers to range requests are useless */
 	bool gave;             /* gave bytes of the present entry */
-	int64_t not_before_ns; /* Retry-After */
+	int64_t not_before_ns; /* not to be asked before this time, by its Retry-After */
 	enum fetch_rank rank;  /* rank of its host, when a mirror was last chosen */
-	size_t active, limit;  /* parts that it sends now, and their limit */
-	size_t came_well;      /* parts that ended well since the limit changed */
-	double rate;           /* bytes a second of its last part; 0: not measured */
+	size_t active, limit; /* number of parts that it sends now, and the most that it may send */
+	size_t came_well;     /* parts that ended well since the limit changed */
+	double rate;          /* bytes a second of its last part; 0: not measured */
 };
 
 struct fetch_waiter {
@@ -109,42 +109,42 @@ struct fetch_job {
 	size_t nmirrors, current; /* current: the mirror asked last */
 	struct fetch_waiter *waiters;
 	enum fetch_state state;
-	unsigned int attempt;      /* from 1, over all mirrors and rounds */
+	unsigned int attempt;      /* number of the request, from 1, over all mirrors and rounds */
 	unsigned int round;        /* from 0 */
 	unsigned int fruitless;    /* rounds in a row without progress */
 	int64_t bytes, total;      /* bytes present; total -1 unknown */
-	int64_t best, best_before; /* most bytes so far, and before this round */
+	int64_t best, best_before; /* most bytes so far; most bytes before this round */
 	int64_t next_try_ns;
 	int64_t begun_ns;  /* begin of an early fetch (fetch_begin); 0: not an early one */
 	int64_t waited_ns; /* sum of the waits between rounds */
-	struct arena *archive_arena; /* arena of archive; NULL without one */
+	struct arena *archive_arena; /* arena of `archive`; NULL without an `archive` */
 	struct asset *archive;       /* our copy of the archive to unpack on arrival; NULL: none */
 	struct err *refused; /* why the verified archive is refused; NULL: no refusal is known */
 	unsigned int met;    /* bits of enum fetch_met, in this round */
-	int64_t early_ns;    /* since when rounds meet FETCH_MET_EARLY; 0: they do not */
+	int64_t early_ns;    /* since when rounds met FETCH_MET_EARLY; 0: the last round did not */
 	bool news;           /* a new waiter's mirrors are not added yet */
 	bool whole;          /* wrong bytes came, so this run asks for the whole object only */
 	bool unpacks;        /* members were taken on arrival */
 	bool full;           /* the disk was full, so it is not unpacked on arrival any more */
 	char last_error[ERR_NOTE_MAX]; /* from any mirror in this run; "" none */
-	struct fetch_errs *errs;       /* lives from the first look-up until it is in the cache */
-	struct cache_writer other;     /* the process that fetches it, as last seen */
-	int64_t other_since_ns;        /* begin of the wait for that process; 0: none */
-	int64_t other_moved_ns;        /* when it last made progress ... */
-	int64_t other_bytes;           /* ... and its bytes then */
-	bool beside;                   /* that process makes no progress: fetches a separate copy */
+	struct fetch_errs *errs; /* exists from the first look-up until the asset is in the cache */
+	struct cache_writer other; /* the process that fetches the asset, as last seen */
+	int64_t other_since_ns;    /* begin of the wait for that process; 0: none */
+	int64_t other_moved_ns;    /* when it last made progress ... */
+	int64_t other_bytes;       /* ... and how many bytes it had then */
+	bool beside; /* that process makes no progress, so this one fetches a copy beside it */
 
 	/* the net thread's, except for the entry (see `errand`) */
 	struct cache_entry *entry;
 	struct cache_mismatches *mismatches; /* from earlier runs; NULL: none */
 	struct fetch_part *parts;
-	struct extract *unpack; /* a worker's own */
-	int64_t unpacker_ns;    /* atomic: begin of its wait for the unpacker; 0: none */
+	struct extract *unpack; /* used only by the worker */
+	int64_t unpacker_ns; /* atomic: since when the worker waits for the unpacker; 0: it does not wait */
 	enum fetch_errand errand;
 	uint64_t timer_id;   /* timer of the next round; 0: none */
 	uint64_t follow_end; /* atomic: end of the bytes that the follower may read */
 	void (*followed)(struct fetch_job *j);
-	struct cache_writer found_other; /* found by a look-up */
+	struct cache_writer found_other; /* the other process, as the look-up found it */
 	int asks;                        /* `asks` of the last look-up; -1: none */
 	int64_t eof;                     /* end of a stream of unknown length; -1: not reached */
 	size_t source; /* the mirror that sent the entry's bytes; or FETCH_NOBODY, FETCH_SEVERAL */
@@ -159,9 +159,9 @@ void fetch_unlock(struct fetcher *f);
 /* Ends a callback or a job that `pending` counts, for which fetch_free waits. On any thread, without the lock. */
 void fetch_end_pending(struct fetcher *f);
 
-/* Adds mirrors of the asset that the job lacks. */
+/* Adds the asset's mirrors that the job does not have yet. */
 void fetch_job_add_mirrors(struct fetch_job *j, const struct asset *as);
-/* Notes that the asset is to be unpacked on arrival, if it is. */
+/* If the asset is to be unpacked on arrival, notes that. */
 void fetch_job_want_members(struct fetch_job *j, const struct asset *as);
 /* Begins a run of attempts: sets all counters to zero. Dropped mirrors stay dropped. */
 void fetch_job_restart(struct fetch_job *j);
@@ -171,29 +171,30 @@ bool fetch_job_has_other(const struct fetch_job *j, size_t mirror, int64_t now_n
 bool fetch_job_may_ask(const struct fetch_job *j, size_t mirror, int64_t now_ns);
 /* Notes a request to the mirror. Its first one of the round counts as an attempt. */
 void fetch_job_asked(struct fetch_job *j, size_t mirror);
-/* Ends the round. Returns the delay before the next, or < 0 if there is none. */
+/* Ends the round. Returns the delay before the next round; < 0: there is no next round. */
 int64_t fetch_job_end_round(struct fetch_job *j, int64_t now_ns, uint32_t random);
 /* Notes a mirror's failure. A mirror that sent wrong bytes (INTEGRITY) is dropped. */
 void fetch_job_failed(struct fetch_job *j, size_t mirror, const struct err *e, int64_t retry_at_ns);
 /* Returns the error's note of this label, or NULL. */
 const struct err_note *fetch_job_note(const struct err *e, const char *label);
-/* Completes the cache's error about wrong bytes with what the job knows. */
+/* Adds to the cache's error about wrong bytes what the job knows of their mirrors. */
 void fetch_job_explain(const struct fetch_job *j, struct err *e);
 /* Lets all mirrors be asked again in this round. */
 void fetch_job_all_again(struct fetch_job *j);
-/* Words the end of all attempts. Returns the negative errno. */
+/* Writes the error for the end of all attempts. Returns the negative errno. */
 int fetch_job_verdict(const struct fetch_job *j, struct err *e);
 /* Releases it. */
 void fetch_job_free(struct fetch_job *j);
 
 /* Failures of mirrors and hosts: on the net thread, without the fetcher's lock. */
 
-/* Notes a mirror's failure for this round. res (may be NULL) tells whether it asks for a pause. If its other
- * connections make progress, and it is overloaded or the last mirror, lowers its limit of connections instead. */
+/* Notes a mirror's failure for this round. res (may be NULL) shows whether the mirror asks for a pause. If the
+ * mirror's other connections make progress, and the mirror is overloaded or the last one, only lowers its limit of
+ * connections. */
 void fetch_mirror_failed(struct fetch_job *j, size_t mirror, const struct err *e,
 			 const struct http_result *res);
-/* Notes that a part of the mirror ended well. After as many as its limit of connections, raises the limit by one. */
+/* Counts a part that ended well. When the count reaches the mirror's limit of connections, raises the limit by one. */
 void fetch_mirror_came(struct fetch_job *j, size_t mirror);
 /* Counts a failure against the host. A mere refusal of this object (403, 404) does not count: the host may have
- * others. */
+ * other objects. */
 void fetch_mirror_failed_host(struct fetch_job *j, size_t mirror, int status);

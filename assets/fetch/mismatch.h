@@ -17,13 +17,13 @@ struct cache_mismatch fetch_mismatch_name(const struct fetch_job *j);
  * answers. On the same worker. */
 void fetch_mismatch_note(struct fetch_job *j, const struct cache_mismatch *name,
 			 const struct err_note *got);
-/* Adds the headers with which the mirror sends only a file other than the wrong one. On the net thread, like the
+/* Adds headers that make the mirror send its file only if that is not the wrong one. On the net thread, like the
  * three functions below. */
 void fetch_mismatch_ask(const struct fetch_job *j, size_t mirror, struct arena *a,
 			struct strv *headers);
-/* Returns whether this mirror is known to have had a wrong file. */
+/* Returns whether this mirror is known to have sent a wrong file. */
 bool fetch_mismatch_is(const struct fetch_job *j, size_t mirror);
-/* Returns whether the mirror identifies its present object in the same way as the wrong one. */
+/* Returns whether the mirror identifies its present object exactly as it identified the wrong file. */
 bool fetch_mismatch_is_same(const struct fetch_job *j, size_t mirror,
 			    const struct cache_origin *now);
 /* Fills the error for a mirror that still has the wrong file. */

@@ -82,11 +82,11 @@ static int take_answer(struct fetch_part *p, const struct http_result *res, stru
 	p->same = p->answer != RANGE_REFUSED && fetch_mismatch_is_same(j, p->mirror, &now);
 	if (p->same)
 		return fetch_mismatch_fail(j, p->mirror, e);
-	/* an empty object has no range; only an answer with the whole shows that it is empty */
+	/* an empty object has no ranges; only an answer with the whole object shows that it is empty */
 	if ((p->answer == RANGE_WHOLE && !takes_whole(p)) ||
 	    (p->answer == RANGE_COMPLETE && p->pos == 0 && !wants_nothing(j)))
 		p->answer = RANGE_REFUSED;
-	/* the rest could not be asked for after an interruption, so the transfer could begin again for ever */
+	/* if this answer is interrupted, its rest cannot be asked for, so the transfer could begin again for ever */
 	if (p->answer == RANGE_REST && !range_can_resume(&now, mirror_of(p)->url))
 		p->answer = RANGE_REFUSED;
 	if (p->answer == RANGE_REFUSED)

@@ -14,7 +14,7 @@ enum fetch_outcome {
 	FETCH_FATAL,     /* the disk failed, not the mirror */
 	FETCH_CHANGED,   /* the mirror has another object than the one whose bytes are stored */
 	FETCH_SAME,      /* the mirror still has the wrong object of an earlier run */
-	FETCH_NO_RANGES, /* this mirror must be asked for the whole */
+	FETCH_NO_RANGES, /* this mirror must be asked for the whole object */
 };
 
 struct fetch_ops {
@@ -31,5 +31,5 @@ struct fetch_ops {
 void fetch_move_start(struct fetch_job *j, const struct fetch_want *want);
 /* Stops all parts of the job; they end soon. */
 void fetch_move_stop(struct fetch_job *j);
-/* Returns whether the job may have another connection. Jobs without any go first. */
+/* Returns whether the job may have another connection. Jobs without a connection go first. */
 bool fetch_move_may_start(struct fetch_job *j);

@@ -125,7 +125,7 @@ static bool is_silent(const struct fetch_job *j, const struct fetch_part *p, int
 	return !p->headed && now - p->began_ns > PATIENCE_UNKNOWN * j->fetcher->opts.patience_ns;
 }
 
-/* Chooses an idle mirror to help this part, but not a mirror that is known to be as slow as the part. */
+/* Chooses an idle mirror to help this part. Leaves out mirrors known to be as slow as the part. */
 static bool pick_helper(const struct fetch_job *j, const struct fetch_part *slow, double rate,
 			int64_t now, size_t *ret)
 {
@@ -144,7 +144,7 @@ static bool pick_helper(const struct fetch_job *j, const struct fetch_part *slow
 	return found;
 }
 
-/* Returns the end of the part's bytes that no other connection brings; they begin at *ret_first. */
+/* Returns the end of those bytes of the part that no other connection brings. Their first byte is *ret_first. */
 static uint64_t left_of(const struct fetch_job *j, const struct fetch_part *part,
 			uint64_t *ret_first)
 {
@@ -200,7 +200,7 @@ static bool next_of_stream(struct fetch_job *j, int64_t now, struct fetch_want *
 	bool all;
 
 	if (p) {
-		/* before the first answer nothing is known about it */
+		/* before the first answer, nothing is known about the object */
 		if (j->whole || p->next || !is_silent(j, p, now) ||
 		    !pick_helper(j, p, 0, now, &ret->mirror))
 			return false;

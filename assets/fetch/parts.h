@@ -15,13 +15,13 @@ struct fetch_part {
 	struct fetch_job *job;
 	size_t mirror;
 	uint64_t http_id;
-	uint64_t pos, end; /* pos: the next byte. end: the first one not wanted, or UINT64_MAX */
+	uint64_t pos, end; /* pos: the next byte. end: of the wanted bytes, or UINT64_MAX */
 	bool same;         /* the answer is an earlier run's wrong object, and is not read */
-	bool ranged;       /* asked from `pos` on; else for the whole */
-	bool hedge;        /* brings bytes for which another part is too slow */
-	bool headed;       /* the answer has begun, and is: */
+	bool ranged; /* true: asked for the bytes from `pos` on; false: for the whole object */
+	bool hedge;  /* brings bytes for which another part is too slow */
+	bool headed; /* the answer has begun, and is: */
 	enum range_answer answer;
-	bool enough; /* all wanted bytes have come, or none is wanted any more */
+	bool enough; /* all wanted bytes have come, or no byte is wanted any more */
 	int64_t began_ns;
 	uint64_t came;
 	struct fetch_pace pace;
@@ -35,7 +35,7 @@ struct fetch_want {
 	struct fetch_part *slow; /* the part that these bytes were taken from, or NULL */
 };
 
-/* Chooses the next part of this job; false: no mirror may be asked for one. */
+/* Chooses the next part of this job. False: no mirror may be asked for another part. */
 bool fetch_parts_next(struct fetch_job *j, int64_t now_ns, struct fetch_want *ret);
-/* Returns whether every byte is here, and their number. */
+/* Returns whether every byte has arrived; *ret_size is their number. */
 bool fetch_parts_complete(const struct fetch_job *j, uint64_t *ret_size);

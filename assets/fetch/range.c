@@ -6,7 +6,7 @@
 #include <string.h>
 #include "nodeup/base/print.h"
 
-/* Copies a text that fits into a line of a file and can be sent back; else "". */
+/* Copies the text if it fits into a line of a file and can be sent back; otherwise writes "". */
 static void copy_mark(char *out, size_t size, const char *text)
 {
 	out[0] = '\0';
@@ -103,7 +103,8 @@ static bool marks_differ(const char *before, const char *now)
 	return *before && *now && strcmp(before, now) != 0;
 }
 
-/* Notes how a mirror identifies the object. Takes the mirror's own place, else a free one, else the oldest. */
+/* Notes how a mirror identifies the object, in the mirror's own place. If it has none, takes a free place, or the
+ * oldest if no place is free. */
 static void set_mark(struct cache_origin *o, const struct cache_mark *mark)
 {
 	size_t i = 0;
@@ -117,7 +118,8 @@ static void set_mark(struct cache_origin *o, const struct cache_mark *mark)
 	o->marks[i] = *mark;
 }
 
-/* Returns whether it is another object: the same mirror gives another ETag, or any mirror another length. */
+/* Returns whether the answer is about another object: the length has changed, or this mirror gives another ETag or
+ * date than before. */
 static bool is_other(const struct cache_origin *o, const struct cache_mark *now, int64_t total)
 {
 	const struct cache_mark *before = find_mark(o, now->url);

@@ -12,14 +12,14 @@ enum range_answer {
 	RANGE_WHOLE,    /* the whole, from the first byte */
 	RANGE_REST,     /* the bytes that were asked for */
 	RANGE_COMPLETE, /* there are no more bytes */
-	RANGE_CHANGED,  /* of another object */
+	RANGE_CHANGED,  /* the bytes belong to another object */
 	RANGE_REFUSED /* the server knows ranges, but its answers are useless: ask for the whole */
 };
 
 /* A request. */
 struct range_asked {
 	const char *url;
-	bool ranged;         /* from `first` on, else the whole */
+	bool ranged;         /* true: the bytes from `first` on; false: the whole object */
 	uint64_t first, end; /* UINT64_MAX: to the end */
 };
 
@@ -30,6 +30,6 @@ bool range_can_resume(const struct cache_origin *o, const char *url);
 /* Adds the headers of the request. */
 void range_ask(const struct cache_origin *o, const struct range_asked *asked, struct arena *a,
 	       struct strv *headers);
-/* Judges the answer. ret_o is the object as now known, except with RANGE_CHANGED and RANGE_REFUSED. */
+/* Judges the answer. *ret_o is the object with what the answer adds, except with RANGE_CHANGED and RANGE_REFUSED. */
 enum range_answer range_judge(const struct cache_origin *o, const struct range_asked *asked,
 			      const struct http_result *res, struct cache_origin *ret_o);

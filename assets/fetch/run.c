@@ -11,7 +11,7 @@
 enum {
 	RESTARTS_MAX = 2,
 	FOLLOW_LEAST = 1024 * 1024,
-	LEAST_RATE = 1024, /* bytes a second; below that a mirror counts as stalled (http.h) */
+	LEAST_RATE = 1024, /* bytes a second; a slower mirror counts as stalled (http.h) */
 };
 
 /* the pause before the cache is asked again while another process fetches */
@@ -203,8 +203,8 @@ void fetch_run_begin(struct fetch_job *j)
 		look_up(j);
 }
 
-/* Asks the cache once more, unless no waiter is left. The job becomes idle under the lock, so a new waiter comes in
- * time if it comes before the lock is released. */
+/* Asks the cache once more, unless no waiter is left. The job becomes idle while the lock is held. So a waiter that
+ * comes before the lock is released is not missed. */
 static void look_up_again(struct fetch_job *j, bool anew)
 {
 	struct err e;
@@ -232,7 +232,7 @@ static void begin_again(struct fetch_job *j)
 	look_up_again(j, true);
 }
 
-/* Goes on with the bytes that are here, which may be all. */
+/* Goes on with the bytes that have arrived, which may be all bytes. */
 static void go_on_from_here(struct fetch_job *j)
 {
 	fetch_lock(j->fetcher);
@@ -321,8 +321,8 @@ static void be_whole(struct fetch_job *j)
 	fetch_unlock(j->fetcher);
 }
 
-/* The mirrors have another object now than the one whose bytes are here. If that happens again and again, asks for
- * the whole object only. */
+/* The mirrors now have another object than the one whose bytes have arrived. If that happens again and again, asks
+ * for the whole object only. */
 static void start_again(struct fetch_job *j)
 {
 	fetch_lock(j->fetcher);
@@ -463,7 +463,7 @@ static bool prepare_entry(struct fetch_job *j)
 	return true;
 }
 
-/* Returns whether the mirror can continue the bytes that are here. */
+/* Returns whether the mirror can continue the bytes that have arrived. */
 static bool can_go_on(const struct fetch_job *j, const struct fetch_want *want)
 {
 	return j->parts || cache_spans(j->entry)->sum == 0 ||
@@ -521,7 +521,7 @@ static void entry_committed(struct fetch_job *j)
 	end_job(j, 0, NULL);
 }
 
-/* The bytes are wrong. If they came in several answers, nobody knows which mirror sent the wrong ones. */
+/* The bytes are wrong. If they came in several answers, it is unknown which mirror sent wrong bytes. */
 static void wrong_bytes(struct fetch_job *j, const struct err *e)
 {
 	if (j->source >= j->nmirrors) {

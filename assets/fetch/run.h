@@ -23,5 +23,6 @@ void fetch_queue_init(struct fetcher *f);
 void fetch_run_init(struct fetcher *f);
 /* Begins an idle job; the fetcher's lock is held, on any thread. */
 void fetch_run_begin(struct fetch_job *j);
-/* Tells the cancelled waiters, and stops the job if no other is left. On the net thread; when offline, on a worker. */
+/* Tells the cancelled waiters. Stops the job if no other waiter is left. On the net thread; when offline, on a
+ * worker. */
 void fetch_run_cancelled(struct fetch_job *j);

@@ -22,8 +22,9 @@ enum {
 
 struct http_curl {
 	CURLM *multi;
-	CURLSH *share;            /* shares TLS sessions: a new handle alone has none */
-	struct http_trust *trust; /* NULL: no request so far is verified by our own roots */
+	CURLSH *share; /* shares TLS sessions between requests: each request has a new handle, which has
+				   * no session yet */
+	struct http_trust *trust; /* NULL: so far no request was verified by our own roots */
 	size_t handles;           /* handles in use */
 };
 
@@ -52,7 +53,7 @@ static size_t on_body(char *p, size_t size, size_t n, void *arg)
 	return transfer_body(arg, p, size * n) < 0 ? CURL_WRITEFUNC_ERROR : size * n;
 }
 
-/* Returns the socket with that local port, which is the one that connected. curl reports nothing else until the end. */
+/* Returns the socket that connected: the one with this local port. curl reports nothing else about it until the end. */
 static int find_socket(const struct transfer *t, int local_port)
 {
 	for (size_t i = 0; i < t->n_sockets && i < ARRAY_LEN(t->sockets); i++) {
@@ -201,7 +202,7 @@ static void set_tls(struct http_curl *c, struct transfer *t, const struct http_c
 	const char *file = ours ? NULL : ca->bundle;
 	const char *dir = ours ? NULL : ca->folder;
 
-	/* roots that were given or found stay */
+	/* makes the trust only once: roots that were given or found stay */
 	if (ours && !c->trust)
 		c->trust = ca->roots ? http_trust_of(ca->roots)
 				     : http_trust_new(ca->bundle, ca->folder);
@@ -213,7 +214,7 @@ static void set_tls(struct http_curl *c, struct transfer *t, const struct http_c
 	 * roots */
 	if (!file)
 		SET(t->easy, CURLOPT_CA_CACHE_TIMEOUT, 0L);
-	/* without these curl would look for CAs where its build machine keeps them */
+	/* without these options curl would look for CAs where its build machine keeps them */
 	SET(t->easy, CURLOPT_CAINFO, file);
 	SET(t->easy, CURLOPT_CAPATH, dir);
 	SET(t->easy, CURLOPT_PROXY_CAINFO, file);
@@ -337,7 +338,7 @@ static int fail_tls(struct transfer *t, long verdict, const char *text)
 int http_curl_verdict(struct transfer *t, int code, const char *proxy_error)
 {
 	const char *text = t->detail[0] ? t->detail : curl_easy_strerror((CURLcode)code);
-	/* we refused the rest of an error page ourselves */
+	/* true: this program refused the rest of an error page */
 	bool enough = code == CURLE_WRITE_ERROR && t->status > 0 && t->status / 100 != 2;
 	long number = 0;
 
@@ -390,8 +391,8 @@ struct http_curl *http_curl_new(void)
 	    curl_share_setopt(c->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION) != CURLSHE_OK)
 		abort();
 	c->multi = curl_multi_init();
-	/* curl closes a kept connection before it makes a new one. Its limit on kept connections is applied only
-	 * when one is put back */
+	/* curl closes a kept connection before it makes a new connection. Its limit on kept connections applies only
+	 * when a connection is put back */
 	if (!c->multi || curl_multi_setopt(c->multi, CURLMOPT_MAX_TOTAL_CONNECTIONS,
 					   (long)HTTP_SOCKETS_MAX) != CURLM_OK)
 		abort();

@@ -13,7 +13,7 @@ struct http_curl;
 /* The route of a request. Its strings need not outlive the call. */
 struct http_route {
 	const char *proxy;    /* "" none; never NULL, which would make curl read the environment */
-	const char *no_proxy; /* hosts without a proxy, in curl's form */
+	const char *no_proxy; /* hosts that are asked without a proxy, in curl's form */
 	struct http_ca ca;
 	int64_t connect_timeout_ns;
 };
@@ -21,13 +21,13 @@ struct http_route {
 /* Make it, and release it once no transfer has a handle any more. */
 struct http_curl *http_curl_new(void);
 void http_curl_free(struct http_curl *c);
-/* Makes http_curl_wait return, now or when it is next called. */
+/* Makes http_curl_wait return: the call that runs now, or the next call. */
 void http_curl_wake(struct http_curl *c);
 /* Sends and receives what is possible without waiting. */
 void http_curl_move(struct http_curl *c);
 /* Waits until something can be sent or received. */
 void http_curl_wait(struct http_curl *c, int most_ms);
-/* Returns a transfer whose request has ended, and its code for http_curl_verdict; NULL: none has. */
+/* Returns a transfer whose request has ended, and its code for http_curl_verdict. NULL: no request has ended. */
 struct transfer *http_curl_take(struct http_curl *c, int *ret_code);
 
 /* Returns whether one more request may begin. Requests to instance metadata need not ask. */
@@ -36,10 +36,10 @@ bool http_curl_has_room(const struct http_curl *c);
 void http_curl_start(struct http_curl *c, struct transfer *t, const struct http_route *route);
 /* Only looks up the host's name, without connecting. The request is over when the name is known. */
 void http_curl_look_up(struct http_curl *c, struct transfer *t);
-/* Returns 0 if an answer came, whatever it says; else < 0 with t->err. proxy_error: the caller's words for a fault
- * of the proxy. */
+/* Returns 0 if an answer came, even a refusal; otherwise < 0 with t->err. proxy_error: the caller's words for a
+ * fault of the proxy. */
 int http_curl_verdict(struct transfer *t, int code, const char *proxy_error);
 /* Returns the URL that the answer redirects to, or NULL; valid until the release. */
 const char *http_curl_redirect(const struct transfer *t);
-/* Ends its request and gives the handle back, if it has one. */
+/* Ends the transfer's request. Gives the handle back, if the transfer has one. */
 void http_curl_release(struct http_curl *c, struct transfer *t);

@@ -33,21 +33,21 @@ struct http {
 
 	/* guards all below, the arena, and `cancelled` and `given_back` of every transfer */
 	pthread_mutex_t lock;
-	/* there is something incoming, or it must stop, before curl is made */
+	/* a transfer was started, or the engine must stop, before curl is made */
 	pthread_cond_t begun;
 	struct http_curl *curl;    /* NULL until the first request; then it stays */
-	struct http_ca ca;         /* no members: not found yet */
-	struct transfer *incoming; /* started, but not run yet; the last one comes first */
+	struct http_ca ca;         /* without members: the roots were not looked for yet */
+	struct transfer *incoming; /* started, but do not run yet; the last one comes first */
 	struct transfer *active;   /* the last one comes first */
 	uint64_t last_id;
 	bool stop;
-	struct http_scheme scheme; /* name NULL: none */
+	struct http_scheme scheme; /* its name is NULL: there is no scheme besides HTTP's */
 
-	/* the net thread's own */
+	/* from here on only the net thread uses the members */
 	char *chunk;              /* for file:// URLs; made with curl */
-	struct pool *scheme_pool; /* one thread, which may block; made when it is first needed */
+	struct pool *scheme_pool; /* one thread, which may block; made when first needed */
 	struct lookup lookup;
-	bool crowded; /* a queued request waits for another to end */
+	bool crowded; /* a request is queued until another request ends */
 };
 
 static void lock_engine(struct http *h)
@@ -186,8 +186,8 @@ static void lend_to_scheme(struct http *h, struct transfer *t)
 	pool_send(h->scheme_pool, run_scheme, t);
 }
 
-/* Returns whether the scheme is done. *ret_r: 0 it made a request (or judged: t->err has the failure), 1 it judged
- * and wants another request, < 0 with t->err. */
+/* Returns whether the scheme is done. *ret_r: 0 if it made a request (or judged: then t->err has the failure), 1 if
+ * it judged and wants another request, < 0 with t->err. */
 static bool take_from_scheme(struct http *h, struct transfer *t, int *ret_r)
 {
 	lock_engine(h);
@@ -229,8 +229,8 @@ static const struct proxy *proxy_of(const struct http *h, const struct transfer 
 	return proxy_for(&h->proxies, &u);
 }
 
-/* Returns whether a proxy will look up the name. The proxy may find the same address as this machine, so the name is
- * looked up here first. If that fails, only the proxy knows the address. */
+/* Returns whether a proxy will look up the name. The proxy probably finds the address that this machine finds, so
+ * this machine looks the name up first. If that fails, only the proxy knows the address. */
 static bool is_for_proxy(const struct http *h, const struct transfer *t)
 {
 	return !is_direct(t) && *proxy_of(h, t)->url;
@@ -380,7 +380,7 @@ static void complete_request(struct http *h, struct transfer *t, int code)
 	finish_transfer(h, t, r);
 }
 
-/* Goes on if the scheme has made a request or judged an answer. Returns whether there is something to do now. */
+/* If the scheme has made a request or judged an answer, goes on. Returns whether there is something to do now. */
 static bool go_on_from_scheme(struct http *h, struct transfer *t, bool cancelled)
 {
 	bool judged;
@@ -428,7 +428,7 @@ static int start_when_there_is_room(struct http *h, struct transfer *t)
 	return t->ready ? 0 : start_request(h, t);
 }
 
-/* Moves one transfer as far as possible. Returns when to do that again. */
+/* Moves one transfer as far as possible. Returns when it must be moved again. */
 static int64_t step_transfer(struct http *h, struct transfer *t, bool cancelled, int64_t now)
 {
 	int64_t again = INT64_MAX;
@@ -442,7 +442,7 @@ static int64_t step_transfer(struct http *h, struct transfer *t, bool cancelled,
 	}
 	if (!t->easy && t->fd < 0 && !t->fn && !t->ready)
 		r = start_transfer(h, t);
-	/* from here on it belongs to the scheme's thread */
+	/* from here on the transfer belongs to the scheme's thread */
 	if (r == 0 && t->lent)
 		return again;
 	if (r == 0 && t->ready)
@@ -467,7 +467,7 @@ static int64_t step_transfer(struct http *h, struct transfer *t, bool cancelled,
 	return again;
 }
 
-/* Moves every transfer as far as possible. Returns the number of milliseconds for which nothing is due. */
+/* Moves every transfer as far as possible. Returns how many milliseconds the net thread may wait. */
 static int step_all(struct http *h, bool stop)
 {
 	int64_t now = dur_now(), due = INT64_MAX;
@@ -483,7 +483,7 @@ static int step_all(struct http *h, bool stop)
 		if (again < due)
 			due = again;
 	}
-	/* a transfer has ended after this loop had passed transfers that wait for its room */
+	/* a transfer has ended, but the loop had already passed others that wait for its room */
 	if (h->crowded && http_curl_has_room(h->curl))
 		return 0;
 	if (due == INT64_MAX || due - now > IDLE_MS * DUR_MS)
@@ -711,7 +711,7 @@ static void on_get_done(void *arg, int r, const struct http_result *res, const s
 	(void)pthread_mutex_unlock(&w->lock);
 }
 
-/* Called with the lock. Releases it for the callback on silence, which may take its time. */
+/* The caller holds the lock. The function releases the lock for the callback on silence, which may take its time. */
 static void await_done(struct waiter *w, const struct http_req *req)
 {
 	const struct timespec silent = { .tv_sec = req->silent_ns / DUR_SEC,

@@ -27,20 +27,20 @@ enum {
 	HTTP_RETRY_AFTER_MAX_S = 60 * 60,
 	/* connections, including those kept for the next request */
 	HTTP_SOCKETS_MAX = 16,
-	/* further requests wait; one connection is left for instance metadata, as requests may wait for credentials
-	 * from there */
+	/* further requests wait. The one connection left is for instance metadata, since requests may wait for
+	 * credentials from there */
 	HTTP_REQUESTS_MAX = HTTP_SOCKETS_MAX - 1,
 	/* the errnum if the name service has no address of the host */
 	HTTP_NO_NAME = EDESTADDRREQ,
 };
 
 struct http_opts {
-	const char *ca_file; /* NULL: searched, see http_find_ca */
+	const char *ca_file; /* NULL: the file is searched for, see http_find_ca */
 	struct x509_store_st
 		*roots; /* used instead of any file; must live as long as the engine; or NULL */
 	int root_fd;    /* root directory for resolv.conf, hosts and CA bundles: the host's "/" */
-	struct strv rewrites; /* "FROM=TO" URL prefixes, first match wins */
-	/* 0: 20 s, 30 s, 30 s */
+	struct strv rewrites; /* "FROM=TO" URL prefixes; the first FROM that fits decides */
+	/* 0: the defaults, 20 s, 30 s and 30 s */
 	int64_t connect_timeout_ns, header_timeout_ns, stall_timeout_ns;
 };
 
@@ -50,8 +50,8 @@ struct http_result {
 	int64_t bytes;          /* body bytes received */
 	int64_t content_length; /* -1 unknown */
 	int64_t retry_after_ns; /* Retry-After: at most an hour; -1 none */
-	const char *const
-		*headers; /* "name: value", lower-case names, NULL-terminated; last response */
+	/* "name: value" of the last response, names in lower case; NULL-terminated */
+	const char *const *headers;
 	const char *error_page; /* first 4 KiB of the body, if the status is not 2xx */
 	size_t error_page_n;
 };
@@ -62,14 +62,14 @@ struct http_req {
 	struct strv headers;     /* "Name: value"; secrets allowed, never printed */
 	const char *unix_socket; /* NULL: TCP */
 	const char *
-		connect_to; /* "HOST:PORT" to connect to, which must prove the URL's host name; NULL: that host
-			     * itself */
-	/* addresses that count as no answer: a name that leads to one of them counts as unresolved; NULL, or ends
-	 * with NULL */
+		connect_to; /* "HOST:PORT" to connect to; that server must prove that it is the URL's host. NULL: the
+			     * URL's host itself */
+	/* addresses that count as no answer: a name that leads to one of them counts as unresolved. NULL, or a list
+	 * that ends with NULL */
 	const char *const *nowhere;
 	const void *body; /* NULL: none; copied */
 	size_t body_len;
-	uint64_t max_bytes; /* a longer body is an error; 0 allows none */
+	uint64_t max_bytes; /* limit on the body: a longer body is an error; 0 allows no body */
 	bool no_proxy, no_redirect;
 	bool link_local;  /* may connect to a link-local address: only instance metadata */
 	bool has_mirrors; /* another server may have the same object, so errors advise to name one */
@@ -81,8 +81,8 @@ struct http_req {
 	/* Called exactly once; r < 0 with *e filled on failure (also for status >= 300). */
 	void (*done)(void *arg, int r, const struct http_result *res, const struct err *e);
 	void *arg;
-	/* Called once by blocking functions, on their thread, if no answer has begun by this monotonic time; may be
-	 * NULL. */
+	/* Blocking functions call it once, on their own thread, if no answer has begun by this monotonic time; may
+	 * be NULL. */
 	void (*silent)(void *arg);
 	void *silent_arg;
 	int64_t silent_ns;
@@ -90,12 +90,12 @@ struct http_req {
 
 /* The HTTP request that a URL of another scheme becomes. Strings are the arena's. */
 struct http_made {
-	int64_t asked_ns;   /* input: since when it waits for its turn, monotonic */
-	const char *method; /* input, as the body: a signature covers both */
+	int64_t asked_ns;   /* input: since when (monotonic) the request waits for its turn */
+	const char *method; /* input, like the body: a signature covers method and body */
 	const void *body;   /* NULL: none */
 	size_t body_len;
 	const char *url;
-	struct strv headers; /* added to the request's own; secrets allowed */
+	struct strv headers; /* headers to add to those of the request; may hold secrets */
 };
 
 /* Handler of a non-HTTP URL scheme: builds the HTTP request, interprets error answers. Both functions run on a
@@ -120,9 +120,9 @@ void http_free(struct http *h);
 /* Adds one more scheme: once, and before any of its URLs is requested. Everything it points to must outlive all
  * transfers. */
 void http_set_scheme(struct http *h, const struct http_scheme *scheme);
-/* Adds rewrites after the present ones, and sets a CA file (NULL: as before). Only while nothing runs. */
+/* Adds rewrites after the present ones. Sets a CA file, unless it is NULL. Call it only while no transfer runs. */
 void http_add_settings(struct http *h, const struct strv *rewrites, const char *ca_file);
-/* Returns the URL that is requested instead of this one, by the rewrites. */
+/* Returns the URL that is requested in place of this URL, after the rewrites. */
 char *http_rewritten(struct http *h, struct arena *a, const char *url) must_check;
 /* Begins a transfer; the id is for http_cancel. Never blocks. */
 uint64_t http_start(struct http *h, const struct http_req *req);
@@ -137,7 +137,7 @@ void http_cancel(struct http *h, uint64_t id);
  * came. Never from a callback: the net thread would wait for itself. */
 int http_get(struct http *h, const struct http_req *req, struct buf *b, int *ret_status,
 	     struct err *e) must_check;
-/* The other parts of an answer, also if it is not 2xx. */
+/* Further parts of an answer, filled for every status. */
 struct http_answer {
 	int status;             /* 0: none came */
 	int64_t retry_after_ns; /* -1: none */
@@ -145,10 +145,10 @@ struct http_answer {
 	char line[160];         /* the beginning of its body */
 };
 
-/* As http_get, and fills ret also if it fails. */
+/* Works like http_get. Fills ret too, even after a failure. */
 int http_ask(struct http *h, const struct http_req *req, struct buf *b, struct http_answer *ret,
 	     struct err *e) must_check;
-/* Asks for the length of the body without its bytes, as http_get asks; -1: the server does not say. */
+/* Asks like http_get, but for the length of the body without its bytes; -1: the server does not tell the length. */
 int http_length(struct http *h, const struct http_req *req, int64_t *ret_bytes,
 		struct err *e) must_check;
 /* Returns a header's value by its lower-case name; "" if there is none. */

@@ -8,7 +8,7 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/base/str.h"
 
-/* so that an asset in a hundred ranges is not looked up a hundred times */
+/* how long a result stays: an asset in a hundred ranges is not looked up a hundred times */
 #define HOLDS_NS (60 * DUR_SEC)
 
 struct lookup_host {
@@ -92,7 +92,7 @@ static bool is_host(const char *text, size_t n)
 	return colon > text && (colon == end || is_port(colon + 1, (size_t)(end - colon - 1)));
 }
 
-/* Returns why the text cannot be a proxy's URL, without quoting it; NULL if it can. */
+/* Returns why the text cannot be a proxy's URL, without quoting the text. NULL: it can be. */
 static const char *fault_of(const char *url)
 {
 	static const char *const schemes[] = { "http",    "https",  "socks4",

@@ -11,12 +11,12 @@
 
 struct proxy {
 	const char *url;   /* "" none; PROXY_OF_NO_USE if it cannot be read */
-	const char *error; /* for people: its fault, or that its name does not resolve */
+	const char *error; /* for people: a fault of the URL, or a name that does not resolve */
 };
 
 struct proxies {
 	struct proxy http, https;
-	const char *none; /* no_proxy: hosts, domains, CIDRs; "" none */
+	const char *none; /* no_proxy: hosts, domains, CIDRs; "": not set */
 };
 
 /* A URL that curl refuses. curl gets it all the same, since curl decides which hosts need no proxy. */
@@ -28,16 +28,17 @@ struct proxies proxy_load(struct arena *a);
  * The caller applies `none`. */
 const struct proxy *proxy_for(const struct proxies *p, const struct url *u);
 
-/* Where names lead that a proxy is asked for, as far as this machine can tell. It holds for a minute, also that nothing was
- * found. Owner: the caller's storage. Units: monotonic ns. Threads: one. */
+/* The addresses, as this machine knows them, of names that a proxy is asked for. A result holds for a minute, even
+ * if no address was found. Owner: the caller's storage. Units: monotonic ns. Threads: one. */
 struct lookup {
 	struct lookup_host *v;
 	size_t n;
 };
 
-/* Returns the link-local address of the URL's host; "" it has none, NULL not known (any more). */
+/* Returns the link-local address of the URL's host. "": the host has no such address; NULL: there is no result, or
+ * it is too old. */
 const char *lookup_find(const struct lookup *l, const char *url, int64_t now_ns);
-/* Notes that address, or "". */
+/* Notes the link-local address of the URL's host; "": it has none. */
 void lookup_note(struct lookup *l, const char *url, const char *address, int64_t now_ns);
-/* Release. */
+/* Releases the results. */
 void lookup_done(struct lookup *l);

@@ -9,13 +9,13 @@
 
 struct http_trust {
 	X509_STORE
-	*folder;            /* OpenSSL looks roots up in it, one at a time; NULL: only the bundle */
-	X509_STORE *bundle; /* empty until the folder does not know a server */
+	*folder; /* OpenSSL looks up single roots in it; NULL: there is only the bundle */
+	X509_STORE *bundle; /* stays empty until a server comes whose root the folder lacks */
 	const char *bundle_path;
 	bool has_bundle; /* the bundle was read */
 };
 
-/* Returns whether its subjectAltName names a host or an address. */
+/* Returns whether the certificate's subjectAltName names a host or an address. */
 static bool names_hosts(const X509 *certificate)
 {
 	GENERAL_NAMES *names = X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL);
@@ -39,8 +39,8 @@ static int on_certificate(int ok, X509_STORE_CTX *chain)
 	return 0;
 }
 
-/* Returns whether a root of the folder vouches for the chain that `chain` is about to verify; *ret_verdict is then
- * the verdict. Uses its own context, as a context verifies only once. */
+/* Returns whether a root of the folder vouches for the chain that `chain` is about to verify. *ret_verdict is the
+ * folder's verdict. Uses a context of its own, as a context can verify only once. */
 static bool is_known_by_folder(const struct http_trust *t, X509_STORE_CTX *chain, int *ret_verdict)
 {
 	X509_STORE_CTX *probe = X509_STORE_CTX_new();
@@ -83,8 +83,8 @@ static bool is_known_by_bundle(struct http_trust *t, X509_STORE_CTX *chain)
 	return t->has_bundle && X509_verify_cert(chain) > 0;
 }
 
-/* Replaces OpenSSL's own verification. The folder may be out of date, so the bundle is asked again unless the folder
- * consents. */
+/* Replaces OpenSSL's own verification. The folder may be out of date, so the bundle is asked if the folder does not
+ * accept the chain. */
 static int verify_chain(X509_STORE_CTX *chain, void *arg)
 {
 	int verdict;

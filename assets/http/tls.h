@@ -19,11 +19,11 @@ enum {
 struct http_trust;
 struct x509_store_st;
 
-/* Uses these roots; it takes a reference of its own. */
+/* Uses these roots, and takes a reference to them. */
 struct http_trust *http_trust_of(struct x509_store_st *roots);
 /* Uses the roots of a bundle and of a folder. The strings must stay. */
 struct http_trust *http_trust_new(const char *bundle, const char *folder);
 void http_trust_free(struct http_trust *t);
-/* Makes handshakes of this SSL_CTX fail for a certificate that names neither a host nor an address. t: roots that
- * verify them, and must outlive the SSL_CTX; NULL: curl's own. */
+/* Makes handshakes of this SSL_CTX fail if the certificate names neither a host nor an address. t has the roots that
+ * verify certificates, and must outlive the SSL_CTX. If t is NULL, curl's own roots do. */
 void http_tls_arm(void *ssl_ctx, struct http_trust *t);

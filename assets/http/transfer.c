@@ -43,7 +43,7 @@ static bool starts_like(const char *header, const char *const *names, size_t n)
 	return false;
 }
 
-/* If `listed`, keeps only the listed headers; else keeps only the headers that are not listed. */
+/* listed true: keeps only the listed headers; false: keeps only the others. */
 static void keep_headers(struct transfer *t, const char *const *names, size_t n, bool listed)
 {
 	struct strv kept = { 0 };
@@ -349,13 +349,13 @@ int transfer_redirect(struct transfer *t, const char *to)
 		return transfer_fail(t, EPERM, "refused a redirect from https to '%s'", public);
 	if (!url_has_scheme(&to_url, "http") && !url_has_scheme(&to_url, "https"))
 		return transfer_fail(t, EPERM, "refused a redirect to '%s'", public);
-	/* a server must not lead us to this instance's metadata, nor metadata to a server */
+	/* a server must not lead us to this machine's metadata, nor the metadata service to a server */
 	if (url_is_link_local(&to_url) || url_is_link_local(&from_url))
 		return transfer_fail(t, EPERM, "refused a redirect to '%s': link-local", public);
 	if (!url_host_is_ascii(&to_url))
 		return transfer_fail(t, EPERM, "refused a redirect to '%s': its host is not ASCII",
 				     public);
-	/* no header that may be a secret goes to a place that a server names */
+	/* a header that may be a secret never goes to a place that a server names */
 	if (!url_same_origin(&from_url, &to_url))
 		keep_headers(t, portable, ARRAY_LEN(portable), true);
 	t->url = arena_str(t->arena, to);
@@ -407,7 +407,7 @@ static int errnum_of_status(int status)
 	}
 }
 
-/* Takes S3's error code out of its XML: a word of letters, and nothing else of the page. */
+/* Takes S3's error code, a word of letters, out of its XML page. Takes nothing else from the page. */
 static void error_code(const struct transfer *t, char code[static CODE_MAX])
 {
 	const char *page = buf_str(&t->error_page), *at = strstr(page, "<Error>");

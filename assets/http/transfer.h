@@ -16,7 +16,7 @@ struct transfer {
 	uint64_t id;
 	bool cancelled; /* under the engine's lock */
 
-	/* a timer: fn is not NULL */
+	/* fn not NULL: this is a timer */
 	void (*fn)(void *arg, int r);
 	void *fn_arg;
 	int64_t due_ns;
@@ -30,60 +30,61 @@ struct transfer {
 	int64_t bytes, content_length; /* -1 unknown */
 	const char *headers[TRANSFER_HEADERS + 1];
 	size_t nheaders;
-	int64_t discarded;     /* of an answer that is not 2xx */
-	struct buf error_page; /* beginning of that answer */
+	int64_t discarded;     /* bytes of the body of an answer that is not 2xx */
+	struct buf error_page; /* beginning of the body of that answer */
 
-	bool ready;   /* waits for room for its request */
-	bool looking; /* its host's name is being looked up, before any request */
+	bool ready;   /* waits until its request may begin */
+	bool looking; /* the host's name is being looked up, before any request */
 	bool connected, answered;
-	bool is_nowhere; /* its name leads to an address that counts as none */
+	bool is_nowhere; /* the host's name leads to an address that counts as none */
 	char forbidden
-		[URL_HOST_MAX]; /* the link-local address that it would have gone to; "" none */
+		[URL_HOST_MAX]; /* the link-local address that the request would have gone to; "" none */
 	int64_t watch_ns, watch_bytes; /* time and bytes at the start of the current window */
 
 	const struct http_scheme *scheme; /* scheme of req.url, if it is not HTTP's; else NULL */
 	void *scheme_state;
-	struct strv rewrites;    /* the engine's at the start; later ones are only added */
+	struct strv rewrites;    /* the engine's rewrites at the start */
 	struct strv own_headers; /* the request's headers, without those of the scheme */
 	bool lent;               /* the scheme's thread owns the transfer ... */
 	int64_t lent_ns;         /* ... since when */
 	struct http *engine;     /* the engine whose thread that is */
 	bool given_back; /* under the engine's lock: that thread is done, with this result: */
 	int scheme_r;
-	int64_t again_ns; /* asking again after this may help; -1 unknown */
+	int64_t again_ns; /* after this time another try may help; -1 unknown */
 
-	bool failed; /* err is why */
+	bool failed; /* the transfer failed, and err has the reason */
 	struct err err;
 
 	void *easy, *header_list, *connect_list; /* owned by curl.c */
-	int sockets[4]; /* the last sockets opened for it; those that did not connect are closed */
+	int sockets
+		[4]; /* the last sockets opened for the transfer; those that did not connect are closed */
 	size_t n_sockets;
-	char *detail; /* its error text */
-	int fd;       /* of a file:// URL, or -1 */
+	char *detail; /* curl's text about the error */
+	int fd;       /* the open file of a file:// URL, or -1 */
 };
 
 /* Copies a request. The first "FROM=TO" whose FROM is a prefix of the URL rewrites it. */
 struct transfer *transfer_new(const struct http_req *req, const struct strv *rewrites) must_check;
-/* Returns the URL to ask instead: the first "FROM=TO" that fits decides. */
+/* Returns the URL to ask in place of this one: the first "FROM=TO" whose FROM fits decides. */
 char *transfer_rewrite(struct arena *a, const char *url, const struct strv *rewrites) must_check;
 /* Forgets the answer so far, as a redirect's next request starts. */
 void transfer_reset(struct transfer *t);
 
 /* Takes one header line as it came. < 0 with t->err if the answer is too large. */
 int transfer_header(struct transfer *t, const char *line, size_t n);
-/* Takes body bytes; drops those of an answer that is not 2xx. < 0 with t->err for a failure; < 0 without it: enough
- * of an error page was read. */
+/* Takes bytes of the body; drops them if the answer is not 2xx. < 0 with t->err: a failure; < 0 without t->err:
+ * enough of an error page was read. */
 int transfer_body(struct transfer *t, const char *p, size_t n);
 
-/* Fails with t->err if `to` must not be followed; 0: it may. */
+/* Fails with t->err if a redirect to `to` must not be followed. Returns 0 if it may be. */
 int transfer_redirect(struct transfer *t, const char *to);
 /* Returns the time of the next check; 0 with t->err if the peer stopped sending. */
 int64_t transfer_watch(struct transfer *t, int64_t now_ns, const struct http_opts *opts);
 
 /* Fails with a message that begins with method and URL. Returns the negative errno. */
 int transfer_fail(struct transfer *t, int errnum, const char *fmt, ...) printf_like(3, 4);
-/* Fails because the certificate is not valid now. The clock may be wrong instead, so the message names both. early:
- * it is not valid yet, mostly the clock's fault (ETIME). */
+/* Fails because the certificate is not valid now. The fault may be the clock's, so the message names both. early:
+ * the certificate is not valid yet, which is mostly the clock's fault (ETIME). */
 int transfer_wrong_time(struct transfer *t, bool early, const char *text);
 /* Fails because the request would go to this link-local address. Returns the negative errno. */
 int transfer_refuse_link_local(struct transfer *t, const char *address);
@@ -91,11 +92,12 @@ int transfer_refuse_link_local(struct transfer *t, const char *address);
 int transfer_verdict(struct transfer *t);
 /* Returns the answer so far. Valid until t changes. */
 struct http_result transfer_result(const struct transfer *t);
-/* Turns it into the HTTP request that the scheme made of its URL. */
+/* Turns the transfer into the HTTP request that the scheme made of its URL. */
 void transfer_made(struct transfer *t, const struct http_made *made);
 /* Calls done and releases t. */
 void transfer_finish(struct transfer *t, int r);
 
-/* Open a file:// URL, and read it piece by piece: 1 there is more, 0 done, < 0 with t->err. */
+/* transfer_open_file opens a file:// URL, transfer_step_file reads its next piece. 1: there is more to read; 0:
+ * done; < 0 with t->err. */
 int transfer_open_file(struct transfer *t);
 int transfer_step_file(struct transfer *t, char *chunk, size_t size);

@@ -11,7 +11,7 @@
 static int confine_and_unpack(const char *name, const struct extract_limits *limits,
 			      struct extract_report *report, struct err *e)
 {
-	/* the report is a file too, and needs room for its last entry; an unlimited size stays unlimited */
+	/* the report is a file too: the limit must leave room for its last entry. An unlimited size stays unlimited */
 	const uint64_t most = limits->bytes > UINT64_MAX - 2 * EXTRACT_REPORT_MAX
 				      ? UINT64_MAX
 				      : limits->bytes + 2 * EXTRACT_REPORT_MAX;

@@ -30,7 +30,7 @@ static int set_limit(__rlimit_resource_t what, uint64_t value)
 	return setrlimit(what, &l);
 }
 
-/* Returns the bytes of our own data; a sanitizer's exceed any limit. */
+/* Returns how many bytes our own data take; with a sanitizer they exceed any limit. */
 static uint64_t data_now(void)
 {
 	autofile FILE *f = fopen("/proc/self/statm", "re");
@@ -43,7 +43,7 @@ static uint64_t data_now(void)
 
 static int set_limits(uint64_t file_max, struct err *e)
 {
-	/* a file that grows too large is an error of that write, with its message */
+	/* without this signal, a write beyond the limit fails with an error that has a message */
 	(void)signal(SIGXFSZ, SIG_IGN);
 	if (set_limit(RLIMIT_DATA, data_now() + MEMORY_MAX) < 0 ||
 	    set_limit(RLIMIT_FSIZE, file_max) < 0 || set_limit(RLIMIT_NOFILE, FDS_MAX) < 0 ||
@@ -65,7 +65,7 @@ static int leave_root(void)
 	/* nothing can be made in this directory, and it is empty when this process has ended */
 	if (chdir("/proc/self/fdinfo") < 0)
 		return -1;
-	/* some containers forbid chroot; the other walls stand */
+	/* some containers forbid chroot; the other measures are enough */
 	if (chroot(".") < 0 && errno != EPERM)
 		return -1;
 	/* a process with our uid may stop or kill us */
@@ -154,7 +154,7 @@ int confine_files(struct err *e)
 #define OUR_ARCH AUDIT_ARCH_AARCH64
 #endif
 
-/* Allowed with any arguments. */
+/* System calls allowed with any arguments. */
 static const int calls[] = {
 	SYS_read,
 	SYS_write,
@@ -191,7 +191,7 @@ static const int calls[] = {
 	SYS_exit_group,
 };
 
-/* Allowed if the bits of `mask` in the third argument equal `value`. */
+/* System calls allowed if the bits of `mask` in the third argument equal `value`. */
 static const struct call_rule {
 	int call;
 	uint32_t mask, value;

@@ -27,7 +27,7 @@ struct extract {
 	struct extract_limits limits;
 	struct extract_watch watch;
 	int out_fd;                  /* the caller's file for the bytes of all files; -1 none */
-	struct extract_taker *taker; /* receives them; NULL: members go to descriptors */
+	struct extract_taker *taker; /* receives files; NULL: members go to descriptors */
 	struct arena *arena;         /* arena of the members */
 	struct extract_take *takes;
 	size_t n_takes;
@@ -39,7 +39,7 @@ struct extract {
  * signal that ends us ends the child too; a later run unpacks anew. */
 static int spawn_child(struct extract *x, int in_fd, int life_fd)
 {
-	/* the child does not use the last of these, but holds it open */
+	/* the child only holds the last of these open, and does not use it */
 	int fds[CHILD_FDS + EXTRACT_TAKES_MAX] = { in_fd, x->report_fd,
 						   x->out_fd < 0 ? in_fd : x->out_fd, life_fd };
 	int held[EXTRACT_TAKES_MAX], r;
@@ -83,7 +83,7 @@ static int open_pipe(struct extract *x, int *ret_in)
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return -1;
 	(void)fcntl(fds[1], F_SETFL, O_NONBLOCK);
-	/* lets a worker be this far ahead of the child; the default size works too */
+	/* a larger pipe lets a worker be farther ahead of the child; the default size works too */
 	(void)fcntl(fds[1], F_SETPIPE_SZ, PIPE_BYTES);
 	*ret_in = fds[0];
 	x->data_fd = fds[1];
@@ -275,7 +275,7 @@ static int child_died(const struct extract *x, int status, struct err *e)
 			WEXITSTATUS(status));
 }
 
-/* Reads the last entry of its report: 0, or its error. */
+/* Reads the last entry of the child's report: 0, or the error in that entry. */
 static int read_verdict(const struct extract *x, struct extract_report *report, int status,
 			struct err *e)
 {
@@ -292,7 +292,7 @@ static int read_verdict(const struct extract *x, struct extract_report *report, 
 	if (told.mode <= ERR_NONE || told.mode >= ERR_KIND_MAX)
 		return child_died(x, status, e);
 	(void)err_fail(e, (enum err_kind)told.mode, (int)told.mtime.tv_nsec, "%s", told.path);
-	/* no disk has more room: a larger number is ignored */
+	/* ignores a larger number, as no disk has so much room */
 	if (told.mtime.tv_sec > 0 && told.mtime.tv_sec < WANTED_MAX)
 		e->room.wanted = (uint64_t)told.mtime.tv_sec;
 	return err_code(e);

@@ -23,8 +23,8 @@ struct extract_limits {
 
 struct extract;
 
-/* The next bytes of an archive: `p`. If fd is not -1, that file has the same bytes at `at`, and they do not change
- * there. Then its pages are given instead of a copy. */
+/* The next n bytes of an archive, at p. If fd is not -1, that file has the same bytes from offset `at` on, and they
+ * do not change. Then pages of the file are given instead of a copy. */
 struct extract_piece {
 	const void *p;
 	size_t n;
@@ -63,23 +63,23 @@ int extract_read(struct arena *a, const char *name, const struct extract_bytes *
 /* A wanted member, by the last part of its name, and what was found for it. */
 struct extract_take {
 	const char *member;
-	int fd;       /* an empty file for its bytes; -1: none */
+	int fd;       /* an empty file for the member's bytes; -1: none */
 	uint64_t max; /* limit on its bytes; 0: none */
 	uint64_t
-		entry; /* != 0: asks for the entry of this number instead of a name (a full pass tells the number as
-		        * `from`); fd may be a pipe */
-	const char *path;          /* the arena's; NULL: not found */
-	uint64_t from;             /* number of the entry that has its bytes */
-	struct digest digest;      /* sha256 */
-	const char *link, *target; /* a link of that name, if there is no file; else NULL */
+		entry; /* not 0: asks for the entry of this number instead of a name; fd may then be a pipe. A full
+		        * pass gives the number as `from` */
+	const char *path;     /* path of the member that was found, in the arena; NULL: not found */
+	uint64_t from;        /* number of the entry that has the member's bytes */
+	struct digest digest; /* sha256 of the member's bytes */
+	const char *link, *target; /* a link of that name, if there is no file; NULL: none */
 };
 
 enum { EXTRACT_TAKES_MAX = 48 };
 
 /* Takes members of the archive that is open as fd, and checks all of it. Of several files with one name it takes the
- * shallowest; of equally deep files, the first by directory. Further passes are made for more members than
- * EXTRACT_TAKES_MAX, and for hard links. Without members, it only checks the archive. A pass for entry numbers alone
- * ends after the last of them. After an error the files hold anything. */
+ * shallowest; of equally deep files, the first by directory. Makes further passes for more members than
+ * EXTRACT_TAKES_MAX, and for hard links. Without members, it only checks the archive. A pass only for entry numbers
+ * ends after the last of these entries. After an error the files may hold any bytes. */
 int extract_take(struct arena *a, int fd, const char *name, const struct extract_limits *limits,
 		 struct extract_take *takes, size_t n, struct err *e) must_check;
 /* Begins one pass, which extract_finish ends. Takes no hard links. */
@@ -87,7 +87,8 @@ int extract_take_start(struct arena *a, int fd, const char *name,
 		       const struct extract_limits *limits, struct extract_take *takes, size_t n,
 		       struct extract **ret, struct err *e) must_check;
 
-/* Reads and drops the rest in the pipe, since its reader may end before the child does. fd is the reader's end. */
+/* Reads and drops what is left in the pipe, since its reader may end before the child does. fd is the pipe's reading
+ * end. */
 void extract_drain(struct extract *x, int fd);
 
 /* For tests: the child's process id. */

@@ -12,7 +12,7 @@ struct inflate {
 	struct inflate_state state;
 	inflate_read_fn *read;
 	void *arg;
-	bool inside; /* inside a member's data */
+	bool inside; /* reading is inside a member's data */
 	bool begun;  /* a first member was read */
 	uint8_t out[OUT_BYTES];
 };

@@ -48,7 +48,7 @@ struct extract_place *extract_names_at(struct extract_names *names, const char *
 {
 	struct extract_place *place;
 
-	/* makes room first: each call may add a place, whose kind the caller sets */
+	/* makes room first: each call may add a place; the caller sets the kind of a new place */
 	if (2 * (names->n + 1) > names->max)
 		grow(names);
 	place = find(names, hash_of(names->seed, path, n));

@@ -13,7 +13,7 @@ enum extract_there { EXTRACT_NOTHING, EXTRACT_A_DIR, EXTRACT_A_FILE, EXTRACT_A_L
 struct extract_place {
 	uint64_t hash;
 	enum extract_there is;
-	uint32_t entry; /* of a file: number of the entry that has its bytes */
+	uint32_t entry; /* for a file: number of the entry that has the bytes */
 };
 
 struct extract_names {

@@ -14,11 +14,11 @@ enum {
 	EXTRACT_DEPTH_MAX = 128,
 };
 
-/* Returns a name for people, cut to size; characters that a terminal would obey become '?'. */
+/* Returns a name for people, cut to size. Characters that would control a terminal become '?'. */
 const char *extract_show(const char *raw, char out[static EXTRACT_SHOWN_MAX]);
 /* Fills the error of an archive that is refused for this entry. */
 int extract_refuse(const char *archive, const char *raw, const char *why, struct err *e);
-/* Writes the name without "." parts and double slashes to out. Returns NULL, or why it is refused. */
+/* Writes the name without "." parts and double slashes to out. Returns NULL, or why the name is refused. */
 const char *extract_clean(const char *raw, char out[static EXTRACT_NAME_MAX + 1]);
-/* Returns NULL if a link at this clean path to this target stays inside the tree; else why it is refused. */
+/* Returns NULL if a link at this clean path to this target stays inside the tree; otherwise why it is refused. */
 const char *extract_check_target(const char *path, const char *target);

@@ -15,7 +15,8 @@ enum extract_kind {
 	EXTRACT_END = 1, /* the archive is right */
 	/* path: the message; mode: enum err_kind; mtime: bytes of room still wanted, and the errno */
 	EXTRACT_ERROR,
-	/* target: a member's sha256; mtime: the entry that has its bytes, or for a given file their number */
+	/* target: a member's sha256; mtime: number of the entry that has the member's bytes. For a given file, mtime
+	 * is the number of its bytes */
 	EXTRACT_FILE,
 	EXTRACT_LINK,     /* a wanted member that is a link, and its target */
 	EXTRACT_NO_MEMBER /* no entry has the wanted name */
@@ -28,12 +29,12 @@ struct extract_entry {
 	enum extract_kind kind;
 	uint32_t mode;
 	struct timespec mtime;
-	const char *path, *target; /* "" none; a reader's are valid until the next entry */
+	const char *path, *target; /* "" none; valid until the next entry is read */
 };
 
 struct extract_report {
 	FILE *file;
-	FILE *bytes_of_files; /* a writer's file for the bytes of files; else NULL */
+	FILE *bytes_of_files; /* a writer's file for the bytes of all files; a reader has NULL */
 	uint64_t bytes;       /* bytes written */
 	char path[EXTRACT_NAME_MAX + 1], target[EXTRACT_NAME_MAX + 1];
 };

@@ -14,10 +14,11 @@ enum {
 	CHUNK = 512 * 1024,
 	PARENT_EVERY = 4, /* pieces */
 	START = 8,
-	SKIP_HEAD = 8, /* of a zstd frame without content: magic, length */
+	/* length of magic and size, with which a zstd frame without content begins */
+	SKIP_HEAD = 8,
 	RATIO_MAX = 256,
 	RATIO_FREE = 16 * 1024 * 1024,
-	MEMORY_MAX = 24 * 1024 * 1024, /* not counting the program itself and its buffers */
+	MEMORY_MAX = 24 * 1024 * 1024, /* limit on memory, without the program and its buffers */
 };
 
 static const char too_much_memory[] =
@@ -28,7 +29,7 @@ struct extract_reader {
 	int fd;
 	pid_t parent;
 	unsigned int pieces; /* pieces read so far */
-	ssize_t have; /* bytes in chunk that were read to recognise the format, and not used yet */
+	ssize_t have; /* bytes in `chunk` that were read to recognise the format and are not used yet */
 	struct inflate *inflate;
 	struct archive *filter;
 	const void *last; /* the bytes that were used last */
@@ -109,7 +110,7 @@ static ssize_t read_filtered(struct extract_reader *rd, const void **ret)
 	return r == ARCHIVE_OK ? (ssize_t)n : filter_failed(rd);
 }
 
-/* Opens xz and zstd, compressed once. */
+/* Opens an archive that xz or zstd compressed, but not twice. */
 static int open_filter(struct extract_reader *rd)
 {
 	struct archive_entry *entry;
@@ -123,7 +124,7 @@ static int open_filter(struct extract_reader *rd)
 	    archive_read_open(rd->filter, rd, NULL, on_read, NULL) != ARCHIVE_OK ||
 	    archive_read_next_header(rd->filter, &entry) != ARCHIVE_OK)
 		return (int)filter_failed(rd);
-	/* one filter, and the reader beneath it */
+	/* the filter, and the reader below it */
 	if (archive_filter_count(rd->filter) > 2) {
 		rd->source->why = "it is compressed more than once";
 		return -EBADMSG;
@@ -161,7 +162,7 @@ static void skip_frames(struct extract_reader *rd)
 	}
 }
 
-/* Recognises the format by the first bytes, so that the error can name an unsupported one. */
+/* Recognises the format by the first bytes. So the error can name a format that is not supported. */
 static int detect_format(struct extract_reader *rd, const char *name, struct err *e)
 {
 	int r = 0;
@@ -226,7 +227,7 @@ bool extract_source_is_bomb(struct extract_source *s, uint64_t bytes)
 	return s->bomb;
 }
 
-/* A window is allocated as a whole, but only the part with output counts as used. */
+/* libarchive allocates a window as a whole, but only the part with output counts as used. */
 static bool takes_too_much(struct extract_source *s)
 {
 	const struct mallinfo2 m = mallinfo2();

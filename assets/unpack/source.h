@@ -13,9 +13,9 @@
 #include "nodeup/base/err.h"
 
 struct extract_source {
-	const char *why; /* why the archive is broken or refused; NULL: neither */
+	const char *why; /* why the archive is broken or refused; NULL: it is right so far */
 	int errnum;      /* errno of a failed read; 0: none */
-	bool bomb;       /* refused, not broken */
+	bool bomb;       /* true: the archive is refused, not broken */
 	uint64_t in, out;
 	struct extract_reader *reader;
 };
@@ -27,7 +27,7 @@ int extract_source_open(struct extract_source *s, int fd, const char *name,
 void extract_source_done(struct extract_source *s);
 /* Gives the next bytes of the tar archive, valid until the next call. Returns their number, 0 at the end. */
 ssize_t extract_source_read(struct extract_source *s, const void **ret);
-/* Returns whether `bytes`, including holes, exceeds what the input so far may become; `why` then says so. */
+/* Returns whether `bytes`, with holes, is more than the input so far may unpack to. If so, `why` says it. */
 bool extract_source_is_bomb(struct extract_source *s, uint64_t bytes);
 /* Checks the rest after the first `taken` bytes: all of it must be zeros. Reads to the end. */
 int extract_source_end(struct extract_source *s, uint64_t taken);

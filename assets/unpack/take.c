@@ -38,7 +38,7 @@ static size_t depth_of(const char *path)
 	return depth;
 }
 
-/* Compares by directory: the last parts are equal. */
+/* Compares the directories of two paths whose last parts are equal. */
 static int compare_dirs(const char *a, const char *b)
 {
 	const size_t na = (size_t)(str_basename(a) - a), nb = (size_t)(str_basename(b) - b);

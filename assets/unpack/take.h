@@ -10,15 +10,15 @@
 struct take {
 	const char *member; /* the last part of its name */
 	uint64_t
-		entry; /* != 0: takes the entry with this number instead of a name; fd may then be a pipe */
+		entry; /* not 0: takes the entry with this number instead of a name; fd may then be a pipe */
 	uint64_t max;        /* limit on its bytes; 0: none */
-	int fd;              /* -1: only reports it */
+	int fd;              /* descriptor for the bytes; -1: only reports the member */
 	char *path;          /* path of the member that was found; NULL none */
-	uint64_t from;       /* number of the entry that has its bytes */
-	char hex[132];       /* their sha256; "": another entry has them */
+	uint64_t from;       /* number of the entry that has the member's bytes */
+	char hex[132];       /* sha256 of the bytes; "": another entry has the bytes */
 	char *link, *target; /* a link of that name, if no file was found */
 	int64_t behind;      /* end of the bytes whose writing to the disk has begun */
-	bool on;             /* the present entry goes here */
+	bool on;             /* the bytes of the present entry go here */
 };
 
 struct takes {
@@ -28,8 +28,8 @@ struct takes {
 
 /* Parses the words that extract.c makes for its child. */
 struct takes takes_parse(char *const *words);
-/* Marks the takes that want this file. Returns NULL, or why the archive is refused. is_link: it has no bytes of its
- * own. */
+/* Marks the takes that want this file. Returns NULL, or why the archive is refused. is_link: the file is a link
+ * without bytes. */
 const char *takes_begin(struct takes *t, const char *path, uint64_t number, uint64_t size);
 /* Writes the next bytes, or a hole's zeros, of the present file. 0 or a negative errno. */
 int takes_write(const struct takes *t, const void *p, size_t n, int64_t at, bool hole);
@@ -39,8 +39,8 @@ int takes_end(struct takes *t, const char *path, uint64_t from, uint64_t size, c
 const char *takes_link(struct takes *t, const char *path, const char *target);
 /* Returns whether any take wants the present file. */
 bool takes_any(const struct takes *t);
-/* Returns whether all takes ask for entry numbers and have them: the rest of the archive was checked when the
- * numbers were told. */
+/* Returns whether all takes ask for entry numbers and have these entries. The pass that gave the numbers has checked
+ * the rest of the archive. */
 bool takes_are_over(const struct takes *t);
 /* Reports each take by one entry. 0 or a negative errno. */
 int takes_report(const struct takes *t, struct extract_report *report);

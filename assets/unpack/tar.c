@@ -78,7 +78,7 @@ static la_ssize_t on_read(struct archive *ar, void *arg, const void **ret)
 	return n < 0 ? -1 : n;
 }
 
-/* Reports a file that is given. */
+/* Reports a file whose bytes go into the file of all bytes. */
 static int report_file(struct job *j, int64_t size)
 {
 	const struct extract_entry told = { .kind = EXTRACT_FILE,
@@ -157,7 +157,7 @@ static int give_bytes(struct job *j, struct digest_ctx *ctx, const void *p, size
 	return given && fwrite(p, 1, n, given) != n ? sys_error(j, "give") : 0;
 }
 
-/* Gives a hole, up to this byte of the file. */
+/* Gives the zeros of a hole, up to this byte of the file. */
 static int tell_hole(struct job *j, struct digest_ctx *ctx, int64_t from, int64_t to)
 {
 	static const char zeros[16 * 1024];

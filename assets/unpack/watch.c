@@ -12,7 +12,7 @@
 #include "nodeup/base/io.h"
 #include "nodeup/base/print.h"
 
-/* a killed process ends within these, unless it cannot die */
+/* number of samples within which a killed process ends, unless it cannot die */
 enum { KILL_SAMPLES = 5 };
 
 static _Atomic int64_t deadline_ns; /* 0: none */
@@ -61,8 +61,8 @@ static void sample_work(struct extract_watch *w)
 	w->work = work;
 }
 
-/* Waits until fd is ready. False: that many samples in a row saw no work, or the deadline passed. After the deadline
- * it waits only for a killed child. */
+/* Waits until fd is ready. False: the given number of samples in a row saw no work, or the deadline passed. After
+ * the deadline, waits only for a killed child. */
 static bool wait_for(struct extract_watch *w, int fd, short events, unsigned int samples)
 {
 	struct pollfd p = { .fd = fd, .events = events };

@@ -16,24 +16,25 @@ enum { EXTRACT_SAMPLES = 60, EXTRACT_SAMPLE_MS = 1000 };
 
 struct extract_watch {
 	struct ending_child child; /* pid 0: no child */
-	int life_fd;               /* hangs up when the child ends; owned */
+	int life_fd;               /* this descriptor hangs up when the child ends; owned */
 	int sample_ms;             /* from one sample to the next */
 	unsigned int idle;         /* samples in a row without work */
 	uint64_t work;             /* processor time at the last sample, in ticks */
-	char state;                /* its state as ps shows it, at the last sample; '?' unknown */
+	char state; /* the child's state as ps shows it, at the last sample; '?' unknown */
 };
 
-/* Makes the fd that the child inherits, *ret_child, close-on-exec here; w->life_fd is its other end. < 0 with errno. */
+/* Makes a descriptor for the child to inherit, *ret_child (close-on-exec here). w->life_fd is its other end. < 0
+ * with errno. */
 int extract_watch_make(struct extract_watch *w, int *ret_child);
 /* Sets a monotonic time after which no child of this process is waited for; 0: none. */
 void extract_watch_until(int64_t due_ns);
 /* Returns whether that time is over. */
 bool extract_watch_is_late(void);
-/* Waits until fd (non-blocking) can be written, or its reader has gone: true. False: the child does not work. */
+/* Returns true once fd (non-blocking) can be written or its reader has gone; false if the child does not work. */
 bool extract_watch_write(struct extract_watch *w, int fd);
-/* Waits until the descriptor can be read: true. False: the child does not work. */
+/* Returns true once the descriptor can be read; false if the child does not work. */
 bool extract_watch_read(struct extract_watch *w, int fd);
-/* Waits until the child ends, and reaps it: true. False: it does not work. */
+/* Waits for the child's end and reaps it. Returns false if the child does not work and does not end. */
 bool extract_watch_reap(struct extract_watch *w, int *ret_status);
 /* Kills and reaps the child. A child that cannot die, because its disk hangs, is left alone. */
 void extract_watch_kill(struct extract_watch *w);

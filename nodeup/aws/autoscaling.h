@@ -13,7 +13,7 @@ struct autoscaling_hook {
 	const char *region; /* NULL: AWS_REGION, then IMDS */
 };
 
-/* Completes the instance's lifecycle hook. Returns 1; 0 if the group has no such hook, or the instance does not wait
- * for it. */
+/* Completes the instance's lifecycle hook. Returns 1 if it did; 0 if the group has no such hook, or if the instance
+ * does not wait for the hook. */
 int autoscaling_go_on(struct http *http, struct imds *imds, const struct autoscaling_hook *hook,
 		      struct err *e) must_check;

@@ -16,11 +16,11 @@ static const char roles_path[] = "meta-data/iam/security-credentials/";
 struct creds {
 	struct imds *imds;
 	bool aws_only;
-	bool asked, refused;       /* IMDS was asked; its answer is of no use */
+	bool asked, refused;       /* asked: IMDS was asked; refused: its answer was of no use */
 	char *id, *secret, *token; /* NULL: none */
 	char *role;                /* NULL: the key is from the environment */
 	char *instance;            /* NULL: not asked for yet */
-	char who[WHO_MAX];         /* the environment's variable, or why there is no key */
+	char who[WHO_MAX];         /* name of the environment's variable, or why there is no key */
 	int64_t expires, clock_off;
 	int64_t pause_ns; /* IMDS is not asked again before this time, as it would give credentials that end soon too */
 	unsigned int serial;
@@ -131,7 +131,7 @@ static int from_environment(struct creds *c, struct err *e)
 	return r;
 }
 
-/* Does not show the text, which may hold a secret: a parser would quote the wrong part of it. */
+/* Does not show the answer's text, which may hold a secret: a parser's message would quote the wrong part of it. */
 static int no_credentials(const char *role, const char *why, struct err *e)
 {
 	return err_fail(e, ERR_NET, EAGAIN, "role %s has no credentials: %s", role, why);
@@ -217,7 +217,7 @@ static int from_role(struct creds *c, struct err *e)
 	}
 	r = imds_get(c->imds, a, arena_printf(a, "%s%s", roles_path, enc_url(a, role, false)),
 		     &text, e);
-	/* at boot the role's name appears before its credentials */
+	/* at boot the role's name appears earlier than its credentials */
 	if (r == -ENOENT)
 		r = no_credentials(role, "not there yet", e);
 	if (r >= 0)

@@ -16,25 +16,25 @@ struct creds;
 struct creds_now {
 	const struct sigv4_key *key; /* NULL: unsigned. Valid until the next creds_get */
 	unsigned int serial;         /* serial number of these credentials */
-	int64_t time;                /* time to sign with: ours, corrected */
+	int64_t time;                /* time to sign with: this machine's clock, corrected */
 };
 
 /* Makes a client and asks nothing yet. imds NULL: only the environment. */
 struct creds *creds_new(struct imds *imds) must_check;
-/* As creds_new, for a service of AWS itself: ignores S3_ENDPOINT and its keys. */
+/* Like creds_new, but for a service of AWS: ignores S3_ENDPOINT and the keys for it. */
 struct creds *creds_new_aws(struct imds *imds) must_check;
 /* Releases it; NULL is fine. */
 void creds_free(struct creds *c);
-/* Returns the keys to sign with now; may ask IMDS. */
+/* Returns the keys with which to sign now; may ask IMDS. */
 int creds_get(struct creds *c, struct creds_now *ret, struct err *e) must_check;
-/* Reports that a server refused the credentials of this serial, or a request without credentials. creds_get then
- * asks again. Returns whether asking can give other credentials. */
+/* Reports that a server refused the credentials with this serial, or a request without credentials. creds_get then
+ * asks again. Returns whether asking again can give other credentials. */
 bool creds_refused(struct creds *c, unsigned int serial);
 /* Returns whether the credentials have expired. */
 bool creds_are_over(const struct creds *c);
-/* Takes the time of the server's clock. From now on ours is corrected by the difference. */
+/* Takes over the time of a server's clock. From now on our time is corrected by the difference. */
 void creds_set_clock(struct creds *c, int64_t server);
-/* Returns the correction. */
+/* Returns the correction of our clock. */
 int64_t creds_clock_off(const struct creds *c);
-/* For people: "assumed-role/nodes.prod/i-0a1b (valid until 08:55 UTC)", or why requests are unsigned. */
+/* Returns, for people, "assumed-role/nodes.prod/i-0a1b (valid until 08:55 UTC)", or why requests are not signed. */
 const char *creds_who(struct creds *c, struct arena *a);

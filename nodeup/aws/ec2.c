@@ -28,7 +28,7 @@ static int read_type(const struct xml *answer, struct ec2_type *ret, struct err 
 	return 0;
 }
 
-/* Returns one more instance that has the volume and is not about to lose it; "" for none. */
+/* Returns another instance that has the volume and is not about to lose it; "": no other instance has. */
 static const char *find_other(const struct xml *attachments, const char *instance)
 {
 	for (const struct xml *at = attachments; at; at = at->next) {
@@ -50,7 +50,7 @@ static struct ec2_volume read_volume(const struct xml *x)
 		.multi_attach = str_eq(xml_text(x, "multiAttachEnabled"), "true"),
 	};
 
-	/* a released attachment is listed for a while, before the present one */
+	/* a released attachment stays in the list for a while, in front of the present one */
 	while (at && at->next && str_eq(xml_text(at, "status"), "detached"))
 		at = at->next;
 	if (at && str_eq(xml_text(at, "status"), "detached"))

@@ -10,11 +10,11 @@
 struct ec2_volume {
 	const char *id;
 	const char *state; /* creating, available, in-use, deleting, deleted, error */
-	/* instance that it is attached to; "" for none */
+	/* the instance that the volume is attached to; "": none */
 	const char *instance, *device;
 	const char *attachment; /* attaching, attached, detaching, detached, busy */
 	bool multi_attach;      /* may be attached to several instances at once */
-	const char *other;      /* another instance that it is attached to; "" for none */
+	const char *other;      /* a second instance that the volume is attached to; "": none */
 };
 
 /* The limits of an instance type. */

@@ -12,5 +12,6 @@ enum endpoint_service { ENDPOINT_EC2, ENDPOINT_AUTO_SCALING };
 const char *endpoint_domain(const char *region);
 /* Returns the service's name in signatures: "ec2". */
 const char *endpoint_signed_name(enum endpoint_service service);
-/* Returns the endpoint that the environment names for the service, else AWS's own, without a slash at its end. */
+/* Returns the endpoint that the environment names for the service; if it names none, AWS's endpoint. No slash at its
+ * end. */
 char *endpoint_of(struct arena *a, enum endpoint_service service, const char *region);

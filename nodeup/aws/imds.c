@@ -6,19 +6,19 @@
 #include "nodeup/base/dur.h"
 
 enum {
-	DISKS_MAX = 128, /* no instance has more; a longer list is not a list of disks */
+	DISKS_MAX = 128, /* no instance has more disks; a longer list is not a list of disks */
 	ANSWER_MAX = 64 * 1024,
 	TOKEN_MAX = 1024,
 	TOKEN_TTL_S = 6 * 60 * 60,
 	TOKEN_MARGIN_S = 5 * 60,
-	/* with too low a hop limit the answer is dropped, and only this ends the wait */
+	/* with too low a hop limit the answer never arrives, and only this time limit ends the wait */
 	TIMEOUT_S = 2,
 };
 
 /* A question that was sent before its answer was needed. */
 struct ahead {
 	struct imds *imds;
-	char *path; /* NULL: taken, or of no use */
+	char *path; /* NULL: the answer was taken, or is of no use */
 	struct buf body;
 	int r;
 	struct err err;
@@ -27,14 +27,14 @@ struct ahead {
 struct imds {
 	struct http *http;
 	struct ahead *ahead;
-	size_t n_ahead, n_due; /* due: no answer yet; under the lock */
+	size_t n_ahead, n_due; /* n_due: questions without an answer yet; under the lock */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	char *base;  /* without a slash at its end */
-	char *token; /* NULL: none yet */
+	char *token; /* NULL: there is no token yet */
 	int64_t token_until_ns;
 	bool version1; /* the token endpoint does not exist */
-	bool chosen;   /* the environment sets the address */
+	bool chosen;   /* the environment gives the address */
 };
 
 static const char ipv4_base[] = "http://169.254.169.254", ipv6_base[] = "http://[fd00:ec2::254]";
@@ -127,8 +127,7 @@ static int fetch_token_here(struct imds *m, struct arena *a, struct err *e)
 		if (e->errnum == ETIMEDOUT)
 			err_note(e, "do",
 				 "check that metadata is enabled; hop limit 2 in a container");
-		/* for the caller ENOENT would mean that its path does not exist; here it means that there are no
-		 * tokens */
+		/* to the caller, ENOENT means that its path does not exist; here it means that there are no tokens */
 		e->errnum = e->errnum == ENOENT ? EPROTO : e->errnum;
 		return err_wrap(e, "ask for a token");
 	}
@@ -147,7 +146,7 @@ static void use_base(struct imds *m, const char *base)
 	m->base = xstrdup(base);
 }
 
-/* In an IPv6-only subnet there is no route to the IPv4 address, and curl fails at once. */
+/* Asks the IPv6 address too if there is no route to the IPv4 address: in an IPv6-only subnet curl fails at once. */
 static int fetch_token(struct imds *m, struct arena *a, struct err *e)
 {
 	struct err other = { 0 };
@@ -242,8 +241,8 @@ void imds_ask_ahead(struct imds *m, const char *const *paths, size_t n)
 	(void)pthread_mutex_unlock(&m->lock);
 }
 
-/* Gives the answer to an early question, once: a value, or that the path does not exist. Returns whether there is
- * one. */
+/* Gives the answer to an early question, but only once: a value, or that the path does not exist. Returns whether
+ * there is an answer. */
 static bool take_ahead(struct imds *m, const char *path, struct buf *b, int *ret, struct err *e)
 {
 	for (size_t i = 0; i < m->n_ahead; i++) {

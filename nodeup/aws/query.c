@@ -159,7 +159,7 @@ static void send(struct query *c, struct arena *a, const struct creds_now *now, 
 	(void)pthread_mutex_unlock(&q->lock);
 }
 
-/* Asks once. Returns the error of an answer that is no success. *ret_again: another key or time may help. */
+/* Asks once. If the answer is no success, returns its error. *ret_again: another key or another time may help. */
 static int ask_once(struct query *c, struct arena *a, const char *action, const char *text,
 		    struct buf *body, bool *ret_again, struct err *e)
 {

@@ -34,7 +34,7 @@ struct query *query_new(const struct query_req *req) must_check;
 void query_free(struct query *q);
 /* Sets the monotonic time after which no request goes on; 0: none. */
 void query_set_deadline(struct query *q, int64_t deadline_ns);
-/* Asks for an action with these parameters, in this order. *ret (may be NULL) gets the root of the answer, named
+/* Asks for an action with these parameters, in this order. *ret (may be NULL) gets the answer's root element, named
  * after the action ("DescribeVolumesResponse"), in the arena. */
 int query_ask(struct query *q, struct arena *a, const char *action, const struct strmap *parameters,
 	      const struct xml **ret, struct err *e) must_check;

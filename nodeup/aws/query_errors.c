@@ -7,7 +7,7 @@
 
 /* clang-format off */
 static const struct meaning {
-	const char *code, *text; /* the code; and NULL, or a text that EC2's message must hold */
+	const char *code, *text; /* the error's code, and a text that EC2's message must hold; NULL: any message */
 	enum err_kind kind;
 	int errnum;
 	const char *means;
@@ -77,7 +77,7 @@ static const struct meaning *find_meaning(const char *code, const char *message)
 	return NULL;
 }
 
-/* Judges an answer by its status, since the table lacks its code. */
+/* Judges an answer by its HTTP status, since its code is not in the table. */
 static int by_status(const char *service, const char *action, int status, const char *said,
 		     struct err *e)
 {

@@ -15,7 +15,7 @@
 
 #include "nodeup/base/str.h"
 
-/* Fills e from a service's answer that is no success, XML or not. service is the name that people know. Returns the
- * error's negative errno. Leaves out the encoded message of UnauthorizedOperation. */
+/* Fills e from a service's answer that is no success, even if it is not XML. `service` is the name that people know.
+ * Returns the error's negative errno. Leaves out the encoded message of UnauthorizedOperation. */
 int query_error(struct arena *a, const char *service, const char *action, int status,
 		const char *body, size_t n, struct err *e) must_check;

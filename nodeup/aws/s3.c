@@ -84,7 +84,7 @@ char *s3_list_url(struct arena *a, const struct s3_location *loc, const struct s
 {
 	const char *slash = *loc->key && !str_has_suffix(loc->key, "/") ? "%2F" : "";
 
-	/* in the order that a signature needs */
+	/* the parameters stand in the order that a signature needs */
 	return arena_printf(a, "%s?%s%s%sdelimiter=%%2F&list-type=2&prefix=%s%s",
 			    bucket_url(a, loc->bucket, at), token ? "continuation-token=" : "",
 			    token ? enc_url(a, token, false) : "", token ? "&" : "",
@@ -120,7 +120,7 @@ int s3_list_parse(struct arena *a, const char *xml, size_t n, struct strv *names
 		else if (str_eq(x->name, "CommonPrefixes"))
 			add_name(a, names, xml_text(x, "Prefix"), true);
 	}
-	/* fails, since half a list would be taken for the whole list */
+	/* fails, since the caller would take half a list for the whole list */
 	if (truncated && !token)
 		return err_fail(e, ERR_NET, EPROTO,
 				"the list is truncated and says not how to go on");

@@ -23,7 +23,8 @@ int s3_parse(struct arena *a, const char *location, struct s3_location *ret,
 	     struct err *e) must_check;
 /* Returns the URL of an object. */
 char *s3_object_url(struct arena *a, const struct s3_location *loc, const struct s3_place *at);
-/* Returns the URL of one page of names below a prefix (delimiter '/'); token NULL for the first. */
+/* Returns the URL of one page of names below a prefix (delimiter '/'). token: from the page before; NULL for the
+ * first page. */
 char *s3_list_url(struct arena *a, const struct s3_location *loc, const struct s3_place *at,
 		  const char *token);
 /* Reads one page: appends the base names of keys and folders. *ret_token is NULL on the last page. */
@@ -31,10 +32,11 @@ int s3_list_parse(struct arena *a, const char *xml, size_t n, struct strv *names
 		  const char **ret_token, struct err *e) must_check;
 /* Returns the endpoint that the environment sets instead of AWS's own, or NULL. */
 const char *s3_endpoint(void);
-/* Returns whether that is S3_ENDPOINT, a service of another company. AWS's roles and regions do not apply there. */
+/* Returns whether s3_endpoint() is S3_ENDPOINT, a service of another company. AWS's roles and regions do not apply
+ * there. */
 bool s3_is_foreign(void);
 /* Returns the code of S3's XML error body ("AccessDenied"), or NULL. */
 const char *s3_error_code(struct arena *a, const char *xml, size_t n);
-/* Appends code, text and request id of S3's XML error body to the message of e ("GET s3://bucket/key: S3 403"). Adds
- * nothing for a body that is not S3's. */
+/* Appends the code, text and request id in S3's XML error body to the message of e ("GET s3://bucket/key: S3 403").
+ * Adds nothing if the body is not S3's. */
 void s3_explain(struct arena *a, const char *xml, size_t n, struct err *e);

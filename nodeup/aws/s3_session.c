@@ -81,7 +81,7 @@ static int find_region(struct s3_session *s, struct err *e)
 	for (size_t i = s3_is_foreign() ? ARRAY_LEN(names) - 1 : 0;
 	     i < ARRAY_LEN(names) && str_is_empty(region); i++)
 		region = getenv(from = names[i]);
-	/* other endpoints have no region; without IMDS the bucket itself tells it */
+	/* other endpoints have no region; without IMDS, the bucket's answer gives the region */
 	if (str_is_empty(region) && (s3_endpoint() || !s->imds))
 		region = "us-east-1";
 	if (str_is_empty(region)) {
@@ -235,7 +235,7 @@ static void note_denied(struct s3_session *s, const struct s3_try *t, const stru
 	note_left(s, t, e);
 }
 
-/* Words the error. An error page that is not S3's lacks the request's id; then the header's id is added. */
+/* Fills the error. If an error page is not S3's, it lacks the request's id; then takes the id from the headers. */
 void s3_session_word(struct s3_session *s, const struct s3_try *t, const struct s3_refusal *f,
 		     struct err *e)
 {
@@ -255,8 +255,8 @@ void s3_session_word(struct s3_session *s, const struct s3_try *t, const struct 
 		err_note(e, "next", "set AWS_REGION: the bucket is elsewhere and says not where");
 }
 
-/* Requests are signed one after another, and a silent metadata service would delay each by its time limit. If one
- * fails, the requests that were queued meanwhile get its error. */
+/* Requests are signed one after another, so a silent metadata service would delay each by its time limit. If one
+ * request fails, the requests that waited meanwhile get the same error. */
 static int ready_in_turn(struct s3_session *s, int64_t asked_ns, struct err *e)
 {
 	int r;

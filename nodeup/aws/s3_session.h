@@ -25,17 +25,17 @@ struct s3_try {
 	const char *payload; /* sha256, in hex, of the body to write; NULL: a read */
 
 	const char *region; /* the region that the last try asked */
-	bool is_signed;     /* credentials and time of the last try */
+	bool is_signed;     /* whether the last try was signed; its credentials and time */
 	unsigned int serial;
 	int64_t signed_at;
 	char code[64];                       /* code of S3's last refusal; "" none */
-	bool redirected, renewed, reclocked; /* each is tried only once */
+	bool redirected, renewed, reclocked; /* each of these is tried only once */
 };
 
-/* A refusal. */
+/* An answer that refuses a request. */
 struct s3_refusal {
 	int status;
-	const char *region, *request_id, *date; /* headers; "" if missing */
+	const char *region, *request_id, *date; /* from the headers; "" if missing */
 	const char *page;                       /* the body's beginning */
 	size_t page_n;
 	const struct err *err; /* in the words of the HTTP engine */
@@ -57,13 +57,13 @@ struct creds *s3_session_creds(struct s3_session *s);
 
 /* Finds region and credentials for a request. May ask IMDS. */
 int s3_session_ready(struct s3_session *s, struct err *e) must_check;
-/* Makes the request, after s3_session_ready: URL, and headers if it is signed. */
+/* Makes the request, after s3_session_ready. Gives its URL, and if it is signed, the headers. */
 void s3_session_request(struct s3_session *s, struct arena *a, struct s3_try *t,
 			const char **ret_url, struct strv *ret_headers);
-/* Returns whether the answer tells how to succeed: another region, newer credentials, the right time. If so, the
- * caller repeats the request at once. */
+/* Returns whether the answer shows how the request can succeed: another region, newer credentials, the right time.
+ * If so, the caller repeats the request at once. */
 bool s3_session_learn(struct s3_session *s, struct s3_try *t, const struct s3_refusal *refusal);
-/* Fills the error, with the causes that are ruled out and those that are left. */
+/* Fills the error, with the causes that are ruled out and the causes that remain. */
 void s3_session_word(struct s3_session *s, const struct s3_try *t, const struct s3_refusal *refusal,
 		     struct err *e);
 /* The scheme s3:// of the HTTP engine: reads (GET, HEAD) or writes (PUT) an object. The session must outlive it. */

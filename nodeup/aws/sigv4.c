@@ -58,7 +58,7 @@ static char *lower(struct arena *a, const char *text, size_t n)
 	return out;
 }
 
-/* Trims white space at both ends, and replaces each run of it inside by one space. */
+/* Trims white space at both ends, and makes one space of any white space inside. */
 static char *squeeze(struct arena *a, const char *text)
 {
 	char *out = str_trim(a, text), *to = out;
@@ -149,7 +149,7 @@ static const char *signed_names(struct arena *a, const struct pairs *headers)
 	return strv_join(a, &names, ";");
 }
 
-/* As curl sends it: without the scheme's own port. */
+/* Returns the host as curl sends it: without a port that is the scheme's usual port. */
 static char *host_of(struct arena *a, const struct url *u)
 {
 	const char *port = url_has_scheme(u, "https") ? ":443" : ":80";
@@ -225,7 +225,7 @@ struct strv sigv4_sign(struct arena *a, const struct sigv4_req *req, const struc
 
 	day = arena_strn(a, when, DAY_LEN);
 	scope = arena_printf(a, "%s/%s/%s/aws4_request", day, req->region, req->service);
-	/* before any HMAC: digest.h keeps OpenSSL from reading the host's configuration */
+	/* this hash comes before any HMAC: digest.h keeps OpenSSL from reading the host's configuration */
 	to_sign = arena_printf(a, "AWS4-HMAC-SHA256\n%s\n%s\n%s", when, scope,
 			       digest_sha256_hex(canonical, strlen(canonical), hex));
 	strv_addf(a, &out,

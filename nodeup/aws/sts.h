@@ -11,7 +11,7 @@
 
 struct sts_proof {
 	const char *region;
-	const char *host; /* of STS; NULL: the region's own, see sts_host */
+	const char *host; /* host of STS; NULL: the host of the region, see sts_host */
 	struct sigv4_key key;
 	int64_t time;
 	const void *body; /* body of the request that carries the proof */
@@ -20,5 +20,5 @@ struct sts_proof {
 
 /* Returns the host of STS in a region. */
 char *sts_host(struct arena *a, const char *region);
-/* Returns the value of that request's Authorization header: "x-aws-sts BASE64". */
+/* Returns the value of the Authorization header for the request with that body: "x-aws-sts BASE64". */
 char *sts_authorization(struct arena *a, const struct sts_proof *p);

@@ -14,11 +14,12 @@ struct xml {
 	struct xml *first, *last, *next;
 };
 
-/* Reads a text; NULL if it has no element. ret_whole (may be NULL) tells whether it was well-formed. */
+/* Reads a text; NULL: it has no element. *ret_whole (if ret_whole is not NULL): whether the text was well-formed. */
 const struct xml *xml_parse(struct arena *a, const char *text, size_t n, bool *ret_whole);
-/* Returns the first element of that name directly in x. NULL: there is none, or x is NULL. */
+/* Returns the first element of that name directly inside x. NULL: x has no such element, or is NULL. */
 const struct xml *xml_get(const struct xml *x, const char *name);
-/* Returns the first element inside the element of that name; NULL: there is none. Its `next` is the second. */
+/* Returns the first element inside the element of that name. NULL: there is no such element. Its `next` is the
+ * second element. */
 const struct xml *xml_items(const struct xml *x, const char *name);
-/* Returns the element's text; "" if there is none. */
+/* Returns the text of x's element of that name; "": there is no such element. */
 const char *xml_text(const struct xml *x, const char *name);

@@ -21,7 +21,8 @@ struct field_accepts {
 	bool zero; /* 0 is accepted too */
 	/* an extended regular expression; "(?i)" before it ignores case, "!" before it negates it; NULL: any */
 	const char *pattern;
-	/* "a|b": names to compare a typo with, as "-name", "name<1Gi" or "name=true" */
+	/* "a|b": known names with which a typo is compared; the value may have them as "-name", "name<1Gi" or
+	 * "name=true" */
 	const char *near;
 	uint8_t longest; /* limit on a word's letters; 0: none. A number in an expression takes memory by its square */
 	bool prefix;                     /* counts only the letters before the first '/' */
@@ -30,9 +31,10 @@ struct field_accepts {
 		one_key; /* "a|b": the map, or each map of the list, has exactly one of these keys */
 	bool needed;     /* the value must be given, and not empty */
 	bool keys;       /* for a map: checks its keys, not its values */
-	bool pairs;      /* for a map: checks "key=value" of each */
+	bool pairs;      /* for a map: checks each key together with its value, as "key=value" */
 	bool commas;     /* a text holds several words, joined by commas */
-	bool names; /* a build of the program may know more: a warning, an error with --strict */
+	bool names; /* a build of the program may know more names, so an unknown name is only a warning; with
+		     * --strict, an error */
 	/* first and last minor version of Kubernetes 1.x that the demand is for; 0: no bound */
 	uint8_t since, until;
 	const struct field_accepts
@@ -59,10 +61,10 @@ struct accepts_findings {
 };
 
 struct accepts_opts {
-	int minor;        /* of Kubernetes 1.x */
+	int minor;        /* minor version of Kubernetes 1.x */
 	const char *path; /* prefix for messages and keys, "" at the top */
-	/* the key of all findings, for a text that no reader has checked: then values that a reader would refuse are
-	 * findings too. NULL: each finding has its own key */
+	/* the key of all findings in a text that no reader has checked; values that a reader would refuse are
+	 * findings then, too. NULL: each finding has its own key */
 	const char *key;
 	bool secret; /* shows no value */
 };
@@ -70,7 +72,7 @@ struct accepts_opts {
 /* Appends the values of a map that programs refuse, by schema s, in the order of the table. */
 void accepts_check(struct arena *a, const struct schema *s, const struct tree *map,
 		   const struct accepts_opts *o, struct accepts_findings *ret);
-/* Returns whether a word matches such a pattern. If the pattern is not valid, every word matches. */
+/* Returns whether a word matches a pattern as in `pattern` above. If the pattern is not valid, every word matches. */
 bool accepts_matches(const char *pattern, const char *word);
 /* Returns whether the range from `since` to `until` (0: no bound) includes this version. */
 bool accepts_holds(unsigned int since, unsigned int until, int minor);

@@ -19,7 +19,7 @@ static int move_to(int dir, const char *from, const char *to)
 {
 	int r = renameat2(dir, from, dir, to, RENAME_NOREPLACE);
 
-	/* a file system without this flag: checks the name first */
+	/* if the file system does not know this flag, checks the name first */
 	if (r == 0 || (errno != EINVAL && errno != ENOSYS))
 		return r;
 	if (faccessat(dir, to, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {

@@ -6,12 +6,13 @@
 
 #include "nodeup/base/io.h"
 
-/* Gives the file at path a second name, so that a new file can replace it by rename. Gives that second name; NULL:
+/* Gives the file at path a second name, so that a new file can replace it by rename. *ret is the second name; NULL:
  * there is no file. */
 int aside_link(struct arena *a, int root_fd, const char *path, const char **ret,
 	       struct err *e) must_check;
-/* Moves any object at path. Gives its new path; NULL: there is none. A mount point stays: EBUSY. */
+/* Moves an object of any kind away from path. *ret is its new path; NULL: there is no object. A mount point is not
+ * moved: EBUSY. */
 int aside_move(struct arena *a, int root_fd, const char *path, const char **ret,
 	       struct err *e) must_check;
-/* Returns whether these functions gave a file this name. */
+/* Returns whether this name looks like those that aside_link and aside_move give. */
 bool aside_is(const char *name);

@@ -28,5 +28,5 @@ int buf_addf(struct buf *b, const char *fmt, ...) printf_like(2, 3);
 const char *buf_str(const struct buf *b);
 /* Gives the text away as a malloc'ed string; b is empty afterwards. */
 char *buf_take(struct buf *b) must_check;
-/* Returns 0, or -EFBIG with an error naming `what` if bytes were dropped. */
+/* Returns 0. If bytes were dropped, returns -EFBIG with an error that names `what`. */
 int buf_check(const struct buf *b, const char *what, struct err *e) must_check;

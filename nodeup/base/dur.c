@@ -14,7 +14,7 @@ static const struct {
 	{ "ms", DUR_MS }, { "s", DUR_SEC }, { "m", 60 * DUR_SEC }, { "h", 3600 * DUR_SEC },
 };
 
-/* Returns the nanoseconds of the unit at *p, which it moves past it; 0: there is none. */
+/* Returns the nanoseconds of the unit at *p, and moves *p past the unit. 0: there is no unit at *p. */
 static int64_t take_unit(const char **p)
 {
 	size_t len = strcspn(*p, "0123456789.+-");
@@ -27,14 +27,14 @@ static int64_t take_unit(const char **p)
 	return 0;
 }
 
-/* A number in a text: its digits, and those after a point as part / scale. */
+/* A number in a text: the digits before the point, and those after the point as part / scale. */
 struct number {
 	uint64_t whole, part;
 	double scale;
 };
 
-/* Reads a number at *p, and moves past it: 0, -EINVAL if there is no digit, -ERANGE beyond 64 bits. Of a fraction it
- * reads 18 digits and ignores the others. */
+/* Reads a number at *p, and moves *p past it. Returns 0, -EINVAL if there is no digit, -ERANGE beyond 64 bits. Reads
+ * at most 18 digits of a fraction and ignores the rest. */
 static int take_number(const char **p, struct number *ret)
 {
 	const char *start = *p, *c = start;

@@ -15,7 +15,7 @@ int dur_parse(const char *text, int64_t *ret_ns, struct err *e) must_check;
 char *dur_render(struct arena *a, int64_t ns);
 /* Renders for people: "21 ms", "2.9 s", "4 min 12 s". */
 char *dur_human(struct arena *a, int64_t ns);
-/* Renders seconds since 1970, in UTC, by a form of strftime(3) of at most 31 bytes. */
+/* Renders seconds since 1970, in UTC, by a format of strftime(3). At most 31 bytes. */
 char *dur_utc(struct arena *a, int64_t seconds, const char *form);
 /* Renders the time of day, UTC, of a CLOCK_REALTIME value: "03:12:40". */
 char *dur_clock(struct arena *a, int64_t wall_ns);

@@ -120,7 +120,7 @@ char *enc_gzip(struct arena *a, const void *data, size_t n, size_t *ret_n)
 	out = arena_alloc(a, max);
 	z.next_out = (Bytef *)out;
 	z.avail_out = (uInt)max;
-	/* A buffer of that bound takes all at once. */
+	/* a buffer of deflateBound() bytes takes all output at once */
 	if (deflate(&z, Z_FINISH) != Z_STREAM_END)
 		abort();
 	*ret_n = z.total_out;

@@ -15,14 +15,14 @@
 
 struct ending_event {
 	int sig;
-	bool last;         /* the process ends now; else it has begun to end */
-	const char *child; /* the child it waits for first; NULL: none */
+	bool last;         /* true: the process ends now; false: it has begun to end */
+	const char *child; /* the first child that the process waits for; NULL: none */
 };
 
 /* Called by the thread that waits for signals, when the end begins and when it is complete. */
 typedef void ending_fn(void *arg, const struct ending_event *ev);
 
-/* A running child. It is the caller's, and must not move until ending_reap(). */
+/* A running child. The struct belongs to the caller, and must not move until ending_reap(). */
 struct ending_child {
 	pid_t pid; /* also id of its process group */
 	const char *name;
@@ -34,10 +34,11 @@ struct ending_child {
 void ending_begin(ending_fn *fn, void *arg);
 /* Sets another function to call from now on. */
 void ending_tell(ending_fn *fn, void *arg);
-/* Bracket code that must be complete before the end begins; afterwards ending_hold() never returns. */
+/* Code between these two calls is complete before the end begins. Once the end has begun, ending_hold() never
+ * returns. */
 void ending_hold(void);
 void ending_release(void);
-/* Does both: marks a point where the process may end. */
+/* Calls ending_hold and ending_release: marks a point at which the process may end. */
 void ending_gate(void);
 /* Notes a child that was started within a hold. */
 void ending_add(struct ending_child *c);

@@ -22,7 +22,7 @@ enum err_kind {
 	ERR_CONFIG,    /* a document */
 	ERR_REFUSED,   /* would destroy data */
 	ERR_NET,       /* may pass, or another mirror may answer */
-	ERR_BUSY,      /* another process or machine is at work */
+	ERR_BUSY,      /* another process or machine is busy with the same thing */
 	ERR_SYSTEM,    /* a system call or a tool */
 	ERR_INTEGRITY, /* bytes differ from those that the document names */
 	ERR_KIND_MAX
@@ -44,19 +44,19 @@ struct err_room {
 struct err {
 	enum err_kind kind;
 	int errnum; /* positive errno; 0 if no system call failed */
-	bool lasts; /* no retry can mend it, although a retry may mend other errors of its kind */
+	bool lasts; /* no retry can mend this error, although a retry may mend other errors of its kind */
 	size_t nnotes;
 	char msg[ERR_MSG_MAX];
-	/* a cause that other objects may meet too, so it does not name this object: "no room on /var"; "" unknown */
+	/* a cause that other objects may meet too. So it does not name this object: "no room on /var". "" if unknown */
 	char cause[ERR_CAUSE_MAX];
-	struct err_room room; /* size 0: not full, or its size is unknown */
+	struct err_room room; /* size 0: no file system is full, or its size is unknown */
 	struct err_note notes[ERR_NOTES];
 };
 
 /* Fills e and returns -errnum, or -EINVAL if errnum is 0: `return err_fail(e, ERR_NET, 0, ...)`. */
 int err_fail(struct err *e, enum err_kind kind, int errnum, const char *fmt, ...) printf_like(4, 5);
 
-/* As err_fail with kind SYSTEM and the present errno, whose text is appended. */
+/* Like err_fail with kind SYSTEM and the present errno. Appends the text of errno to the message. */
 int err_sys(struct err *e, const char *fmt, ...) printf_like(2, 3);
 
 /* As err_fail with kind CONFIG. */
@@ -72,7 +72,7 @@ void err_add(struct err *e, const char *fmt, ...) printf_like(2, 3);
 /* Adds a labelled note; dropped beyond ERR_NOTES. */
 void err_note(struct err *e, const char *label, const char *fmt, ...) printf_like(3, 4);
 
-/* Returns its first note with advice; NULL: there is none. */
+/* Returns the error's first note with advice; NULL: no note has advice. */
 const char *err_todo(const struct err *e);
 
 /* Names the cause that other objects may meet too; err_wrap keeps it. */
@@ -90,7 +90,7 @@ const char *err_kind_name(enum err_kind kind);
 /* Returns the meaning of the kind's exit status for people: the lines of `nodeup help exit-status`. */
 const char *err_kind_meaning(enum err_kind kind);
 
-/* Returns whether no retry can mend it: the command line, a document or a disk must change first. */
+/* Returns whether no retry can mend the error: the command line, a document or a disk must change first. */
 bool err_stays(const struct err *e);
 
 /* Returns whether the same action may succeed later without any change. */

@@ -3,7 +3,7 @@
 static bool is_known(const struct errs *l, const struct err *e)
 {
 	for (size_t i = 0; i < l->n; i++)
-		/* e->msg may lack the place that the kept message begins with */
+		/* e->msg may be the kept message without the place at its beginning */
 		if (str_has_suffix(l->v[i].msg, e->msg))
 			return true;
 	return false;
@@ -86,7 +86,7 @@ void errs_note_others(const struct errs *l, struct err *e)
 		strv_add(l->arena, &listed, l->v[i].msg);
 	strv_add_all(l->arena, &listed, &l->lines);
 	for (size_t i = 0; i < listed.n; i++)
-		/* context may have been put before it */
+		/* the caller may have put context in front of the message */
 		if (!str_has_suffix(e->msg, listed.v[i]))
 			strv_add(l->arena, &others, listed.v[i]);
 	if (others.n < listed.n)

@@ -18,13 +18,13 @@ struct errs {
 	struct arena *arena;
 	struct err *v;
 	size_t n, more;
-	struct strv lines; /* errors with nothing but a message: there may be thousands */
-	size_t apart;      /* number of errors that hide no others */
+	struct strv lines; /* errors that have only a message: there may be thousands */
+	size_t apart;      /* number of kept errors that cannot hide other errors */
 	bool is_vital; /* an error is about a value that every document needs, so no model is made */
 };
 
-/* Keeps r, a document's error, in l and returns 0: the caller goes on. Returns r if it is a success, an error of
- * another kind, or if l is NULL. */
+/* If r is an error in a document, keeps it in l and returns 0: the caller goes on. Returns r if r is a success or an
+ * error of another kind, or if l is NULL. */
 int errs_keep(struct errs *l, int r, const struct err *e) must_check;
 /* Keeps an error that hides no other error, like a version that is too old. */
 int errs_keep_apart(struct errs *l, int r, const struct err *e) must_check;
@@ -32,11 +32,11 @@ int errs_keep_apart(struct errs *l, int r, const struct err *e) must_check;
 int errs_keep_vital(struct errs *l, int r, const struct err *e) must_check;
 /* Keeps an error of any kind, in addition to an earlier one. */
 void errs_keep_any(struct errs *l, const struct err *e);
-/* Returns whether an error was kept that may hide others: a missing value may be one that could not be read. */
+/* Returns whether a kept error may hide others: a value that seems to be missing may have been refused. */
 bool errs_any(const struct errs *l);
 /* Returns whether an error was kept with which no model can be made. */
 bool errs_any_vital(const struct errs *l);
-/* Returns their number. */
+/* Returns the number of errors. */
 size_t errs_count(const struct errs *l);
 /* Adds to e how many other errors were kept. Notes each of them, or how many found no room. Does nothing if there
  * are none. */

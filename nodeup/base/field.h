@@ -13,7 +13,7 @@
 #include "nodeup/base/format.h"
 #include "nodeup/base/tree.h"
 
-/* Each optional value begins with `set`, which tells the walkers whether there is one. */
+/* An optional value begins with `set`: true if there is a value. The walkers rely on this place. */
 struct opt_bool {
 	bool set, v;
 };
@@ -46,7 +46,7 @@ enum field_file { FIELD_NO_FILE, FIELD_FILE, FIELD_LOG };
 struct schema;
 struct field_seen;
 
-/* For present_offset: there is no member that tells whether the key is given. */
+/* Stands in present_offset: no member shows whether the key is given. */
 #define FIELD_ALWAYS UINT32_MAX
 
 /* Packed: there are a thousand rows with pointers, and each start of the program writes to all their pages. */
@@ -59,7 +59,7 @@ struct field {
 	const char *usual;      /* a string's value if it is missing or empty; NULL: none */
 	const char *oneof;      /* "a|b|": allowed strings, or NULL */
 	const char *keys;       /* "a|b": allowed keys of a map of strings, or NULL: any */
-	/* form of a string, or of each string of a list or map, unless empty; or NULL */
+	/* form of a string, or of each string of a list or map; an empty string need not have it; or NULL */
 	const struct field_format *format;
 	const struct field_accepts *accepts; /* demand of its program, see accepts.h; or NULL */
 	const struct schema *schema;         /* OBJECT, LIST */
@@ -73,10 +73,10 @@ struct field {
 	unsigned since : 8, until : 8;
 	bool repeat : 1;        /* a list gives one flag for each element */
 	bool include_empty : 1; /* a given but empty string still makes `--x=` */
-	bool pointer : 1;       /* Go's *string: an empty one overrides an earlier value */
+	bool pointer : 1;       /* Go's *string: an empty string overrides an earlier value */
 	bool filled : 1; /* an empty string does not count as missing, so it too must have the format */
 	bool required : 1;
-	bool wide : 1;   /* an integer is Go's int64; else int32 */
+	bool wide : 1;   /* an integer has Go's type int64; if false, int32 */
 	bool secret : 1; /* may hold a password: no message shows it, or anything below it */
 };
 
@@ -106,7 +106,7 @@ struct schema {
 		.kind = FIELD_KIND_OF(((S *)0)->m), .offset = offsetof(S, m), \
 		.present_offset = FIELD_ALWAYS, __VA_ARGS__                   \
 	}
-/* A row whose value has a table of its own. */
+/* A row for a member whose type has a table of its own. */
 #define FIELD_AT(k, at, present, sch, ...)                                                 \
 	{                                                                                  \
 		.kind = (k), .offset = (at), .present_offset = (present), .schema = (sch), \
@@ -141,7 +141,7 @@ typedef void field_unknown_fn(void *arg, const struct field_unknown *u);
 /* Returns "f:2:1: unknown key 'maxPodz'; did you mean 'maxPods'?" */
 char *field_unknown_text(struct arena *a, const char *what, const struct field_unknown *u);
 
-/* A list of such keys, for messages. */
+/* A list of unknown keys, for messages. */
 struct field_unknowns {
 	struct arena *arena;
 	struct field_stray {
@@ -153,29 +153,29 @@ struct field_unknowns {
 	struct strv slips; /* their texts */
 };
 
-/* Adds an unknown key to such a list, which is its arg: a field_unknown_fn. */
+/* Adds an unknown key to the list at arg. Is a field_unknown_fn. */
 void field_note_unknown(void *arg, const struct field_unknown *key);
 /* Adds an unknown key with its own text. */
 void field_add_unknown(struct field_unknowns *u, const char *text, size_t distance);
-/* Adds the keys of another, finished list of the same arena, without its slips. */
+/* Adds the keys of a finished list of the same arena to this list, without the finished list's slips. */
 void field_add_unknowns(struct field_unknowns *u, const struct field_unknowns *more);
 /* Returns the texts; keys that are most like a known key come first. */
 struct strv field_unknown_texts(struct arena *a, const struct field_unknowns *u);
 
 struct field_opts {
 	field_unknown_fn *unknown; /* NULL: ignores them */
-	/* Called for each row with a demand. If it is set, reading does nothing else: see field_value.h. */
+	/* Called for each row with a demand. If `look` is set, reading does nothing else: see field_value.h. */
 	void (*look)(void *arg, const struct field_seen *row);
 	void *arg;
 	const char *path; /* prefix for messages, "" at the top */
 	bool secret;      /* the whole map is below a secret row */
-	/* Keeps errors of values, which then count as missing; NULL: stops at the first. */
+	/* Keeps errors of values, and such values then count as missing. NULL: reading stops at the first error. */
 	struct errs *errors;
-	/* The caller refuses top-level keys one edit from a known key; the known key then does not count as missing. */
+	/* The caller refuses top-level keys one edit from a known key; so the known key does not count as missing. */
 	bool refuses_slips;
 };
 
-/* Reads a map into obj, zeroed or with values to override. Writes only given keys; null counts as missing. */
+/* Reads a map into obj, which is zeroed or has values to override. Writes only given keys; null counts as missing. */
 int field_parse(struct arena *a, const struct schema *s, const struct tree *map, void *obj,
 		const struct field_opts *opts, struct err *e) must_check;
 /* Appends `--flag=value` strings by kops' rules (see the .c file), then sorts all of out. */
@@ -185,16 +185,16 @@ typedef void field_file_fn(void *arg, const struct field *f, const char *path);
 void field_files(const struct schema *s, const void *obj, field_file_fn *fn, void *arg);
 /* Overrides obj by the values set in `over` (both of schema s). */
 void field_overlay(struct arena *a, const struct schema *s, void *obj, const void *over);
-/* Returns the default of the string at that offset, from its row; NULL: it has none. */
+/* Returns the default in the row of the string at that offset; NULL: the row has no default. */
 const char *field_usual(const struct schema *s, size_t offset);
-/* Gives each empty string of obj its row's default; leaves nested ones. */
+/* Gives each empty string of obj the default of its row. Does not change the members of nested structs. */
 void field_fill(const struct schema *s, void *obj);
-/* Returns a JSON Schema (draft 2020-12) of such a map, for editors. It has what rows have; keys are exactly the
- * table's. */
+/* Returns a JSON Schema (draft 2020-12) of a map that this schema describes, for editors. The schema has what the
+ * rows say; its keys are exactly the table's. */
 struct tree *field_json_schema(struct arena *a, const struct schema *s);
-/* Appends such a map as a commented document: the keys in `values`, each below its explanation, and all other keys
+/* Appends a commented document of this schema: the keys in `values`, each below its explanation, and all other keys
  * as comments. The text reads back as `values`. */
 int field_example(struct arena *a, const struct schema *s, const struct tree *values, int depth,
 		  struct buf *b, struct err *e) must_check;
-/* Appends one line for each field for `nodeup help config`: key, type, flag, doc; nested ones indented. */
+/* Appends one line for each field for `nodeup help config`: key, type, flag, doc. Nested fields are indented. */
 int field_docs(const struct schema *s, int depth, struct buf *b);

@@ -10,7 +10,8 @@ static const char *const kind_names[] = {
 
 enum { KEY_WIDTH = 38, KIND_WIDTH = 9, FLAG_WIDTH = 40 };
 
-/* Writes a row's demand, and the versions with its flag; a long list of words is named instead. */
+/* Writes a row's demand, and the versions that have the row's flag. Writes the name of a long list of words instead
+ * of the list. */
 static void add_accepts(const struct field *f, struct buf *b)
 {
 	autoarena struct arena *a = arena_new_empty();

@@ -5,7 +5,7 @@
 
 enum { PART_MAX = 1 << 20 };
 
-/* Writes whole lines, each after the same beginning. */
+/* Writes whole lines, each with the same text in front. */
 static void add_lines(struct buf *b, int indent, const char *sign, const char *text)
 {
 	for (const char *end; *text; text = end + 1) {

@@ -140,7 +140,7 @@ void field_flags(struct arena *a, const struct schema *s, const void *obj, struc
 	strv_sort(out);
 }
 
-/* Visits a row's value: one path, or a list of them. */
+/* Visits the value of a row: a path or a list of paths. */
 static void visit_files(const struct field *f, const void *member, field_file_fn *fn, void *arg)
 {
 	const char *const *one = member;

@@ -21,7 +21,8 @@ static void set_types(struct arena *a, struct tree *map, enum field_kind kind, e
 	tree_set_some(a, map, "type", tree_of_strv(a, &types));
 }
 
-/* Lists the words of "a|b|", the last of which is empty. A word like a number or true has no quotes. */
+/* Lists the words of "a|b|", the last of which is empty. A word that YAML reads as another type, such as a number or
+ * true, is listed without quotes too. */
 static struct tree *choices(struct arena *a, const char *oneof)
 {
 	struct strv all = strv_split(a, oneof, '|');

@@ -19,7 +19,7 @@
 	} m;
 #define FIELD_MEMBER_INSIDE(...)
 #define FIELD_MEMBER_INSIDE_IF(has, ...) bool has;
-/* The line of a table declares a struct whose one member is the table's own, for the rows of that line. */
+/* For the rows of its line, each line of a table declares a struct whose only member is the struct of the table. */
 #define FIELD_CONCAT(a, b) a##b
 #define FIELD_NAME(a, b) FIELD_CONCAT(a, b)
 #define FIELD_SPEC struct FIELD_NAME(field_spec_of_line_, __LINE__)
@@ -34,7 +34,7 @@
 #define FIELD_ROW_INSIDE(sch, k, ...) FIELD_INSIDE(sch, .key = (k), __VA_ARGS__),
 #define FIELD_ROW_INSIDE_IF(has, sch, k, ...) \
 	FIELD_AT(FIELD_OBJECT, 0, offsetof(FIELD_SPEC, spec.has), sch, .key = (k), __VA_ARGS__),
-/* The schema of a struct, whose table has no name of its own. It stands on one line. */
+/* The schema of a struct whose table has no name of its own. Must stand on one line. */
 #define SCHEMA_OF_LIST(type, label, list)                                   \
 	{                                                                   \
 		.name = (label), .size = sizeof(FIELD_SPEC { type spec; }), \

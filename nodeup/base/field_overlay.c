@@ -5,7 +5,7 @@
 /* Merges as kops does: it writes `over` as JSON and reads that into obj. Values that Go leaves out of the JSON
  * (empty strings, lists, maps, false, 0) change nothing; lists replace, maps merge. */
 
-/* Returns a new map and changes neither of the two: other structs may share their elements. */
+/* Returns a new map. Changes neither of the two maps: other structs may share their elements. */
 static struct strmap merged(struct arena *a, const struct strmap *base, const struct strmap *over)
 {
 	struct strmap out = { 0 };
@@ -37,7 +37,7 @@ static bool says_something(const struct field *f, const void *member)
 	case FIELD_STRV:
 	case FIELD_STRMAP:
 	case FIELD_LIST:
-		/* all three are a pointer and a count */
+		/* all three types begin with a pointer and a count */
 		memcpy(&list, member, sizeof(list));
 		return list.n > 0;
 	case FIELD_TREE:

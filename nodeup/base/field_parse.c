@@ -19,13 +19,13 @@ struct reader {
 	struct err *err;
 };
 
-/* Returns the result if reading must stop; 0: there is no error, or it was kept. */
+/* Returns the result if reading must stop; 0 if there is no error, or if the error was kept. */
 static int go_on(const struct reader *r, int result)
 {
 	return errs_keep(r->opts->errors, result, r->err);
 }
 
-/* The same for a value that every document needs. */
+/* Like go_on, but for a value that every document needs. */
 static int go_on_vital(const struct reader *r, int result)
 {
 	return errs_keep_vital(r->opts->errors, result, r->err);
@@ -55,7 +55,7 @@ static bool is_allowed(const char *oneof, const char *s)
 	return strv_has(&words, s);
 }
 
-/* Fails for a value that is none of the row's words, and names the word that was probably meant. */
+/* Fails because the value is none of the row's words. Names the word that was probably meant. */
 static int not_allowed(struct reader *r, const struct place *p, const char *s)
 {
 	const struct strv words = strv_split(r->arena, p->field->oneof, '|');
@@ -191,7 +191,7 @@ static void tell_unknown(const struct reader *r, const struct tree_item *it, con
 		r->opts->unknown(r->opts->arg, &u);
 }
 
-/* Fails for a key of a map that is none of the row's words. */
+/* Fails if a map has a key that is none of the row's words. */
 static void check_key(struct reader *r, const struct place *p, const struct tree_item *it)
 {
 	autoarena struct arena *scratch = NULL;
@@ -367,7 +367,7 @@ static int missing(struct reader *r, const struct tree *map, const char *key)
 			  field_path(r->arena, r->opts->path, key));
 }
 
-/* Returns whether an unknown key was probably meant to be this one. */
+/* Returns whether an unknown key was probably meant to be this row's key. */
 static bool is_slip_of(const struct reader *r, const struct schema *s, const struct tree *map,
 		       const char *key)
 {

@@ -14,18 +14,20 @@ struct field_seen {
 	bool secret;
 };
 
-/* Returns the row of a key: the row with the same spelling, else the row that differs only by case; s->n: there is
- * none. */
+/* Returns the row of a key: the row whose key has the same spelling; if there is none, the row whose key differs
+ * only by case. s->n: no row. */
 size_t field_row(const struct schema *s, const char *key);
 /* Returns "path.key"; at the top only the key. */
 const char *field_path(struct arena *a, const char *path, const char *key);
-/* Returns a scalar or null as a string. A number stays as written (1.10 is not 1.1); a boolean word becomes Go's. */
+/* Returns a scalar or null as a string. A number stays as written (1.10 is not 1.1). A YAML word for true or false
+ * becomes Go's. */
 const char *field_text(const struct tree *t);
-/* Reads a tree as an integer. -EINVAL: it is none; -ERANGE: it has more than 64 bits. */
+/* Reads a tree as an integer. -EINVAL: the tree is not an integer; -ERANGE: the integer has more than 64 bits. */
 int field_integer(const struct tree *t, int64_t *ret);
-/* Names a value for the end of "expected ..., found ...": by its text if that is quotable and one line. */
+/* Describes a value for the end of "expected ..., found ...". Shows its text if the text may be quoted and is one
+ * line. */
 const char *field_found(struct arena *a, const struct tree *t, bool quotable);
-/* Returns whether it is null, an empty text, or an empty list or map. */
+/* Returns whether the value is null, an empty text, or an empty list or map. */
 bool field_says_nothing(const struct tree *t);
 /* Returns " (since Kubernetes 1.8) (until Kubernetes 1.9)", or one of the two; "": all versions. */
 const char *field_versions(struct arena *a, unsigned int since, unsigned int until);

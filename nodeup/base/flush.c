@@ -13,9 +13,10 @@
 
 /* up to this number of files are flushed one by one, so that they need not wait for other writes */
 enum { FEW = 2 };
-/* from this many bytes on a disk is kept busy */
+/* if a file has this many bytes or more, its bytes go to the disk early, to keep the disk busy */
 enum { BEHIND_LEAST = 64 * 1024 };
-/* OVERLAYFS_SUPER_MAGIC: it flushes the file system below it, and does not report the errors of that one */
+/* OVERLAYFS_SUPER_MAGIC: a flush of overlayfs flushes the file system below, but does not report the errors of that
+ * file system */
 enum { OVERLAY_MAGIC = 0x794c7630 };
 
 struct flush_file {
@@ -27,7 +28,8 @@ struct flush_file {
 	struct err *err; /* NULL: no error so far */
 };
 
-/* A directory with a new name in it; only one for each file system that can be flushed as a whole. */
+/* A directory with a new name in it. If a file system can be flushed as a whole, only one of its directories is
+ * noted. */
 struct flush_dir {
 	dev_t dev;
 	ino_t ino;
@@ -157,7 +159,8 @@ int flush_note(struct flush *f, int dir_fd, struct err *e)
 	(void)pthread_mutex_lock(&f->lock);
 	if (!is_noted(f, &st)) {
 		dir.whole = flush_is_whole(dir_fd);
-		/* not a copy of the descriptor, which may be of O_PATH and cannot be flushed */
+		/* opens the directory anew: the caller's descriptor may be of O_PATH, and then neither it nor a copy
+		 * can be flushed */
 		dir.fd = io_open_at(dir_fd, ".", O_DIRECTORY);
 		r = dir.fd < 0 ? err_sys(e, "open a directory again") : 0;
 	}
@@ -237,7 +240,7 @@ static void name_files(struct flush *f, struct flush_file *files, size_t n)
 	}
 }
 
-/* Flushes the noted directories. If a directory stands for its whole file system, flushes that at once. */
+/* Flushes the noted directories. If a directory stands for its whole file system, flushes that file system. */
 static int flush_names(const struct flush_dir *dirs, size_t n, struct err *e)
 {
 	int r = 0;

@@ -28,25 +28,25 @@
 
 struct flush;
 
-/* Called once for each file, by flush_run or flush_free. e NULL: it has its name and is on the disk, and fd is open
- * for it; else it is not there. */
+/* Called once for each file, by flush_run or flush_free. e NULL: the file has its name and is on the disk, and fd is
+ * open for it. e not NULL: the file is not in its place. */
 typedef void flush_done_fn(void *arg, int fd, const struct err *e);
 
 /* Makes an empty group. */
 struct flush *flush_new(void);
-/* Removes files that were added and never flushed, and tells them ECANCELED. NULL is fine. */
+/* Removes files that were added but never flushed, and calls their `done` with ECANCELED. NULL is fine. */
 void flush_free(struct flush *f);
-/* Takes over a staged file whose bytes are written. It gets attr now, and its name in flush_run, which then calls
- * done. */
+/* Takes over a staged file whose bytes are written. Sets attr now; flush_run gives the file its name and then calls
+ * `done`. */
 int flush_add(struct flush *f, struct io_stage *s, const char *path, const struct io_attr *attr,
 	      flush_done_fn *done, void *arg, struct err *e) must_check;
 /* Notes that a name in this directory was made or removed, so that the next flush_run flushes it. If f is NULL,
  * flushes it at once. */
 int flush_note(struct flush *f, int dir_fd, struct err *e) must_check;
-/* Makes directories as io_mkdirs does, and notes those with a new name. */
+/* Makes directories like io_mkdirs, and notes the directories that got a new name in them. */
 int flush_mkdirs(struct flush *f, int root_fd, const char *path, mode_t mode,
 		 struct err *e) must_check;
-/* Returns since when the first file has waited for a flush (monotonic); 0: none waits. */
+/* Returns (monotonic) since when the oldest file has waited for a flush; 0: no file waits. */
 int64_t flush_since(struct flush *f);
 /* Flushes everything added and noted so far. Each file gets its own error. If a name was lost, this flush and each
  * later one fails, as the kernel reports the loss only once. */
@@ -54,6 +54,6 @@ int flush_run(struct flush *f, struct err *e) must_check;
 
 /* Returns whether a flush of fd's whole file system (syncfs) reports lost writes. */
 bool flush_is_whole(int fd);
-/* Flushes open files of one file system, together if that is cheaper. ret_lost[i] is the errno of a lost file, else
- * 0. Returns the number of lost files. */
+/* Flushes open files of one file system, together if that is cheaper. ret_lost[i] is the errno of a file that was
+ * lost; otherwise 0. Returns the number of lost files. */
 size_t flush_files(const int *fds, size_t n, int *ret_lost);

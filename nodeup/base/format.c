@@ -63,7 +63,7 @@ static bool is_host(const char *s)
 	return is_ip(s) || is_dns_name(s);
 }
 
-/* Reads a decimal number of at most max; *end is the rest. */
+/* Reads a decimal number of at most max; *end is what follows it. */
 static bool take_number(const char *s, long max, const char **end)
 {
 	char *after;
@@ -220,13 +220,13 @@ static bool is_log(const char *s)
 	return str_eq(s, "-") || is_path(s);
 }
 
-/* As kubelet takes it: with or without the leading '/'. */
+/* a path of a cgroup as kubelet takes it: with or without the leading '/' */
 static bool is_cgroup(const char *s)
 {
 	return is_path(s) || is_below(s);
 }
 
-/* Its name becomes a unit's. source: systemd src/basic/unit-name.c VALID_CHARS */
+/* systemd makes a unit of this name. source: systemd src/basic/unit-name.c VALID_CHARS */
 static bool is_slice(const char *s)
 {
 	const char *name = s + (*s == '/');
@@ -235,7 +235,7 @@ static bool is_slice(const char *s)
 	       str_has_only(s, "/:_.@\\-");
 }
 
-/* It becomes part of a file's name, a URL or a unit's name. */
+/* The name becomes part of a file's name, a URL or a unit's name. */
 static bool is_name(const char *s)
 {
 	return *s && *s != '.' && *s != '-' && str_has_only(s, "-._");
@@ -250,7 +250,7 @@ static bool is_switch(const char *s)
 	return str_is_one_of(s, words);
 }
 
-/* "a < b" without the blanks. */
+/* Returns "a < b" without the blanks around the operator. */
 static const char *without_blanks(struct arena *a, const char *s, char op)
 {
 	const char *at = strchr(s, op);

@@ -13,20 +13,20 @@
 struct field_format {
 	const char *wanted; /* "an address range such as 10.0.0.0/8" */
 	bool (*is_valid)(const char *s);
-	bool is_list; /* several of these, joined by commas */
+	bool is_list; /* several values of this form, joined by commas */
 	bool folds;   /* several slashes in a row count as one */
-	char padded;  /* blanks around this operator do not count; 0: they do */
+	char padded;  /* operator around which blanks are ignored; 0: blanks are not ignored */
 };
 
 /* Returns the text in its normal form. */
 const char *format_fold(struct arena *a, const struct field_format *f, const char *s);
-/* Returns whether a text looks like that. */
+/* Returns whether a text has this format. */
 bool format_is_valid(const struct field_format *f, const char *s);
 
 extern const struct field_format format_cidr;       /* 100.64.0.0/10, fd00::/64 */
 extern const struct field_format format_ip;         /* 127.0.0.1, ::1 */
 extern const struct field_format format_host;       /* an address, or api.a.example.com */
-extern const struct field_format format_cidrs;      /* a comma between each */
+extern const struct field_format format_cidrs;      /* a comma-separated list */
 extern const struct field_format format_ips;        /* a comma between each */
 extern const struct field_format format_quantity;   /* 100m, 0.5, 64Mi, 1e3 */
 extern const struct field_format format_port_range; /* 30000-32767 */
@@ -37,15 +37,17 @@ extern const struct field_format format_path;       /* /etc/kubernetes/manifests
 extern const struct field_format format_below;      /* manifests/static/a.yaml */
 extern const struct field_format format_log;        /* /var/log/audit.log, - */
 extern const struct field_format format_cgroup;     /* /, /system.slice, kube-reserved */
-extern const struct field_format format_slice;      /* the same, except /: a unit has this name */
-extern const struct field_format format_name;       /* main, nodes-1.a */
-extern const struct field_format format_sysctl;     /* net.core.somaxconn=1024, with more lines */
-extern const struct field_format format_switch;     /* true, false, 1, f */
-extern const struct field_format format_taint;      /* key=value:NoSchedule */
+/* like format_cgroup, but not /: a unit gets this name */
+extern const struct field_format format_slice;
+extern const struct field_format format_name; /* main, nodes-1.a */
+/* net.core.somaxconn=1024; may have several lines */
+extern const struct field_format format_sysctl;
+extern const struct field_format format_switch; /* true, false, 1, f */
+extern const struct field_format format_taint;  /* key=value:NoSchedule */
 /* for today's kops and Kubernetes, which accept more */
 extern const struct field_format format_port_range_today; /* 30000-32767, 30000+2767, 30000 */
 extern const struct field_format format_thresholds_today; /* memory.available < 100Mi */
 extern const struct field_format format_reclaims_today;   /* memory.available = 100Mi */
 extern const struct field_format format_periods_today;    /* memory.available = 1m30s */
 extern const struct field_format
-	format_taint_today; /* the same, or key:NoSchedule, of newer kubelets */
+	format_taint_today; /* like format_taint; also key:NoSchedule, which newer kubelets take */

@@ -110,7 +110,7 @@ static int open_failed(int root_fd, const char *path, struct err *e)
 	return err_sys(e, "open '%s'", path);
 }
 
-/* Gives out the open object if it is a regular file. */
+/* Hands over the open object if it is a regular file. */
 static int take_regular(int *fd, int root_fd, const char *path, int *ret_fd, struct stat *ret,
 			struct err *e)
 {
@@ -157,7 +157,7 @@ int io_open_lock(int root_fd, const char *path, mode_t mode, int *ret_fd, struct
 	return take_regular(&fd, root_fd, path, ret_fd, &st, e);
 }
 
-/* Reads to the end, or until that time. */
+/* Reads to the end, but no longer than until the given time. */
 static int read_stream(int fd, const char *name, int64_t until_ns, struct buf *b, struct err *e)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -170,7 +170,7 @@ static int read_stream(int fd, const char *name, int64_t until_ns, struct buf *b
 		if (left <= 0)
 			return err_fail(e, ERR_BUSY, ETIMEDOUT,
 					"read '%s': its writer has not come to the end yet", name);
-		/* a FIFO without any writer so far reads as ended */
+		/* a FIFO that no writer has opened yet reads as ended */
 		if (poll(&p, 1, (int)(left / DUR_MS) + 1) <= 0)
 			continue;
 		n = read(fd, chunk, sizeof(chunk));
@@ -377,7 +377,7 @@ int io_open_own_dir(int root_fd, const char *path, int *ret_fd, struct err *e)
 
 	if (r < 0)
 		return r;
-	/* without O_DIRECTORY, whose error for a link is ENOTDIR */
+	/* without O_DIRECTORY: with it, the error for a link would be ENOTDIR */
 	fd = io_open_at(parent, name, O_NOFOLLOW);
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return err_sys(e, "open directory '%s'", path);
@@ -427,7 +427,7 @@ static int make_dir(const struct making *m, const char *path, mode_t mode, struc
 	if (r < 0)
 		return r;
 	if (mkdirat(parent, name, DIR_MODE) < 0) {
-		/* another maker may be faster, but a file in the way is an error */
+		/* another process may have made the directory first; but a file in its place is an error */
 		if (errno == EEXIST && is_dir(m->root_fd, path))
 			return 0;
 		(void)err_sys(e, "create directory '%s'", path);
@@ -553,7 +553,8 @@ int io_stage_open_in(int dir_fd, const char *path, struct io_stage *s, struct er
 			break;
 		if (stage.fd < 0)
 			continue;
-		/* the lock tells a sweeper that this file is in use; if a sweeper was faster, another file is made */
+		/* the lock tells other processes, which sweep the directory, that this file is in use. If a sweeper
+		 * was faster, makes another file */
 		(void)flock(stage.fd, LOCK_SH);
 		if (fstat(stage.fd, &st) == 0 && st.st_nlink == 0)
 			cleanup_closep(&stage.fd);

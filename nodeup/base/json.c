@@ -6,7 +6,7 @@
 #include <string.h>
 #include "nodeup/base/print.h"
 
-/* jansson has no positions below the top, so nodes have only the file. */
+/* jansson gives no positions below the top value, so a node's place has only the file. */
 struct reader {
 	struct arena *arena;
 	const char *file;
@@ -132,7 +132,7 @@ int json_parse_few(struct arena *a, const char *file, const char *text, size_t n
 	return json_parse(a, file, text, n, ret_tree, e);
 }
 
-/* Returns whether JSON allows it without quotes: an RFC 8259 number, or true or false. */
+/* Returns whether JSON allows the scalar without quotes: a number of RFC 8259, true or false. */
 static bool is_json_plain(const char *s)
 {
 	if (strcmp(s, "true") == 0 || strcmp(s, "false") == 0)

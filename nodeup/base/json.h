@@ -12,9 +12,9 @@ enum { JSON_VALUES_MAX = 20000 };
 /* Parses one value. */
 int json_parse(struct arena *a, const char *file, const char *text, size_t n,
 	       struct tree **ret_tree, struct err *e) must_check;
-/* Does the same, but refuses a text of more than JSON_VALUES_MAX values before it allocates any. */
+/* Like json_parse, but refuses a text of more than JSON_VALUES_MAX values before it allocates any value. */
 int json_parse_few(struct arena *a, const char *file, const char *text, size_t n,
 		   struct tree **ret_tree, struct err *e) must_check;
-/* Appends the tree as JSON: indented if pretty, else on one line. A plain scalar that is neither a JSON number nor
- * true or false becomes a string. */
+/* Appends the tree as JSON: indented if `pretty`; otherwise on one line. A plain scalar that is neither a JSON
+ * number nor true or false becomes a string. */
 int json_render(const struct tree *t, bool pretty, struct buf *b, struct err *e) must_check;

@@ -76,8 +76,9 @@ static size_t add_prefix(char *line, size_t size, enum log_level level)
 	return (size_t)n;
 }
 
-/* Erases the footer and all below it, for the next text. The lock is held. If the terminal became narrower, a line
- * of the footer may take two rows. Then a part of the footer stays, since otherwise logged lines could be erased. */
+/* Erases the footer and everything below it, before the next text. The lock is held. If the terminal became
+ * narrower, a line of the footer may take two rows. Then a part of the footer stays: otherwise logged lines could be
+ * erased. */
 static void add_erasure(struct buf *out)
 {
 	size_t rows = 0;

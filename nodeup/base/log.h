@@ -11,14 +11,14 @@
 
 enum log_level { LOG_ERROR, LOG_WARNING, LOG_NOTICE, LOG_INFO, LOG_DEBUG };
 
-/* A field with this name in the journal too, which uses it to find an explanation in its catalog. */
+/* A field with this name goes to the journal too. The journal uses it to find an explanation in its catalog. */
 #define LOG_MESSAGE_ID "MESSAGE_ID"
 
 struct log_field {
 	const char *key, *value; /* "TASK", "kubelet"; journal field NODEUP_TASK */
 };
 
-/* Writes one structured entry; < 0: it could not, and stderr is used instead. */
+/* Writes one structured entry. < 0: the entry could not be written, and stderr gets the line instead. */
 typedef int log_writer_fn(enum log_level level, const char *message, const struct log_field *fields,
 			  size_t n);
 

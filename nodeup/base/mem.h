@@ -18,7 +18,7 @@ void *xrealloc(void *p, size_t n) must_check;
 char *xstrdup(const char *s) must_check;
 /* As asprintf, returning the string, never NULL. */
 char *xasprintf(const char *fmt, ...) printf_like(1, 2) must_check;
-/* The same for a va_list. */
+/* Like xasprintf, with a va_list. */
 char *xvasprintf(const char *fmt, va_list ap) printf_like(1, 0) must_check;
 
 struct arena;
@@ -33,7 +33,7 @@ void *arena_alloc(struct arena *a, size_t size) must_check;
 char *arena_str(struct arena *a, const char *s);
 char *arena_strn(struct arena *a, const char *s, size_t n);
 char *arena_printf(struct arena *a, const char *fmt, ...) printf_like(2, 3);
-/* Grows an array of n elements so that one more fits (the capacity doubles at powers of two). */
+/* Makes room for one more element in an array of n elements. The capacity doubles at powers of two. */
 void *arena_grow(struct arena *a, void *array, size_t n, size_t size) must_check;
 
 #define arena_new(a, type) ((type *)arena_alloc((a), sizeof(type)))

@@ -58,7 +58,7 @@ const char *near_name(const char *word, const char *const *names, size_t n)
 		const size_t other = strlen(names[i]);
 		size_t now;
 
-		/* a much longer or shorter word needs no table */
+		/* if the lengths differ too much, the words need no table */
 		if (other > WORD_MAX || (other > len ? other - len : len - other) >= best)
 			continue;
 		now = edits(word, len, names[i], other);

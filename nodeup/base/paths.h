@@ -21,14 +21,15 @@
 #define OWN_UNMOVED_DIR OWN_LIB "/unmoved"
 #define OWN_VOLUMES_DIR OWN_LIB "/volumes"
 #define OWN_RUNS_DIR OWN_LIB "/runs"
-/* The documents of the last runs that ended well, a file for each, named by the run's number, a long long. */
+/* One file for each of the last runs that ended well, with the run's documents. The file's name is the run's number,
+ * a long long. */
 #define OWN_KEPT_DIR OWN_LIB "/kept"
 #define OWN_KEPT_SET OWN_KEPT_DIR "/%lld.json"
 
-/* The status, while /run has no room for it. */
+/* The status goes here while /run has no room for it. */
 #define OWN_STATUS_SPARE OWN_LIB "/status.json"
 
-/* Of this boot only. */
+/* These exist only until the next boot. */
 #define OWN_RUN "/run/nodeup"
 #define OWN_LOCK OWN_RUN "/lock"
 #define OWN_STATUS OWN_RUN "/status.json"

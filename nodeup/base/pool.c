@@ -23,7 +23,7 @@ struct pool {
 	pthread_t threads[];
 };
 
-/* Waits for an errand. NULL: none is left, and none will come. The lock is held. */
+/* Waits for an errand. NULL: no errand is left, and no further errand will come. The lock is held. */
 static struct errand *await_errand(struct pool *p)
 {
 	struct errand *errand;
@@ -83,7 +83,7 @@ static size_t count_threads(size_t least, size_t most)
 	return (size_t)cores > most ? most : (size_t)cores;
 }
 
-/* The lock is held, or nobody else has the pool yet. */
+/* The lock is held, or no other thread knows the pool yet. */
 static int add_thread(struct pool *p, struct err *e)
 {
 	int r = pool_thread(&p->threads[p->n], pool_main, p, e);
@@ -122,7 +122,7 @@ void pool_send(struct pool *p, void (*fn)(void *arg), void *arg)
 	*p->last = errand;
 	p->last = &errand->next;
 	p->waiting++;
-	/* fewer threads are slower, not wrong */
+	/* with fewer threads the pool is slower, but works */
 	if (p->busy + p->waiting > p->n && p->n < p->most && !p->stop)
 		(void)!add_thread(p, &ignored);
 	(void)pthread_mutex_unlock(&p->lock);

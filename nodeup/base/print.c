@@ -9,7 +9,7 @@ static const char absent[] = "(none)";
 /* One directive of a format, like "%-*.3lld", with its numbers read. */
 struct directive {
 	char flags[8], conversion;
-	const char *length;   /* its place in the format */
+	const char *length;   /* where the directive's length modifier stands in the format */
 	int width, precision; /* < 0 or 0: none */
 };
 
@@ -108,7 +108,7 @@ static uintmax_t take_unsigned(const char *length, struct args *args)
 	return va_arg(args->ap, unsigned int);
 }
 
-/* Writes the directive at the '%' of a format, and moves past it. */
+/* Writes the directive at the '%' of a format, and moves *fmt past the directive. */
 static void put_directive(struct sink *s, const char **fmt, struct args *args)
 {
 	const struct directive d = read_directive(fmt, args);
@@ -135,7 +135,7 @@ static void put_directive(struct sink *s, const char **fmt, struct args *args)
 	} else if (d.conversion == '%') {
 		put(s, "%", 1);
 	} else {
-		abort(); /* no format here has anything else */
+		abort(); /* formats in this program have no other directive */
 	}
 }
 

@@ -11,5 +11,5 @@
 
 /* As snprintf: writes at most `size` bytes with the NUL; returns the bytes of the whole text. */
 size_t print_to(char *out, size_t size, const char *fmt, ...) printf_like(3, 4);
-/* The same for a va_list. */
+/* Like print_to, with a va_list. */
 size_t print_va(char *out, size_t size, const char *fmt, va_list ap) printf_like(3, 0);

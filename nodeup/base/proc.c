@@ -21,10 +21,10 @@ enum { DRAIN_CHUNKS = 64 };
 
 struct child {
 	struct ending_child self;
-	int pid_fd; /* -1: the kernel has none */
+	int pid_fd; /* -1: the kernel has no pidfd */
 	int out_fd;
 	struct buf *out;
-	char tail[256]; /* end of its output, for the error */
+	char tail[256]; /* end of the child's output, for the error */
 	size_t tail_len;
 };
 
@@ -117,7 +117,7 @@ static void keep_tail(struct child *c, const char *data, size_t n)
 	c->tail_len += n;
 }
 
-/* Reads the output that is there; closes out_fd at its end. */
+/* Reads the output that has arrived. Closes out_fd at the end of the output. */
 static void drain(struct child *c)
 {
 	char chunk[4096];
@@ -226,7 +226,7 @@ int proc_run(const struct proc_req *req, struct buf *out, struct err *e)
 		return err_sys(e, "run %s: make a pipe", c.self.name);
 	pipe_read = fds[0];
 	pipe_write = fds[1];
-	/* only our end: the child expects writes to block */
+	/* makes only our end of the pipe non-blocking: the child expects its writes to block */
 	if (fcntl(pipe_read, F_SETFL, O_NONBLOCK) < 0)
 		return err_sys(e, "run %s: set up a pipe", c.self.name);
 	if (req->stdin_fd < 0) {

@@ -17,22 +17,22 @@
 struct proc_start {
 	const char *file; /* looked up in PATH unless it has a slash */
 	const char *const *argv, *const *env;
-	const int *fds; /* its descriptors, from 0 on; it gets no others */
+	const int *fds; /* descriptors of the child, from 0 on; the child gets no others */
 	int n_fds;
 };
 
-/* Starts it in its own process group, with no signal blocked or ignored. *c has its name, and ending.h knows it from
- * then on. 0 or a positive errno. */
+/* Starts the program in a process group of its own, with no signal blocked or ignored. The caller has set the name
+ * in *c. From then on ending.h knows the child. Returns 0 or a positive errno. */
 int proc_start(const struct proc_start *how, struct ending_child *c) must_check;
-/* Waits for its end. Returns its status. */
+/* Waits for the child's end. Returns its status. */
 int proc_reap(struct ending_child *c);
 
 struct proc_req {
 	const char *const *argv;      /* argv[0] is looked up in PATH unless it has a slash */
-	const char *const *extra_env; /* "K=V" added to ours, NULL for none */
+	const char *const *extra_env; /* "K=V" variables to add to ours; NULL: none */
 	int stdin_fd;                 /* -1: /dev/null */
 	int64_t timeout_ns;           /* 0: none */
-	bool let_end; /* must not be cut off by a signal to us, as that would leave damage */
+	bool let_end; /* a signal to us must not end this program, as that would leave damage */
 };
 
 /* Runs a program to its end; out (may be NULL) gets stdout and stderr. An exit status other than 0 is an error. */
@@ -40,5 +40,5 @@ int proc_run(const struct proc_req *req, struct buf *out, struct err *e) must_ch
 
 /* Returns whether proc_run() would find a program of that name in PATH. */
 bool program_in_path(const char *name);
-/* Returns whether the machine below root_fd has a program of that name in a usual folder, whatever PATH is here. */
+/* Returns whether the machine below root_fd has a program of that name in a usual folder. Does not use PATH. */
 bool program_is_there(int root_fd, const char *name);

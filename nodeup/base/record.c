@@ -17,7 +17,7 @@ int record_write(int root_fd, const char *path, mode_t mode, const char *text, s
 	autofree char *dir = xasprintf("%.*s", (int)(strrchr(path, '/') - path), path);
 	int r = io_replace(root_fd, path, text, strlen(text), &attr, e);
 
-	/* in most cases its directory exists */
+	/* in most cases the record's directory exists already */
 	if (r != -ENOENT)
 		return r;
 	r = io_mkdirs(root_fd, dir, DIR_MODE, e);

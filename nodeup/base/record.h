@@ -10,9 +10,9 @@
 int record_write(int root_fd, const char *path, mode_t mode, const char *text,
 		 struct err *e) must_check;
 
-/* Does the same, unless the record has this text already, so that a second run changes nothing. */
+/* Writes a record durably, unless it has this text already. So a second run changes nothing. */
 int record_keep(int root_fd, const char *path, mode_t mode, const char *text,
 		struct err *e) must_check;
 
-/* Reads a record of at most b->max bytes; false: none can be read. */
+/* Reads a record of at most b->max bytes. False: there is no record, or it cannot be read. */
 bool record_read(int root_fd, const char *path, struct buf *b);

@@ -9,7 +9,7 @@
 
 enum { JSON_MAX = 16 << 20 };
 
-/* Returns the length of the UTF-8 character at s, and the character in *ret; 0: it is none. */
+/* Returns the length of the UTF-8 character at s, and the character in *ret; 0: the bytes are no UTF-8 character. */
 static size_t read_char(const unsigned char *s, size_t n, uint32_t *ret)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -36,7 +36,7 @@ static bool is_harmless(uint32_t c)
 	static const struct {
 		uint32_t first, last;
 	} bad[] = {
-		{ 0x00, 0x08 },     { 0x0a, 0x1f },     /* all but the tab */
+		{ 0x00, 0x08 },     { 0x0a, 0x1f },     /* all control characters except the tab */
 		{ 0x7f, 0x9f },     { 0x061c, 0x061c }, /* C1; direction marks */
 		{ 0x200e, 0x200f }, { 0x2028, 0x202e }, /* line breaks, embeddings, overrides */
 		{ 0x2066, 0x2069 }, { 0xfeff, 0xfeff }, /* isolates; byte order mark */

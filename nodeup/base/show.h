@@ -16,15 +16,16 @@
 
 struct tree;
 
-/* Makes text harmless in place: line breaks and all but the tab become '?'. It may get shorter. Returns text. */
+/* Makes text harmless in place: line breaks and all other control characters except the tab become '?'. The text may
+ * get shorter. Returns text. */
 char *show_clean(char *text);
-/* Does the same for a server's prose, whose line breaks become blanks. */
+/* Like show_clean, for a server's prose: its line breaks become blanks. */
 char *show_prose(char *text);
 /* Returns whether the text is harmless already. */
 bool show_is_clean(const char *text);
 /* Writes one line with its end to stdout or stderr. On stderr it flushes stdout first. */
 void show_line(FILE *to, const char *fmt, ...) printf_like(2, 3);
-/* Writes one line that begins with our sign; colour: that sign's in ECMA-48 ("32"), or NULL. */
+/* Writes one line that begins with our sign. colour: the sign's colour in ECMA-48 ("32"), or NULL. */
 void show_signed(FILE *to, const char *indent, const char *colour, char sign, const char *text);
 /* Writes text of several lines to stdout, with its line breaks; adds nothing. */
 void show_text(const char *text, size_t n);

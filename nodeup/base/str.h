@@ -32,7 +32,7 @@ struct strmap {
 void strv_add(struct arena *a, struct strv *v, const char *s);
 /* Appends a formatted string. The arena is named twice, so it must not be a call. */
 #define strv_addf(a, v, ...) strv_add((a), (v), arena_printf((a), __VA_ARGS__))
-/* Appends all of another list, whose elements live long enough. */
+/* Appends all strings of another list. They must live long enough. */
 void strv_add_all(struct arena *a, struct strv *v, const struct strv *more);
 /* Appends a string that lives long enough, unless the list has it. */
 void strv_add_once(struct arena *a, struct strv *v, const char *s);
@@ -45,7 +45,7 @@ bool strv_has(const struct strv *v, const char *s);
 struct strv strv_split(struct arena *a, const char *s, char sep);
 /* Joins with a separator string. */
 char *strv_join(struct arena *a, const struct strv *v, const char *sep);
-/* Returns the first `most`, and if there are more, a line that tells how many. */
+/* Returns the first `most` strings. If there are more, a last line tells how many. */
 struct strv strv_abridge(struct arena *a, const struct strv *v, size_t most);
 /* Sorts by bytes, like Go's sort.Strings. */
 void strv_sort(struct strv *v);
@@ -66,25 +66,25 @@ bool str_has_suffix(const char *s, const char *suffix);
 const char *str_amount(char out[static STR_AMOUNT_MAX], int64_t bytes, int64_t total);
 /* Writes a size for people: "512 bytes", "1.5 GiB". Returns out. */
 const char *str_size(char out[static STR_SIZE_MAX], uint64_t bytes);
-/* Returns whether it is NULL or "". */
+/* Returns whether s is NULL or "". */
 bool str_is_empty(const char *s);
-/* Returns whether it holds only ASCII letters and digits, and these signs. */
+/* Returns whether s has only ASCII letters and digits, and characters of `signs`. */
 bool str_has_only(const char *s, const char *signs);
-/* Returns whether it holds no line break and no other ASCII control character. */
+/* Returns whether s has no line break and no other ASCII control character. */
 bool str_is_line(const char *s);
-/* Returns whether it is an absolute path without empty, "." or ".." components; a '/' may stand at the end. */
+/* Returns whether s is an absolute path without empty, "." or ".." components. A '/' may stand at its end. */
 bool str_is_path(const char *s);
 /* Returns the part after the last '/', which is s itself if there is none. */
 const char *str_basename(const char *path);
-/* Returns whether a path is that directory (whose name may end with '/') or below it. */
+/* Returns whether a path is the directory `dir` (whose name may end with '/') or a path below it. */
 bool str_is_within(const char *path, const char *dir);
-/* Returns whether it is one of these words, the last of which is NULL. */
+/* Returns whether s is one of these words. The last word must be NULL. */
 bool str_is_one_of(const char *s, const char *const *words);
 /* Returns whether the rest after a number's digits is an exponent, "e-5", or empty. */
 bool str_is_exponent(const char *s);
 /* Returns the value of a hexadecimal digit, or -1. */
 int str_hex_value(char c);
-/* Returns whether it is one word of visible ASCII, so that another program's text may go into a header. */
+/* Returns whether s is one word of visible ASCII. Only such a text of another program may go into a header. */
 bool str_is_word(const char *s);
 /* Returns a copy without leading and trailing white space. */
 char *str_trim(struct arena *a, const char *s);

@@ -158,7 +158,7 @@ struct tree *tree_of_strmap(struct arena *a, const struct strmap *m)
 	return t;
 }
 
-/* YAML 1.1 knows each word in lower case, capitalised and in upper case, and in no other mixture. */
+/* YAML 1.1 knows each word in lower case, capitalised and in upper case. Other mixtures of case are texts. */
 static const char *const true_words[] = { "y",    "Y",    "yes", "Yes", "YES", "true",
 					  "True", "TRUE", "on",  "On",  "ON",  NULL };
 static const char *const false_words[] = { "n",     "N",     "no",  "No",  "NO",  "false",

@@ -18,22 +18,22 @@ struct tree_pos {
 struct tree;
 
 struct tree_item {
-	const char *key; /* NULL in a sequence */
+	const char *key; /* the item's key; NULL in a sequence */
 	struct tree_pos key_pos;
 	struct tree *value;
 };
 
 struct tree {
 	enum tree_kind kind;
-	bool quoted;   /* the scalar was quoted, or must be written as a string */
-	bool is_wrong; /* its reader reported an error and went on: it counts as missing */
+	bool quoted; /* the scalar was quoted, or must be written as a string */
+	bool is_wrong; /* the reader reported an error in this node and went on: the node counts as missing */
 	struct tree_pos pos;
-	const char *scalar; /* TREE_SCALAR */
+	const char *scalar; /* text of a TREE_SCALAR */
 	struct tree_item *items;
 	size_t n;
 };
 
-/* Build a node. A string is `quoted`: it reads back as a string, whatever it looks like. */
+/* Build a node. A string is marked `quoted`, so that it reads back as a string even if it looks like a number. */
 struct tree *tree_null(struct arena *a);
 struct tree *tree_string(struct arena *a, const char *s);
 struct tree *tree_plain(struct arena *a, const char *s); /* numbers and booleans */
@@ -56,24 +56,24 @@ struct tree *tree_of_strmap(struct arena *a, const struct strmap *m);
 void tree_sort(struct tree *t);
 /* Returns the value of an exact key, or NULL. */
 struct tree *tree_get(const struct tree *map, const char *key);
-/* As tree_get; without an exact key it takes one of another case, as kops matches keys. */
+/* Like tree_get. If no key matches exactly, takes a key that differs only by case, as kops does. */
 const struct tree *tree_lookup(const struct tree *map, const char *key);
 /* Returns the scalar of an exact key; NULL: there is no such key, or it has no scalar. */
 const char *tree_text(const struct tree *map, const char *key);
-/* Returns the same for showing; "": there is none. */
+/* Like tree_text, but "" instead of NULL, for messages. */
 const char *tree_says(const struct tree *map, const char *key);
 /* Returns whether a document is empty: null, "", or an object of Kubernetes' form without a `spec`, or with an empty
  * one. */
 bool tree_is_hollow(const struct tree *t);
 /* Returns whether two trees are equal in kinds, scalars and keys; ignores map order. */
 bool tree_eq(const struct tree *a, const struct tree *b);
-/* Returns the type of a plain scalar by YAML 1.1 as yaml.v2 reads it; a string if it is no other. */
+/* Returns the type of a plain scalar by YAML 1.1 as yaml.v2 reads it. A scalar of no other type is a string. */
 enum tree_type { TREE_IS_STRING, TREE_IS_NULL, TREE_IS_BOOL, TREE_IS_INT, TREE_IS_FLOAT };
 enum tree_type tree_type_of(const char *plain);
 /* Returns whether a plain scalar of type BOOL means true. */
 bool tree_is_true(const char *plain);
-/* Returns "file:line:column" for a message; "file" alone without a line, "" if it is unknown. */
+/* Returns "file:line:column" for a message; only "file" if there is no line; "" if the place is unknown. */
 const char *tree_where(struct arena *a, const struct tree_pos *pos);
-/* Returns "file:line:column: " of a key's value (as tree_lookup finds it), else of the map; "" for a tree that was
- * not read. */
+/* Returns "file:line:column: " of a key's value (as tree_lookup finds it). If there is no value, returns the map's
+ * place; "" for a tree that was not read from a text. */
 const char *tree_place(struct arena *a, const struct tree *map, const char *key);

@@ -11,7 +11,7 @@ double wait_chance(void)
 {
 	uint32_t dice;
 
-	/* early in a boot there is no randomness yet */
+	/* early in a boot the kernel has no randomness yet */
 	if (getrandom(&dice, sizeof(dice), GRND_NONBLOCK) != sizeof(dice))
 		dice = UINT32_MAX;
 	return (double)dice / UINT32_MAX;

@@ -14,9 +14,9 @@ struct wait {
 	const char *what, *reason;
 	const struct err *why;     /* an error whose notes are reported too, or NULL */
 	int64_t since_ns, next_ns; /* next_ns 0: this try is still going on */
-	unsigned int attempt;      /* 0: it has no number */
+	unsigned int attempt;      /* number of the try; 0: tries are not numbered */
 	bool expected;             /* reported as a notice, not as a warning */
-	bool works;                /* this machine itself works, for instance makes keys */
+	bool works;                /* this machine itself is working, for instance it makes keys */
 	bool named;                /* waits with the same name count as one, wherever they happen */
 };
 
@@ -25,16 +25,16 @@ typedef void wait_fn(void *arg, const struct wait *w);
 
 /* Returns a random number between 0 and 1. */
 double wait_chance(void);
-/* Returns the pause after so many tries (1 or more): a random time of at most 0.2 s; that limit doubles up to 5 s.
- * The chance keeps nodes that failed together from trying again together. */
+/* Returns the pause after so many tries (1 or more). The pause is random, of at most 0.2 s after the first try; the
+ * limit doubles with each try, up to 5 s. So nodes that failed together do not try again together. */
 int64_t wait_delay(unsigned int attempt);
 /* Reports a try that failed with `last` to fn (NULL: to nobody). */
 void wait_tell(wait_fn *fn, void *arg, const char *what, int64_t since_ns, unsigned int attempt,
 	       const struct err *last, int64_t next_ns);
 /* How long a server may be silent before a report. */
 #define WAIT_SILENCE_NS DUR_SEC
-/* Reports to fn (NULL: to nobody) that a try has no answer so far; with has_begun: that its answer began but does
- * not end. who: the server. */
+/* Reports to fn (NULL: to nobody) that a try has no answer so far. With has_begun, reports that its answer has begun
+ * but does not end. who: the server. */
 void wait_tell_silence(wait_fn *fn, void *arg, const char *what, const char *who, bool has_begun,
 		       int64_t since_ns, unsigned int attempt);
 /* How long to try again (< 0: for ever), and the function to call before each pause. */

@@ -82,7 +82,7 @@ static int go_into(const struct walk *w, const struct walk_at *at, int depth, st
 	return w->leave(w->arg, &left, e);
 }
 
-/* Returns the first name that only one of them has; NULL: both have the same names. */
+/* Returns the first name that only one of the two lists has; NULL: both lists have the same names. */
 static const char *odd_name(const struct strv *x, const struct strv *y)
 {
 	for (size_t i = 0; i < x->n && i < y->n; i++) {
@@ -127,7 +127,7 @@ int walk_both(int fd, int twin, const struct walk *w, struct err *e)
 {
 	const struct walk_at top = { .dir = fd, .twin = twin, .path = "", .fd = -1 };
 
-	/* these two may have been read before; the walk opens the deeper directories itself */
+	/* the caller may have read these two before; the walk opens the deeper directories itself */
 	if (lseek(fd, 0, SEEK_SET) < 0 || (twin >= 0 && lseek(twin, 0, SEEK_SET) < 0))
 		return err_sys(e, "read the directory '/'");
 	return walk_dir(w, &top, 1, e);

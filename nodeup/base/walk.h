@@ -10,18 +10,18 @@
 #include "nodeup/base/io.h"
 #include "nodeup/base/str.h"
 
-/* Twice the depth that the extractor makes. */
+/* Twice the depth of the trees that the extractor makes. */
 enum { WALK_DEPTH_MAX = 256 };
 
-/* Lists the names in an open directory but "." and "..", sorted, from its offset on: all of them if it was just
- * opened. Threads that share a descriptor share its offset, so each needs its own. -errno, and errno: the rest is
- * unknown. */
+/* Lists the names in an open directory except "." and "..", sorted, from its offset on: all names if it was just
+ * opened. Threads that share a descriptor share its offset, so each thread needs a descriptor of its own. On failure
+ * returns -errno and sets errno; the rest of the names is unknown. */
 int walk_names(struct arena *a, int dir_fd, struct strv *ret) must_check;
 
-/* Returns those of a directory below the root that end so; none where it cannot be read. */
+/* Returns the names with the given ending in a directory below the root; no names if the directory cannot be read. */
 struct strv walk_list(struct arena *a, int root_fd, const char *path, const char *suffix);
 
-/* All of a directory below the root. -ENOENT: it is not there. */
+/* Lists all names of a directory below the root. -ENOENT: the directory does not exist. */
 int walk_names_at(struct arena *a, int root_fd, const char *path, struct strv *ret,
 		  struct err *e) must_check;
 
@@ -32,7 +32,7 @@ struct walk_at {
 	const char *
 		path; /* path of the directory below the top, with a slash before each name; "" is the top */
 	const char *name; /* name in dir */
-	int fd; /* the entry itself, if it is a directory and the walk has visited all in it; else -1 */
+	int fd; /* the entry itself, if it is a directory and everything below it was visited; otherwise -1 */
 	struct stat st; /* lstat(2) of the entry; not of twin's */
 };
 
@@ -52,5 +52,6 @@ int walk_below(int fd, const struct walk *w, struct err *e) must_check;
 /* Visits everything below a directory and its copy. -EXDEV, with the name: only one of them has an entry. */
 int walk_both(int fd, int twin, const struct walk *w, struct err *e) must_check;
 
-/* Removes an entry of a directory with everything below it; a missing one is fine. -errno, and errno. */
+/* Removes an entry of a directory, with everything below it. A missing entry is fine. On failure returns -errno, and
+ * sets errno. */
 int walk_remove(int dir_fd, const char *name);

@@ -118,7 +118,7 @@ static int count(struct reader *r, size_t nodes, unsigned int depth, const yaml_
 	return 0;
 }
 
-/* Refuses tags that this reader does not know for a node of that kind: it would read the value wrongly. */
+/* Refuses a tag that this reader does not know for a node of that kind, as it would read the value wrongly. */
 static int check_tag(struct reader *r, const yaml_event_t *ev, const char *tag,
 		     const char *const *known)
 {
@@ -450,8 +450,8 @@ static bool emit(struct writer *w, yaml_event_t *ev, int initialised)
 	return initialised && yaml_emitter_emit(&w->emitter, ev);
 }
 
-/* Returns whether the text is a date, 2006-1-2 alone or with a time, or a number of base 60, 12:30:45. Go's yaml
- * reads neither, but quotes both for readers of older YAML. */
+/* Returns whether the text is a date (2006-1-2, with or without a time) or a number of base 60 (12:30:45). Go's yaml
+ * reads both as texts, but quotes them for readers of older YAML. */
 static bool is_time(const char *text)
 {
 	static const char digits[] = "0123456789";

@@ -51,7 +51,7 @@ static bool has_kept(const struct apply *ap)
 
 /* Returns how long to wait for documents: a minute, or the rest of the deadline if that is shorter. If an earlier
  * run kept documents, it takes only a third of a short rest: the metadata service may be silent too, and time must
- * remain to use them. */
+ * remain to use those documents. */
 static int64_t store_patience(const struct apply *ap)
 {
 	int64_t left = ap->end.deadline_ns - dur_now();
@@ -146,8 +146,8 @@ static void trim_cache(struct apply *ap, int r, const struct err *e)
 		session_trim_cache(&ap->session, NO_ROOM);
 }
 
-/* Returns the number of this run. A run on an image has none in its status and takes the number after the last kept
- * set. */
+/* Returns the number of this run. The status of a run on an image has no number: then this returns the number after
+ * the last kept set. */
 static int64_t run_number(const struct apply *ap)
 {
 	return ap->status.number ? ap->status.number : kept_last(ap->session.root_fd) + 1;

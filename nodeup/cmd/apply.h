@@ -25,12 +25,12 @@ struct apply {
 	struct arena *before;   /* arena of the run before; NULL: none */
 	struct arena *word;     /* arena of status.node */
 	struct round_end end;   /* of the present run, from its beginning on */
-	struct join_keys *keys; /* begun by an earlier run that did not use them */
+	struct join_keys *keys; /* keys that an earlier run began and did not use */
 	size_t changed;         /* changed tasks in all runs */
 	int64_t begun_ns, next_status_ns;
 	int64_t patience_ns; /* patience of the present run with servers of documents */
-	int64_t volumes_ns;  /* how long it waits for volumes; 0: without limit */
-	int silence_told; /* worst result of a status write that was reported: 1 not in /run, below 0 nowhere */
+	int64_t volumes_ns;  /* how long the run waits for volumes; 0: without limit */
+	int silence_told; /* the worst failure to write the status that was reported: 1 not in /run, below 0 nowhere */
 	bool console_told; /* the console was told of a failed run */
 	bool age_told;     /* the console was told of a run's age */
 	bool kept_told; /* a person was told that kept documents can replace those of a silent store */
@@ -47,7 +47,7 @@ void apply_end_status(struct apply *ap, const char *state, enum round next, cons
 void apply_copy_status(const struct apply *ap);
 /* Sets the message of the day for the first run after a start: until it ends well, this is no node yet. */
 void apply_tell_beginning(const struct apply *ap);
-/* Prints a summary of what was found and done; after a repair with the reasons. */
+/* Prints a summary of what was found and done; after a repair, with the reasons. */
 void apply_tell_recap(const struct apply *ap, const struct run_report *rep, const struct err *late);
 
 /* Callbacks with a struct apply: for outside waits other than tasks' own, waits for documents, events of a run, and

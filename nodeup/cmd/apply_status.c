@@ -106,7 +106,7 @@ void apply_tell_beginning(const struct apply *ap)
 	struct strv lines;
 	struct err ignored;
 
-	/* a later run says nothing here, and need not parse it */
+	/* a later run reports nothing here, and need not parse the status */
 	if (io_is_there(ap->live_fd, OWN_STATUS) ||
 	    health_read(a, ap->live_fd, &before, &ignored) < 0 || before.state != HEALTH_NEVER)
 		return;

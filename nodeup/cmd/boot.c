@@ -13,7 +13,7 @@ const char boot_unit[] = BOOT_UNIT;
 
 static const char unit_path[] = "/etc/systemd/system/kops-configuration.service";
 static const char package_program[] = "/usr/bin/nodeup";
-/* this line marks a unit file as ours: kops' own has another */
+/* this line marks a unit file as ours: kops' own unit file has another line */
 static const char mark[] = "\nDocumentation=man:nodeup(8)\n";
 static const char record_version[] = "1";
 
@@ -39,7 +39,7 @@ static const struct variable unit_variables[] = {
 	{ "GOSSIP_DNS_CONN_LIMIT", "gossip" },
 };
 
-/* Only for our own unit. */
+/* Variables that are recorded only for our own unit. */
 static const struct variable own_variables[] = {
 	{ "http_proxy", "proxy" },  { "https_proxy", "proxy" }, { "all_proxy", "proxy" },
 	{ "HTTP_PROXY", "proxy" },  { "HTTPS_PROXY", "proxy" }, { "ALL_PROXY", "proxy" },
@@ -114,7 +114,7 @@ static struct record record_of_run(struct arena *a, const struct cli *cli)
 	};
 }
 
-/* Returns NULL if it is too large to be kept. */
+/* Returns NULL if the record is too large to be kept. */
 static const char *render_record(struct arena *a, const struct record *rec)
 {
 	autobuf struct buf text = BUF_INIT(RECORD_MAX);
@@ -143,7 +143,7 @@ static bool parse_map(struct arena *a, const struct tree *t, struct strmap *ret)
 	return true;
 }
 
-/* Returns 1: it is whole; 0: there is none; < 0: it is damaged. */
+/* Returns 1: the record is whole; 0: there is none; < 0: it is damaged. */
 static int load_record(struct arena *a, int root_fd, struct record *ret)
 {
 	autobuf struct buf text = BUF_INIT(RECORD_MAX);
@@ -233,7 +233,7 @@ void boot_settle(struct session *s, const struct session_req *req, struct plan_r
 		rec = record_of_run(s->arena, req->cli);
 	else if (found <= 0 && !is_bake)
 		installed = find_again(s, req->cli, found < 0, &rec);
-	/* without a record this is a run by hand, with a person's environment */
+	/* without a record, or without flags in it, this is a run by hand, with a person's environment */
 	if (!installed || !rec.flags.n)
 		rec.environment =
 			environment_of(s->arena, unit_variables, ARRAY_LEN(unit_variables));
@@ -261,7 +261,8 @@ static bool shell_has(const struct variable *vars, size_t n, const char *group)
 	return false;
 }
 
-/* Fills *ret with recorded variables that the shell does not set. Returns whether it sets any to another value. */
+/* Fills *ret with recorded variables that the shell does not set. Returns whether the shell sets any variable to
+ * another value. */
 static bool compare(struct arena *a, const struct variable *vars, size_t n,
 		    const struct strmap *kept, struct strmap *ret)
 {

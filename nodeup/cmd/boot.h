@@ -14,8 +14,8 @@ extern const char boot_unit[];
 
 /* Returns whether the unit file is nodeup's, by a line that differs in kops' own. */
 bool boot_has_unit_file(int root_fd);
-/* Sets recorded environment variables about the way to the documents that a run by hand lacks, and says so. Called
- * before any thread starts. */
+/* Sets environment variables about the way to the documents that are recorded, and that a run by hand lacks; says
+ * so. Called before any thread starts. */
 void boot_take_environment(struct cli *cli);
 /* Puts the start at boot, with its environment, into the plan's request. */
 void boot_settle(struct session *s, const struct session_req *req, struct plan_req *plan);

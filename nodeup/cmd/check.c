@@ -17,7 +17,7 @@
 #include "nodeup/run/lock.h"
 #include "units/bus.h"
 
-/* before this time nodeup was not yet what it is today, so no clock can be right */
+/* nodeup was written after this time, so a clock before it cannot be right */
 #define EARLIEST_NS (INT64_C(1735689600) * DUR_SEC)
 
 enum { PORTS_MAX = 1 << 20, LISTENS = 0x0a };
@@ -351,7 +351,7 @@ int check_before_change(const struct cli *cli, struct session *s, const struct r
 		    strv_has(&ignored, checks[i].name) || checks[i].look(&c, &why) >= 0)
 			continue;
 		if (checks[i].in_apply == WARNS) {
-			/* the last note is the advice */
+			/* the last note of an error is the advice */
 			log_warning("%s; %s", why.msg,
 				    why.nnotes ? why.notes[why.nnotes - 1].text : "nodeup check");
 			continue;

@@ -13,9 +13,9 @@ enum check_result { CHECK_RIGHT, CHECK_ODD, CHECK_SKIPPED, CHECK_FAILED };
 struct check_asset {
 	const struct asset *asset;
 	struct http *http;
-	int64_t length; /* -1: no mirror told it */
+	int64_t length; /* -1: no mirror gave the length */
 	int r;          /* < 0: no mirror has it */
-	bool no_name;   /* the name service had no address of a mirror */
+	bool no_name;   /* the name service had no address of any mirror */
 	struct err why;
 };
 

@@ -71,7 +71,7 @@ int check_names(struct checking *c, struct err *e)
 	for (size_t i = 0; i < c->n_assets; i++)
 		if (c->assets[i].no_name) {
 			*e = c->assets[i].why;
-			/* another mirror may have it */
+			/* another mirror may have the asset */
 			return c->assets[i].r < 0 ? c->assets[i].r : CHECK_ODD;
 		}
 	return CHECK_RIGHT;

@@ -153,7 +153,7 @@ static int parse_duration(const struct option *o, const char *value, int64_t *re
 		e->kind = ERR_USAGE;
 		return err_wrap(e, "--%s", o->name);
 	}
-	/* the clock's value is added to it */
+	/* the wait is added to the clock's value */
 	if (ns <= 0 || ns > LONGEST_WAIT_NS)
 		return err_fail(e, ERR_USAGE, 0, "--%s: '%s' is not a time to wait", o->name,
 				value);
@@ -211,7 +211,7 @@ const char *cli_meant(struct arena *a, const char *word, const struct strv *name
 {
 	const char *nearest = near_name(word, names->v, names->n);
 
-	/* or a beginning of a name */
+	/* or a name that begins with the word */
 	for (size_t i = 0; !nearest && *word && i < names->n; i++)
 		if (str_has_prefix(names->v[i], word))
 			nearest = names->v[i];

@@ -46,7 +46,7 @@ struct cli {
 	bool offline, no_metadata, strict, install_unit, dryrun, wait, diff, all, verify, prune,
 		gzip, help, version;
 	bool runs, full, units;
-	bool shell_differs; /* sets another way to the documents than our unit has */
+	bool shell_differs; /* the shell sets another way to the documents than our unit has */
 	int64_t wait_ns, deadline_ns, retries, verbosity, cache_max;
 	bool retries_set;
 	struct strv rewrites, mime, ignore, confs; /* confs: for a command that takes several */
@@ -65,7 +65,7 @@ struct cli_command {
 
 /* A flag of a command. */
 struct cli_flag {
-	const char *name, *metavar, *help; /* no metavar: it takes no value */
+	const char *name, *metavar, *help; /* metavar NULL: the flag takes no value */
 	const char *values;                /* the possible values, separated by blanks; or NULL */
 	bool is_list, is_optional;         /* about the value */
 };
@@ -123,6 +123,6 @@ int cmd_status(struct cli *cli, struct err *e);
 /* Prints the version, and the versions of its parts. */
 int cmd_version(struct cli *cli, struct err *e);
 
-/* Appends what each kind of document has under a key: its name, or its path as messages have it, ignoring case.
- * False: none has it. */
+/* Appends what each kind of document has under a key. The key is a name, or a path as in messages, in any case.
+ * False: no kind has it. */
 bool help_key(struct arena *a, const char *name, struct buf *b);

@@ -166,7 +166,7 @@ static void take_line(struct arena *a, struct finding *f, const struct user_data
 		f->caret += ((unsigned char)line[i] & 0xc0) != 0x80;
 }
 
-/* Reads ":12:3: ", and returns its end; NULL: it is something else. */
+/* Reads ":12:3: ", and returns its end; NULL: the text is no place. */
 static const char *read_place(const char *colon, struct tree_pos *pos)
 {
 	char *end;

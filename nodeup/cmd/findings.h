@@ -18,8 +18,8 @@ struct finding {
 	struct strv notes;   /* "want      ..." */
 	const char *line;    /* line of the document; NULL: not known, or not shown */
 	size_t caret;        /* column of the caret in line, in characters */
-	/* findings are sorted by document, by place in it, and as found; one without a place follows the one found
-	 * before */
+	/* sorted by document, by place in the document, then as found; a finding without a place follows the one
+	 * before it */
 	size_t rank, order;
 	struct tree_pos at;
 };

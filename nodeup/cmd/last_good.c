@@ -112,11 +112,12 @@ static bool is_started_by_us(struct arena *a, int root_fd, const struct tree *ru
 	       (!strstr(text, "[Install]") || was_started(a, runs, name));
 }
 
-/* Earlier versions of nodeup kept no such record. So this takes the units in their state, which they wrote or found
- * right, and what their runs did. If they knew the instance, they noted it, and forgot the runs of any other. */
+/* Earlier versions of nodeup kept no such record. So this takes the units that they wrote or found right, by the
+ * state, and the records of their runs. A version that knew the instance noted it, and forgot the runs of any other
+ * instance. */
 static bool find_out(struct arena *a, int root_fd, struct good *ret)
 {
-	/* units that documents bring themselves start themselves */
+	/* origins of units that come from the documents themselves, and start by themselves */
 	static const char *const others[] = { "bootstrap", "file-assets", NULL };
 	autobuf struct buf id = BUF_INIT(ID_MAX);
 	struct state *state;

@@ -14,7 +14,7 @@
 int last_good_keep(const struct session *s, struct err *e) must_check;
 
 struct last_good_req {
-	int64_t patience_ns; /* patience with the metadata service, which tells the instance */
+	int64_t patience_ns; /* patience with the metadata service, which knows the instance */
 	int64_t deadline_ns; /* 0: none */
 	bool no_metadata;    /* does not ask the metadata service */
 	wait_fn *on_wait;

@@ -27,5 +27,5 @@ struct round_end {
 /* Returns whether a document, this host or its clock refused the run that failed with e, so that the node may go on
  * as before. Data on a disk and wrong bytes do not count. begun: something may have been changed. */
 bool round_is_refused(bool begun, const struct err *e);
-/* Returns the run that follows one that failed with e. */
+/* Returns which run follows a run that failed with e. */
 enum round round_after(const struct round_end *end, const struct err *e);

@@ -14,7 +14,7 @@
 
 struct saved_plan {
 	const char *path, *digest;
-	bool verify, prune; /* flags of the plan that wrote it */
+	bool verify, prune; /* flags of the plan command that wrote the file */
 	const struct tree *tasks;
 };
 

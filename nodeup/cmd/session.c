@@ -137,7 +137,7 @@ static bool has_file(void *arg, const char *path)
 	return io_is_there(s->root_fd, path);
 }
 
-/* Returns the only builder of a mode; NULL: it has all. */
+/* Returns the only builder of a mode; NULL: the mode has all builders. */
 static const char *only_builder(enum mode mode)
 {
 	return mode == MODE_BAKE ? "bake" : mode == MODE_INSTALL ? "bootstrap" : NULL;

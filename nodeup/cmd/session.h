@@ -40,7 +40,7 @@ struct session {
 	const char *own_unit; /* the service that runs us, or NULL */
 	bool starts_at_boot;  /* our unit was installed here */
 	struct http *http;
-	struct imds *imds; /* for s3, whose thread is not the documents' */
+	struct imds *imds; /* for s3, which uses another thread than the documents */
 	struct s3_session *s3;
 	struct settings settings; /* of the machine and the documents */
 	struct strv remarks;      /* lines about oddities in the machine's settings */
@@ -50,7 +50,7 @@ struct session {
 	struct plan foreseen; /* the plan whose assets were fetched early; or empty */
 	struct strv foreign;  /* lines about foreign files, and pods that no run restarts */
 	struct task_ctx ctx;
-	struct volume_guard guard; /* for ctx */
+	struct volume_guard guard; /* the guard that ctx points to */
 	struct strv ebs_asked;     /* volumes whose disks are here, and about which EC2 was asked */
 	struct read_ahead *ahead;  /* reads the cache while documents are waited for */
 	struct workers *workers;
@@ -61,7 +61,7 @@ struct session_req {
 	enum mode mode;
 	const char *conf;          /* NULL: the command line's */
 	int64_t patience_ns;       /* how long to wait for documents that cannot be read */
-	const struct plan *before; /* of a diff: that of the documents before; or NULL */
+	const struct plan *before; /* for a diff: the plan of the earlier documents; or NULL */
 	wait_fn *on_wait;
 	wait_fn *on_volume_wait; /* reports waits for EC2's answer about volumes */
 	int64_t deadline_ns;     /* deadline of that wait; 0: none */

@@ -1,5 +1,6 @@
-/* session_cache.c - what of the cache a run's documents name
- * An entry that is named is not evicted by this run, nor by another for an hour after this one began to use it or ended. */
+/* session_cache.c - which entries of the cache a run's documents name
+ * A named entry is not evicted by this run. Other runs do not evict it for an hour after this run began to use it,
+ * or ended. */
 #include "nodeup/cmd/session.h"
 #include "nodeup/documents/location.h"
 
@@ -24,7 +25,7 @@ struct named {
 	size_t n;
 };
 
-/* A thread that hashes; only it uses the cache until it is joined. */
+/* A thread that hashes. Until it is joined, no other thread uses the cache. */
 struct read_ahead {
 	pthread_t thread;
 	atomic_bool stop;

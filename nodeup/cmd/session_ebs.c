@@ -19,12 +19,12 @@
 struct candidate {
 	const struct node_volume *volume;
 	const char *id;
-	bool is_here; /* a disk says that it is this volume */
+	bool is_here; /* a disk shows this volume's id */
 };
 
 struct inquiry {
 	struct session *s;
-	struct candidate *v; /* those named by id come first */
+	struct candidate *v; /* candidates that are named by id come first */
 	size_t n, by_id;
 };
 

@@ -1,5 +1,6 @@
 /* status.c - is this node ready; if not, why, what is waited for, and what to do
- * Reads what runs wrote, and asks what runs: no network, no lock, no root. Root's leaves a record of the static pods that answered. */
+ * Reads what runs wrote, and asks what runs: no network, no lock, no root. If root runs it, it records the static
+ * pods that answered. */
 #include "nodeup/cmd/cli.h"
 
 #include <fcntl.h>
@@ -52,7 +53,7 @@ static const struct tree *list_of(const struct tree *map, const char *key)
 	return list && list->kind == TREE_SEQ ? list : &none;
 }
 
-/* Returns "" if it is not a text. */
+/* Returns "" if the value is not a text. */
 static const char *text_at(const struct tree *list, size_t i)
 {
 	const struct tree *t = i < list->n ? list->items[i].value : NULL;

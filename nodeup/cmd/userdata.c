@@ -20,16 +20,16 @@ enum { DOCUMENT_MAX = 4 << 20 };
 
 #define PATIENCE_NS (5 * DUR_SEC)
 
-/* The document of --conf and the two beside it. */
+/* The document of --conf and the two documents next to it. */
 enum { DOCUMENTS = 3 };
 
 struct rendering {
 	struct cli *cli;
-	struct http *http; /* NULL: everything is on this machine */
+	struct http *http; /* NULL: all documents are on this machine */
 	struct imds *imds;
 	struct store *store;
-	struct user_data data; /* of --conf */
-	struct documents read; /* its cluster: NULL if there is no such document */
+	struct user_data data; /* the user data of --conf */
+	struct documents read; /* cluster NULL: there is no such document */
 	struct userdata_document documents[DOCUMENTS];
 	size_t n_documents;
 	struct userdata_part *parts;
@@ -117,7 +117,7 @@ static int add_other(struct rendering *u, const char *name, struct strv *missing
 	return 0;
 }
 
-/* The document of --conf decides which others there are, and the script writes it last. */
+/* The document of --conf decides which other documents there are, and the script writes it last. */
 static int add_documents(struct rendering *u, struct err *e)
 {
 	struct strv warnings = { 0 }, missing = { 0 };
@@ -139,7 +139,7 @@ static int add_documents(struct rendering *u, struct err *e)
 	if (r < 0)
 		return r;
 	elsewhere = d->in_store || d->join;
-	/* a document beside it serves only for looking, if the node gets it from elsewhere */
+	/* a document beside --conf serves only for looking, if the node gets that document from elsewhere */
 	if (!elsewhere || !d->beside_will_do) {
 		r = add_other(u, d->dialect->cluster_name, &missing, &u->read.cluster, e);
 		if (r == 0)

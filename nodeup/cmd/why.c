@@ -1,5 +1,4 @@
-/* why.c - explains one object on this node: what asks for it, what it is made of, who changed it last, and is it
- * right
+/* why.c - explains one object on this node: what asks for it, what it is made of, its last change, is it right
  * One map has all facts about a task; the text form shows its keys. */
 #include "nodeup/cmd/session.h"
 
@@ -59,7 +58,7 @@ static void add_inputs(struct arena *a, struct tree *map, const struct task *t)
 	tree_set_some(a, map, as ? "from" : "inputs", list);
 }
 
-/* Adds the units that run with it and would restart for another. */
+/* Adds the units that use the object and would be restarted if it changed. */
 static void add_restarts(struct arena *a, struct tree *map, const struct task *t)
 {
 	const char *path = task_path(t);

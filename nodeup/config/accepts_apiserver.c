@@ -5,7 +5,7 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/base/str.h"
 
-/* Limits of name=soft:hard. */
+/* Returns whether the soft limit in name=soft:hard is at most the hard limit. */
 static bool is_soft_below_hard(const char *s)
 {
 	char *end;
@@ -211,7 +211,7 @@ const struct field_accepts accepts_admission_plugin_old = { .wanted = "an admiss
 #define THROTTLED "!auditWebhookBatchThrottleEnable=false&" BATCH
 #define COUNT .text = "expected an integer of 0 or more"
 #define POSITIVE .text = "expected a number above 0"
-/* kubelet refuses such a pod; `usual` is the request that kops sets */
+/* kubelet refuses a pod whose limit is below its request; `usual` is the request that kops sets */
 #define POD(usual) \
 	{ .keys = "cpuLimit", .when = "cpuLimit<cpuRequest" usual, .text = "expected at least cpuRequest" usual }, \
 	{ .keys = "memoryLimit", .when = "memoryLimit<memoryRequest", .text = "expected at least memoryRequest" }
@@ -255,7 +255,7 @@ RULES(apiserver, "KubeAPIServer",
 	{ .keys = "runtimeConfig", .since = 31,
 	  .when = "!runtimeConfig.flowcontrol.apiserver.k8s.io/v1&!runtimeConfig.api/ga&runtimeConfig.api/all=false",
 	  .text = "expected api/ga: true or flowcontrol.apiserver.k8s.io/v1: true beside api/all: false" },
-	/* before 1.34 a gate may remove the limit; from 1.34 on there is none */
+	/* before 1.34 a gate may remove the limit; from 1.34 on there is no limit */
 	{ .keys = "serviceClusterIPRange", .since = 31, .until = 33,
 	  .when = "!featureGates.DisableAllocatorDualWrite=true&!featureGates.AllAlpha=true&!featureGates.AllBeta=true&"
 		  "!serviceClusterIPRange~" RANGES_SMALL,
@@ -278,7 +278,7 @@ RULES(oidc, "KubeAPIServer|oidc",
 	{ .keys = "issuerURL|clientID|" OIDC_KEYS, .since = 31, .when = "authenticationConfigFile",
 	  .text = "expected no OpenID Connect beside authenticationConfigFile" });
 
-/* holds if the controller runs that gives nodes their ranges */
+/* holds if the controller that gives nodes their ranges runs */
 #define GIVES "allocateNodeCIDRs=true&!cidrAllocatorType=CloudAllocator&" \
 	      "!controllers=-nodeipam|-node-ipam-controller&controllers:*=[*]|nodeipam|node-ipam-controller"
 #define ONE_MASK "!nodeCIDRMaskSize:0=0&!clusterCIDR~,&"

@@ -1,12 +1,12 @@
-/* accepts_apiserver.h - what the programs of a control plane, containerd and docker take, by field
- * Rows of all dialects name these; a range of versions is in a demand where the programs differ.
+/* accepts_apiserver.h - demands on the values of a control plane's programs, containerd and docker, by field
+ * Rows of all dialects name these demands. If the programs differ by version, a demand has a range of versions.
  * Owner: constants. Errors: none. Threads: all.
  * Source: kubernetes/apiserver release-1.6 to 1.10, e8a4fefba (1.31), 8f96c5224 (1.36) and 24a394e51 (1.37)
  * pkg/server/options, pkg/server/resourceconfig, pkg/authorization/path, plugin/pkg/authenticator/token/oidc;
- * component-base 349fbe0 config/validation; controller-manager eb4af90 options; Kubernetes 1.5 to 1.8, 1.31.14 and 1.36.2
- * cmd/kube-apiserver/app/options, cmd/kube-controller-manager/app, pkg/kubeapiserver/options;
- * client-go tools/leaderelection; kops 268927e26 pkg/apis/kops/validation/validation.go; docker/go-units ulimit.go, docker 1.12
- * registry/config.go, logrus ParseLevel.
+ * component-base 349fbe0 config/validation; controller-manager eb4af90 options; Kubernetes 1.5 to 1.8, 1.31.14 and
+ * 1.36.2 cmd/kube-apiserver/app/options, cmd/kube-controller-manager/app, pkg/kubeapiserver/options; client-go
+ * tools/leaderelection; kops 268927e26 pkg/apis/kops/validation/validation.go; docker/go-units ulimit.go, docker
+ * 1.12 registry/config.go, logrus ParseLevel.
  * Tests: test_accepts_apiserver.c. */
 #pragma once
 

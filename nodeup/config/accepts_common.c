@@ -9,7 +9,7 @@
 		.keys = true, .names = true, .since = (v), __VA_ARGS__                 \
 	}
 
-/* Each version locks more gates as open. A program stops if one of them is set otherwise. */
+/* Each version locks more gates as open. A program stops if a locked gate is set to another value. */
 #define LOCKED_AT(v, ...)                                                                     \
 	{                                                                                     \
 		.wanted = "true, as Kubernetes has locked it",                                \

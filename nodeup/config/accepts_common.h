@@ -39,8 +39,8 @@ extern const struct field_accepts accepts_no_negative_period;
 
 /* Of labels and taints. */
 extern const struct field_accepts accepts_node_labels; /* a map: names and values */
-/* the same as warnings, for labels that kubelet gets from elsewhere */
+/* the same demands, but as warnings: for labels that kubelet gets from elsewhere */
 extern const struct field_accepts accepts_given_labels;
 extern const struct field_accepts accepts_label_pairs; /* "a=b,c=d" */
 extern const struct field_accepts accepts_taints;
-extern const struct field_rules taint_rules; /* for all taints in one list */
+extern const struct field_rules taint_rules; /* for the taints of one list together */

@@ -37,8 +37,8 @@
 #define PORT "0*([0-9]{1,4}|[1-5][0-9]{4}|6([0-4][0-9]{3}|5([0-4][0-9]{2}|5([0-2][0-9]|3[0-5]))))"
 /* clang-format on */
 
-/* For kubelet of 1.24 and later. Rows without `since` were compared with the present table only; a `since` of 31 may
- * be too late. */
+/* For kubelet of 1.24 and later. Rows without `since` were compared with the present table only; if `since` is 31,
+ * an earlier version may have the same demand. */
 const struct field_accepts kubelet_authorization_mode = { .oneof = "AlwaysAllow|Webhook" };
 /* from 1.34 on kubelet accepts any value and ignores it */
 static const struct field_accepts cloud_provider_31 = { .oneof = "external",
@@ -103,7 +103,7 @@ const struct field_accepts kubelet_restart_period = { .wanted = "a duration from
 						      .min = DUR_SEC,
 						      .max = 300 * DUR_SEC,
 						      .since = 32 };
-/* to 1.29 UnlimitedSwap too */
+/* up to 1.29 kubelet accepts UnlimitedSwap too */
 const struct field_accepts kubelet_swap = { .oneof = "NoSwap|LimitedSwap", .since = 30 };
 static const struct field_accepts short_sysctl = { .wanted = "at most 253 letters",
 						   .longest = 253,
@@ -132,7 +132,7 @@ const struct field_accepts proxy_metrics = { .wanted = "an IP address, or one wi
 					     .pattern = "^((" IP_ADDRESS "|@aws)|(" IPV4_ADDRESS
 							"|[[](" IP_ADDRESS ")[]]):" PORT ")$",
 					     .since = 31 };
-/* to 1.25 userspace too */
+/* up to 1.25 kube-proxy accepts userspace too */
 const struct field_accepts proxy_mode = { .oneof = "iptables|ipvs|nftables", .since = 26 };
 
 /* Up to 1.10. */

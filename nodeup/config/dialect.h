@@ -33,11 +33,11 @@ struct dialect_opts {
 	const char *script;         /* the user data that held the document of --conf; NULL: none */
 	struct tree_pos script_pos; /* see vintage_sources */
 	/* Tells whether a run with a document of kops v ended well on this instance; v NULL: a run with these
-	 * documents. NULL: there are no records. Asked if a version or a value is refused. */
+	 * documents. The function is NULL if there are no records. It is called if a version or a value is refused. */
 	bool (*was_applied)(void *records, const struct vintage *v);
-	bool (*recorded)(void *records,
-			 struct vintage *ret); /* gives the kops on record, of these documents or an
-							       * earlier one; NULL: none */
+	bool (*recorded)(
+		void *records,
+		struct vintage *ret); /* kops on record, of these or earlier documents; or NULL */
 	void *records;
 };
 
@@ -87,14 +87,14 @@ struct node_wants {
 	struct node_want *keypairs, *secrets;
 	size_t n_keypairs, n_secrets;
 	const char *key_store, *secret_store; /* URLs or paths; NULL: beside --conf */
-	bool is_unsure;                       /* their place is a wrong value */
+	bool is_unsure;                       /* the documents' value for their place is wrong */
 	bool every_secret;                    /* every other file in secret_store is a token too */
 	struct strv manifests;                /* URLs of texts that the node gets unchanged */
-	/* for an adopted node that may have one of two names: what it wants under the other name; or NULL */
+	/* an adopted node may have one of two names: what it wants under the second name; or NULL */
 	const struct node_wants *otherwise;
 };
 
-/* A file of an archive that is a document, by its name in the archive. A NUL follows the text. */
+/* A file of an archive that counts as a document, by its name in the archive. A NUL follows the text. */
 struct documents_file {
 	const char *path, *text;
 	size_t n;
@@ -118,16 +118,17 @@ struct documents {
 	bool adopted;
 	bool any_patch;   /* Kubernetes may have a newer patch version than the documents say */
 	const char *base; /* the state store, which kept documents are tied to; or NULL */
-	const struct documents_join *join; /* gives `cluster`, unless only documents are read */
+	/* these servers give `cluster`, unless only documents are read */
+	const struct documents_join *join;
 	bool in_store; /* cluster_at and group_at are in the store; else beside --conf */
-	/* if documents are only looked at, those beside --conf may be used instead */
+	/* in a run that changes nothing, documents beside --conf may be used instead */
 	bool beside_will_do;
 	bool of_instance; /* the node depends on its instance's own facts, so they are kept for this instance alone */
 	const char *cluster_at, *group_at; /* URLs or paths; group NULL: none is read */
 	const char *group_from; /* file:line:column that names the group; NULL: none does */
 	const struct tree *cluster, *group; /* as read; NULL before, TREE_NULL if missing */
 	struct documents_file cluster_text; /* the bytes of `cluster`; text NULL: it is missing */
-	/* An archive that is a document too, "HASH@URL,MIRROR"; text NULL: none. files are its files, once it was
+	/* An archive that counts as a document, "HASH@URL,MIRROR"; text NULL: none. `files` is filled once it is
 	 * read. */
 	struct node_text archive;
 	struct documents_files {
@@ -153,14 +154,14 @@ struct dialect {
 	const struct version *oldest, *newest; /* of the Kubernetes of its nodes */
 	const char *conf_name;                 /* usual name of the document of --conf */
 	const char *cluster_name,
-		*group_name; /* usual names of the others, beside it; NULL: it has none */
-	bool cluster_tells; /* the keys of `cluster` too tell the version of kops: it is a NodeupConfig */
+		*group_name; /* usual names of the other documents, beside it; NULL: there are none */
+	bool cluster_tells; /* `cluster` is a NodeupConfig, so its keys too tell the version of kops */
 	bool (*is_same_kops)(const struct version *x, const struct version *y); /* may be NULL */
 	bool dual_stack;           /* uses S3's host names that have IPv6 addresses too */
 	const char *const *places; /* places to look for a conf; NULL-terminated */
 	const char *const *signs;  /* keys of the document of --conf that no other dialect has */
 	const struct schema *document;        /* the document of --conf, for `nodeup help config` */
-	const struct schema *cluster, *group; /* the two others, or NULL */
+	const struct schema *cluster, *group; /* the other two documents, or NULL */
 	const struct dialect_program {
 		const char *name; /* "kube-apiserver"; NULL: ends the list */
 		const struct schema *schema;
@@ -173,22 +174,22 @@ struct dialect {
 	/* Appends the key pairs and secrets of its nodes, with their files, for `nodeup help pki`; or NULL. */
 	void (*pki)(struct buf *b);
 	/* Takes the document out of the dialect's boot script; its lines keep their numbers. -ENOENT: no such
-	 * script. Or NULL. */
+	 * script. The function may be NULL. */
 	int (*script)(struct arena *a, const char *file, const char *text, const char **ret,
 		      struct err *e);
 	/* Reads the document of --conf and checks it by itself. Fills all of ret but cluster and group. */
 	int (*read)(struct arena *a, const struct tree *conf, const struct dialect_opts *o,
 		    struct documents *ret, struct err *e);
 	/* Returns the line of the document of --conf that names the bytes of `cluster` by their hash. Fails with
-	 * ESTALE if the hash is of other bytes. Or NULL. */
+	 * ESTALE if the hash is of other bytes. The function may be NULL. */
 	int (*check_cluster)(struct arena *a, const struct documents *d, const char *from,
 			     const char *text, size_t n, struct err *e);
 	const char *(*cluster_hash_line)(struct arena *a, const char *text, size_t n);
 	/* Builds the model. Key pairs and secrets stay empty. */
 	int (*node)(struct arena *a, const struct documents *d, const struct facts *f,
 		    const struct dialect_opts *o, struct node *ret, struct err *e);
-	/* Reads the proxy out of the cluster's document alone; its url is NULL if there is none. NULL: no document
-	 * names one. */
+	/* Reads the proxy out of the cluster's document alone; its url is NULL if there is none. The function is
+	 * NULL if no document names a proxy. */
 	int (*proxy)(struct arena *a, const struct documents *d, const struct dialect_opts *o,
 		     struct node_proxy *ret, struct err *e);
 	/* Reads the wanted key of a keyset, with its certificate. NULL: the dialect has no keysets. */

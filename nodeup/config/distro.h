@@ -17,26 +17,26 @@ struct distro {
 	enum package_family family;
 	/* Directories for programs and data; no trailing slashes. */
 	const char *kubelet_dir, *kubectl_dir, *cni_dir;
-	const char *tools_dir;      /* of kubectl and of tools for people, since kops 1.29 */
+	const char *tools_dir;      /* for kubectl and tools that people use, since kops 1.29 */
 	const char *srv, *sshproxy; /* keys and logins; files of the API server's tunnels */
 	const char *assets_dir;     /* for file assets that name no path */
-	/* nodeup's own; programs may run there before this run has done anything */
+	/* nodeup's own directory; programs there may run before this run has done anything */
 	const char *nodeup_dir;
 	const char *nodeup_link; /* a place on a login shell's PATH; NULL: in nodeup_dir, or none */
 	const char *volume_plugins_dir; /* kubelet's default; with its slash */
 	const char *path_env;           /* PATH of kubelet's unit; NULL: systemd's own */
-	const char *users; /* of its images of today: the first that is there gets a kubeconfig */
+	const char *users;              /* the first of these users that exists gets a kubeconfig */
 	bool readonly_usr;
 	bool rotates_logs; /* the image rotates logs itself */
-	bool has_mounter;  /* programs run only where kops' container mounts them */
+	bool has_mounter;  /* kubelet mounts volumes through kops' containerized mounter */
 	bool has_admin;    /* its images had a user admin at the time of kops 1.8 */
 	bool has_resolved; /* systemd-resolved manages /etc/resolv.conf in all its releases */
 	bool has_apt_conf;
-	bool has_containerd; /* its own, which is configured and never installed */
+	bool has_containerd; /* the image has its own containerd, which nodeup configures and never installs */
 };
 
 extern const struct distro distros[];
-extern const size_t n_distros; /* counts the last row too, which is for every other */
+extern const size_t n_distros; /* counts the last row too, which is for all other distributions */
 
-/* Returns a distribution's row; NULL, or an unknown name, gives the row of every other. */
+/* Returns a distribution's row. For NULL or an unknown name, returns the last row. */
 const struct distro *distro_of(const char *name);

@@ -25,7 +25,7 @@ const char *extras_key(const struct extras_item *it, const char *key);
 /* Checks the names of a hook's units, with or without suffix: they become parts of paths. */
 int extras_check_units(const struct extras_item *it, const char *name, const struct strv *requires,
 		       const struct strv *before, struct err *e) must_check;
-/* Appends the hook, unless an earlier one has its name: the group's hooks come first and hide the cluster's. */
+/* Appends the hook, unless an earlier hook has its name: the group's hooks come first and hide the cluster's. */
 void extras_add_hook(const struct extras_item *it, struct node_hook *hook, struct node *n);
 /* Appends a file in the same way, by its path. */
 void extras_add_file(const struct extras_item *it, const struct node_file *f, struct node *n);

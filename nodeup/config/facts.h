@@ -68,7 +68,8 @@ int facts_note(struct err *e, const char *fact);
 /* Fill the facts of the system: the first reads distribution (CONFIG: it is unknown), version and codename from
  * os-release, the second reads arch from uname's machine. */
 int facts_os_release(struct arena *a, const char *text, struct facts *f, struct err *e) must_check;
-/* Distribution, version and arch, as far as they are known; and as a text: "debian 12, amd64". */
+/* Return distribution, version and arch if they are known: the first as a map, the second as a text such as "debian
+ * 12, amd64". */
 struct tree *facts_host(struct arena *a, const struct facts *f);
 const char *facts_host_text(struct arena *a, const struct tree *host);
 int facts_arch(const char *machine, struct facts *f, struct err *e) must_check;
@@ -76,14 +77,15 @@ int facts_arch(const char *machine, struct facts *f, struct err *e) must_check;
 /* The container runtime of this machine, as probing found it. */
 struct runtime {
 	const char *unit;    /* "docker.service"; NULL: none found */
-	const char *masked;  /* the first masked one; NULL: none */
+	const char *masked;  /* the first masked runtime; NULL: none */
 	const char *version; /* "20.10.24"; NULL unknown */
-	bool is_ours;        /* its unit is kops' and ours, not a vendor's */
+	bool is_ours;        /* its unit was written by kops or nodeup, not by a vendor */
 	/* the command with which docker's unit would pass $DOCKER_OPTS on; NULL: its present command does so already */
 	const char *exec_start;
-	bool is_late;              /* a drop-in after 10-kops.conf changes the command */
-	int cgroup;                /* version of the host's cgroups; 0 unknown */
-	const char *cgroup_driver; /* the driver that its configuration sets; NULL: its default */
+	bool is_late; /* a drop-in after 10-kops.conf changes the command */
+	int cgroup;   /* version of the host's cgroups; 0 unknown */
+	/* the driver that the runtime's configuration sets; NULL: the runtime's default */
+	const char *cgroup_driver;
 	/* the kernel has AppArmor on, but the program that loads profiles is missing */
 	bool lacks_apparmor_parser;
 	bool lacks_ipvs; /* the kernel has no ip_vs and cannot load it */

@@ -38,7 +38,7 @@ static const char *mark_of(struct arena *a, const struct line *l, bool *ret_quot
 	return quoted ? arena_strn(a, word + 1, n - 2) : word;
 }
 
-/* Takes the text from the line after the one that names the mark up to the line that is the mark alone. */
+/* Takes the text that begins on the line after `<< MARK`, and ends before the line that holds only the mark. */
 static int take_text(struct arena *a, const char *file, const char *text, const char *mark,
 		     struct line *l, struct heredoc *h, struct err *e)
 {

@@ -1,5 +1,5 @@
 /* heredoc.h - the document that a boot script writes from a here-document
- * Reads `cat > kube_env.yaml << MARK`, with the mark in quotes or not, up to a line that is the mark alone.
+ * Reads `cat > kube_env.yaml << MARK`, with the mark in quotes or not, up to a line that holds only the mark.
  * Invariant: pure; text that the booting shell would expand is refused, so the result is what the machine gets.
  * Owner: the arena. Errors: CONFIG, with file:line:column; no message shows the text, which may be a secret.
  * Threads: all functions. Source: bash(1), Here Documents.
@@ -16,7 +16,7 @@ struct heredoc {
 	bool quoted;       /* the mark is quoted, so the shell expands nothing */
 };
 
-/* Finds the first here-document that ends in one of the marks; marks is NULL-terminated. -ENOENT: there is none. */
+/* Finds the first here-document that ends with one of the marks; marks ends with NULL. -ENOENT: there is none. */
 int heredoc_find(struct arena *a, const char *file, const char *text, const char *const *marks,
 		 struct heredoc *ret, struct err *e) must_check;
 /* Finds all here-documents that a command reads, as in `put NAME <<MARK`, in their order. */

@@ -32,7 +32,7 @@ int node_add_keypair(struct arena *a, struct node *n, const struct node_keypair 
 	return 0;
 }
 
-/* Returns whether the secret is a token: the two others are whole documents. */
+/* Returns whether the secret is a token. Two secrets are whole documents instead. */
 static bool is_token(const char *id)
 {
 	return strcmp(id, "dockerconfig") != 0 && strcmp(id, "encryptionconfig") != 0;

@@ -12,7 +12,7 @@ bool node_k8s_at_least(const struct node *n, int major, int minor)
 
 const char node_master_pd[] = "/mnt/master-pd";
 
-/* Returns whether a value begins as one that Go reads as false: "--fail-swap-on=false", "failSwapOn: 0". */
+/* Returns whether a value begins like a word that Go reads as false: "--fail-swap-on=false", "failSwapOn: 0". */
 static bool is_false(const char *p, const char *end)
 {
 	while (p < end && memchr("\"'=: \t", *p, 6))

@@ -119,7 +119,7 @@ struct node {
 	const void *own;   /* the part of the model that only its era's builders know; NULL: none */
 	const char *title; /* the usual word for such a node; NULL: master or worker */
 	const char *cluster_name, *instance_group;
-	const char *config_base; /* NULL: there are no documents but those beside --conf */
+	const char *config_base; /* NULL: all documents are beside --conf */
 	const char *master_internal_name;
 	const char *cloud_provider;
 	const char *networking; /* "kubenet", "classic", "cni"... */
@@ -142,12 +142,13 @@ struct node {
 	struct node_volumes volumes;
 	struct node_hooks hooks; /* for this role, in order */
 	struct node_files files;
-	/* the program that did our unit's work at each boot. A file that begins differently is somebody else's */
+	/* the program that did at each boot what our unit does. A file that does not begin with `begins` is somebody
+	 * else's */
 	struct {
 		const char *path, *begins;
 	} replaces;
 
-	struct node_keypairs keypairs; /* the loaded ones of node_wants() */
+	struct node_keypairs keypairs; /* the loaded key pairs of node_wants() */
 	struct strmap secrets;         /* id to token */
 	struct strmap manifests;       /* URL to text, of the manifests in node_wants() */
 };
@@ -156,8 +157,8 @@ struct node {
 struct node_lost {
 	const char *path, *text;
 	size_t n;
-	const char *why; /* the damage, and whose copy is used */
-	bool damaged;    /* the damaged file is set aside; else there is none */
+	const char *why; /* the damage, and the source of the copy that is used */
+	bool damaged;    /* a damaged file exists, and is set aside; false: the file is missing */
 };
 
 /* Returns whether the node's Kubernetes is at least this version. */

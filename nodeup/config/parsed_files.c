@@ -118,7 +118,7 @@ static const struct file {
 	  .older = { "imagePolicy", "podNodeSelectorPluginConfig" } },
 };
 
-/* Checks one file. Leaves a well-formed text in a form that is unknown here to the program. */
+/* Checks one file. Accepts a well-formed text of a form that is not known here: the program must judge it. */
 static void check_file(struct arena *a, const struct file *f, const struct parsed_text *t,
 		       int minor, struct accepts_findings *ret)
 {

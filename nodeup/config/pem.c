@@ -295,7 +295,7 @@ static bool has_host(const GENERAL_NAMES *all, const GENERAL_NAME *host)
 	return false;
 }
 
-/* Lists names before addresses, each once; skips empty ones. source: kops pkg/pki IssueCert */
+/* Lists names before addresses, each once; skips empty texts. source: kops pkg/pki IssueCert */
 static GENERAL_NAMES *new_hosts(const char *const *hosts)
 {
 	GENERAL_NAMES *all = GENERAL_NAMES_new();

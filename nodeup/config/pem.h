@@ -21,8 +21,8 @@ int pem_check_certificate(const char *text, struct err *e) must_check;
  * change them. */
 struct x509_store_st *pem_roots(const char *text);
 void pem_free_roots(struct x509_store_st *roots);
-/* Fails unless text holds public keys in a form that kube-apiserver accepts; it also takes them out of private keys
- * and certificates. */
+/* Fails unless text holds public keys in a form that kube-apiserver accepts. kube-apiserver also takes public keys
+ * out of private keys and certificates. */
 int pem_check_public_keys(const char *text, struct err *e) must_check;
 /* Fails unless text holds a private key without a password that belongs to the certificate. This errnum: the
  * certificate itself is not valid. */
@@ -39,9 +39,9 @@ struct pem_wanted {
 	const char *pool;      /* certificates of the CA, all generations */
 	const char *issuer_id; /* decimal serial number of the signer; NULL: any */
 	const char *name,
-		*organization; /* its subject must be CN and O alone; organization NULL: CN alone */
-	/* names and addresses that it must have, and others that it may have too; NULL-terminated, empty ones do not
-	 * count. hosts NULL: it need not have any; others NULL: it may have any other */
+		*organization; /* its subject must have only CN and O; organization NULL: only CN */
+	/* hosts: names and addresses that it must have; NULL: none. others: further names and addresses that it may
+	 * have; NULL: any. Both end with NULL; empty texts in them are ignored */
 	const char *const *hosts, *const *others;
 	bool serves;  /* for a server, else for a client */
 	int64_t time; /* seconds since 1970; 0: checks neither its dates nor those of its CA */
@@ -53,15 +53,16 @@ struct pem_life {
 	int64_t from, until, ca_from, ca_until;
 };
 
-/* Checks the first certificate of a text against the demands. CONFIG; with EADDRNOTAVAIL the only fault is a name
- * beyond others. */
+/* Checks the first certificate of a text against the demands. Fails with CONFIG; EADDRNOTAVAIL: the only fault is a
+ * name that is neither in `hosts` nor in `others`. */
 int pem_check_issued(const char *text, const struct pem_wanted *want, struct pem_life *ret,
 		     struct err *e) must_check;
 /* Returns whether a certificate with this life, which passed an earlier check, would pass it now for `want`. Only
  * `time` and `fresh` may differ from the earlier check. */
 bool pem_still_holds(const struct pem_life *life, const struct pem_wanted *want);
 /* Returns whether a certificate of the text (or the one with that serial number) is valid at a time, in seconds
- * since 1970. If not, gives the times between which the last of them is valid. True if there is no such certificate. */
+ * since 1970. If none is valid, gives the times between which the last certificate is. True if there is no
+ * certificate to check. */
 bool pem_is_in_time(const char *text, const char *id, int64_t time, int64_t *ret_from,
 		    int64_t *ret_until);
 /* The parts of a certificate to make. Its usage is a server's or a client's, and its serial number has 128 random

@@ -1,4 +1,4 @@
-/* pem_block.h - the blocks of a PEM text, for those who read what is in them, and certificates by their bytes
+/* pem_block.h - reads the blocks of a PEM text, and makes certificates of bytes
  * Invariant: what was in a block is cleared.
  * Owner: the caller, of what autobio and autopem end. Errors: false. Threads: all.
  * Tests: test_pem.c. */
@@ -18,7 +18,7 @@ struct pem_block {
 	long n;
 };
 
-/* Release the holder of a scope. */
+/* Each releases what a variable holds at the end of its scope. */
 void pem_close(struct bio_st **bio);
 void pem_free_block(struct pem_block *b);
 #define autobio __attribute__((cleanup(pem_close))) struct bio_st

@@ -10,14 +10,14 @@
 
 struct evp_pkey_st;
 
-/* Releases the holder of a scope. */
+/* Releases the key that a variable holds at the end of its scope. */
 void private_key_free(struct evp_pkey_st **key);
 #define autokey __attribute__((cleanup(private_key_free))) struct evp_pkey_st
 
-/* Returns the first private key of a text; NULL also for one with a password. */
+/* Returns the first private key of a text. Returns NULL also for a key with a password. */
 struct evp_pkey_st *private_key_read(const char *text);
-/* Returns whether its numbers belong together. A key with one flipped bit can still be read, but cannot sign. Checks
- * only RSA, as kops makes no other keys. */
+/* Returns whether the key's numbers belong together. A key with one flipped bit can still be read, but cannot sign.
+ * Checks only RSA, as kops makes no other keys. */
 bool private_key_is_sound(const struct evp_pkey_st *key);
-/* Writes it in the form of its own algorithm; NULL: it cannot be written. */
+/* Writes the key in the form of its algorithm; NULL: the key cannot be written. */
 const char *private_key_text(struct arena *a, const struct evp_pkey_st *key);

@@ -16,8 +16,8 @@ enum {
 	EXPONENT = 65537,
 	ROUNDS = 5,
 	SMALL_MAX = 1 << 16, /* candidates are divided by the primes below this */
-	N_SMALL = 6540,      /* the number of these odd primes, and one more */
-	SPAN = 1 << 12,      /* how far a candidate may be from its random place */
+	N_SMALL = 6540, /* the odd primes below SMALL_MAX except the last one: a multiple of four */
+	SPAN = 1 << 12, /* how far a candidate may be from its random place */
 };
 
 static BN_CTX *new_ctx(void)

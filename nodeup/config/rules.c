@@ -11,7 +11,7 @@
 struct asked {
 	struct arena *arena;
 	const struct rule_values *values;
-	bool is_unsure; /* it needed a value that its reader refused */
+	bool is_unsure; /* the condition needed a value that its reader refused */
 };
 
 /* Returns whether an empty text of this key overrides an earlier text; if so, it counts as given. */
@@ -61,8 +61,8 @@ static const char *words_of(struct asked *q, const char *name)
 	return words.n ? strv_join(q->arena, &words, ",") : usual ? usual + 1 : "";
 }
 
-/* Returns the amount, the duration or the range's mask of one side, which is a name or a literal. NAN: the side is
- * none of these. */
+/* Returns the amount, the duration or the range's mask of one side, which is a name or a literal. NAN: the side has
+ * none of the three forms. */
 static double number_of(struct asked *q, const char *side, bool duration)
 {
 	const char *name = arena_strn(q->arena, side, strcspn(side, "*+"));

@@ -130,8 +130,7 @@ int settings_add(struct arena *a, const struct settings_doc *doc, bool own, stru
 	s->quiet_console |= doc->quiet_console.v;
 	if (!s->console_after_ns)
 		s->console_after_ns = doc->console_after.ns;
-	/* if the machine has keys of its own, a document may not add to them: with a key of its own it could sign
-	 * anything */
+	/* if the machine has its own keys, a document may not add keys: with its own key it could sign anything */
 	for (size_t i = 0; i < keys.n && (own || !s->keys_are_own); i++)
 		arena_push(a, s->public_keys.v, s->public_keys.n, keys.v[i]);
 	s->keys_are_own |= own && keys.n > 0;

@@ -51,12 +51,12 @@ struct settings_doc {
 };
 
 struct settings {
-	struct strv url_rewrites;          /* "FROM=TO" */
-	struct strv mirrors;               /* "FROM=TO" */
-	struct strv accept_keys;           /* "KubeletConfig.x": unknown keys that are no error */
-	const struct tree *vintage;        /* the kops of the documents; NULL: not given */
-	struct strv accept;                /* "KubeletConfig.maxPods": accepts every value of it */
-	const char *ca_bundle;             /* NULL: searched */
+	struct strv url_rewrites;   /* "FROM=TO" */
+	struct strv mirrors;        /* "FROM=TO" */
+	struct strv accept_keys;    /* "KubeletConfig.x": unknown keys that are no error */
+	const struct tree *vintage; /* the kops of the documents; NULL: not given */
+	struct strv accept;         /* "KubeletConfig.maxPods": accepts every value of this key */
+	const char *ca_bundle;      /* NULL: searched */
 	struct settings_texts public_keys; /* of minisign */
 	bool keys_are_own;                 /* only the machine's keys count, not a document's */
 	bool require_signatures;           /* refuses assets without a signature */

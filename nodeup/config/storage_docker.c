@@ -8,7 +8,7 @@
 const char storage_kube_up_name[] = "/mnt/ephemeral";
 
 /* The present meaning of each value of DOCKER_STORAGE. kube-up joined disks by LVM for aufs; several disks are now
- * striped. Its aufs-nolvm used one disk, however many there were. */
+ * striped. kube-up's aufs-nolvm used only one disk. */
 static const struct kube_up {
 	const char *name, *driver, *filesystem;
 	int64_t nth;
@@ -48,7 +48,7 @@ static void add_volume(const struct storage_docker *s, const struct kube_up *k)
 	arena_push(s->arena, s->node->volumes.v, s->node->volumes.n, v);
 }
 
-/* Returns the node's facts. If documents alone are checked, this machine is not the node, so all facts are unknown. */
+/* Returns the node's facts. If only documents are checked, this machine is not the node, so all facts are unknown. */
 static const struct facts *host_of(const struct storage_docker *s)
 {
 	static const struct facts unknown;
@@ -56,9 +56,9 @@ static const struct facts *host_of(const struct storage_docker *s)
 	return s->opts->no_host ? &unknown : s->facts;
 }
 
-/* Returns whether docker and kubelet are on the instance store already. If so they stay: the units of that layout
- * would otherwise wait for a disk that is empty after a stop. A volume of the same name in the documents is a
- * different one. */
+/* Returns whether docker and kubelet are on the instance store already. If so they stay there: otherwise their units
+ * would wait for a disk that is empty after a stop. If the documents have a volume of the same name, it is another
+ * volume. */
 static bool stays_on_store(const struct storage_docker *s)
 {
 	const struct node_volumes *volumes = &s->node->volumes;
@@ -75,7 +75,7 @@ static bool stays_on_store(const struct storage_docker *s)
 	return true;
 }
 
-/* Returns whether the instance has an instance store. As for kube-up, it is no error if its type has none. */
+/* Returns whether the instance has an instance store. If its type has none, that is no error, as for kube-up. */
 static bool has_instance_store(const struct storage_docker *s)
 {
 	const struct opt_int *n = &host_of(s)->instance_store;
@@ -103,8 +103,8 @@ static bool kernel_has(const struct storage_docker *s, const char *driver)
 			strcmp(driver, "overlay2") == 0 ? "overlay" : driver);
 }
 
-/* Joins several disks by md, or by btrfs, which needs nothing else. Old versions of docker have no overlay on btrfs,
- * so the driver becomes btrfs too. */
+/* Joins several disks by md, or by btrfs, which needs no md. Old versions of docker have no overlay on btrfs, so the
+ * driver becomes btrfs too. */
 static int span_disks(const struct storage_docker *s, const struct kube_up **k)
 {
 	const struct facts *f = host_of(s);
@@ -173,8 +173,8 @@ static int refuse_devicemapper(const struct storage_docker *s)
  * of each driver */
 static const struct {
 	const char *driver;
-	const char *only;  /* works on this one alone */
-	const char *never; /* works on all but these */
+	const char *only;  /* the only file system on which it works; NULL: see `never` */
+	const char *never; /* file systems on which it does not work */
 } places[] = {
 	{ "btrfs", "btrfs", "" },    { "zfs", "zfs", "" },      { "overlay", NULL, "btrfs zfs" },
 	{ "overlay2", NULL, "zfs" }, { "aufs", NULL, "btrfs" },
@@ -210,8 +210,8 @@ const char *storage_docker_root(struct arena *a, const char *options)
 	return root;
 }
 
-/* Returns whether the driver works on the file system. If docker's directory is the usual one and its file system is
- * unknown, it counts as a common one. */
+/* Returns whether the driver works on the file system. If the file system of docker's usual directory is unknown, it
+ * counts as a common one. */
 static bool works_on(const struct storage_docker *s, const char *driver, const char *filesystem)
 {
 	const char *on = filesystem ? filesystem : "";
@@ -246,8 +246,8 @@ static const char *docker_filesystem(const struct storage_docker *s)
 	return host_of(s)->docker_filesystem;
 }
 
-/* Replaces a driver with which docker would not start. If the kernel may not have the other driver, keeps the first,
- * as kops does. */
+/* Replaces a driver with which docker would not start. If the kernel may lack the replacement, keeps the driver, as
+ * kops does. */
 static const char *replace_misplaced(const struct storage_docker *s, const char *driver)
 {
 	const char *on = docker_filesystem(s), *other = str_eq(on, "zfs") ? "zfs" : "overlay2";
@@ -287,7 +287,7 @@ int storage_driver(const struct storage_docker *s)
 		if (kernel_has(s, drivers.v[i]) && strcmp(drivers.v[i], "devicemapper") != 0 &&
 		    works_on(s, drivers.v[i], on))
 			chosen = drivers.v[i];
-	/* if the host's drivers are unknown, takes the first one that it may have */
+	/* if the host's drivers are unknown, takes the first driver that the host may have */
 	for (size_t i = 0; i < drivers.n && !chosen; i++)
 		if (strcmp(drivers.v[i], "devicemapper") != 0)
 			chosen = drivers.v[i];

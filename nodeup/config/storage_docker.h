@@ -17,7 +17,7 @@ struct storage_docker {
 	const char *root; /* docker's directory in the documents' options; NULL: not given */
 	/* "file:line:column: " of the first setting, and of the driver */
 	const char *where, *driver_where;
-	struct tree_pos pos; /* of the volume */
+	struct tree_pos pos; /* place of the volume in the documents */
 	struct node *node;   /* gets the volume and the driver */
 	struct err *err;
 };
@@ -27,10 +27,10 @@ extern const char storage_kube_up_name[];
 
 /* Appends the volume of kube-up's settings, and sets the driver that they name. */
 int storage_kube_up(const struct storage_docker *s) must_check;
-/* Chooses a driver of those in node->docker_storage. The kernel and a present docker must have it, and it must work
- * on the file system of docker's directory. If a volume of the node holds the directory, its file system counts (all
- * volumes must be known); otherwise the host's fact. If neither is known and the directory is not the usual one, any
- * driver will do. */
+/* Chooses a driver of those in node->docker_storage. The kernel and an installed docker must have the driver, and it
+ * must work on the file system of docker's directory. If a volume of the node holds the directory, the volume's file
+ * system counts (all volumes must be known); otherwise the fact of the host counts. If neither is known and the
+ * directory is not the usual one, any driver will do. */
 int storage_driver(const struct storage_docker *s) must_check;
 /* Returns the last absolute path of docker's -g, --graph or --data-root; NULL: there is none. */
 const char *storage_docker_root(struct arena *a, const char *options);

@@ -30,7 +30,8 @@ void values_find(struct values *v, const struct schema *s, const struct tree *ma
  * counts. */
 void values_find_across(struct values *v, const struct field_rules *rules,
 			const struct rule_section *sections, size_t n);
-/* Does the same for sections given by their place in a document: "a.b", with '|' before each later one. */
+/* Does the same for sections given by their place in a document: "a.b". Sections are separated by '|'; a later
+ * section comes after an earlier one. */
 void values_find_below(struct values *v, const struct field_rules *rules, const struct tree *t,
 		       const char *places);
 /* Makes errors and warnings of the findings. */

@@ -68,8 +68,8 @@ static const struct {
 };
 
 /* Keys of documents since kops 1.29, and the minors that write them. Each key that a document has narrows the range;
- * two that exclude each other are an error. A key says nothing in a document that has `lacks` too. source: kops
- * pkg/apis/nodeup/config.go, pkg/apis/kops/{componentconfig,containerdconfig,networking}.go of each tag */
+ * two that exclude each other are an error. If the document has the key `lacks` too, the row does not apply. source:
+ * kops pkg/apis/nodeup/config.go, pkg/apis/kops/{componentconfig,containerdconfig,networking}.go of each tag */
 static const struct {
 	enum form form;
 	const char *key, *lacks;
@@ -279,8 +279,8 @@ bool vintage_is_exact(const struct vintage *v)
 	return v->text && !v->is_setting;
 }
 
-/* Ranks answers that agree: an exact version comes first, then a setting, then keys; of keys, a narrow range comes
- * before a wide one. */
+/* Ranks answers that agree: an exact version comes first, then a setting, then keys. Keys that leave a narrow range
+ * come before keys that leave a wide one. */
 static int rank(const struct vintage *v)
 {
 	return v->text ? (v->is_setting ? 1 : 2) : v->oldest - v->newest;
@@ -290,7 +290,7 @@ static bool differ(struct arena *a, const struct vintage *x, const struct vintag
 {
 	if (x->newest < y->oldest || y->newest < x->oldest)
 		return true;
-	/* older minors write the same in all their patches */
+	/* kops of older minors writes the same documents in all patches */
 	return x->oldest >= releases[0].minor && has_patch(x->text) && has_patch(y->text) &&
 	       vintage_version(a, x).patch != vintage_version(a, y).patch;
 }
@@ -537,7 +537,7 @@ int vintage_find(struct arena *a, const struct vintage_sources *rendered, struct
 		r = search_script(&s, rendered->script, rendered->script_pos, false);
 	if (r == 0 && rendered->stored)
 		r = search_store(&s, rendered->stored, rendered->stored_pos);
-	/* an unsupported version is named by these sources alone; its keys are not looked at */
+	/* an unsupported version is named only by these sources; its keys are not looked at */
 	if (r == 0 && is_map && is_spoken(&s.found))
 		r = search_keys(&s, t, form);
 	/* with any_folder, a folder may be named after nodeup's own version, so this counts only if no other source

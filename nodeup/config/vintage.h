@@ -35,7 +35,7 @@ struct vintage_sources {
 	const char *stored; /* the version that wrote the state store; NULL: not known */
 	struct tree_pos stored_pos;
 	const struct tree *document;
-	bool is_node_config; /* it is a NodeupConfig; else the document of --conf */
+	bool is_node_config; /* `document` is a NodeupConfig; false: it is the document of --conf */
 };
 
 /* The variable that holds the version in user data rendered by nodeup. */
@@ -76,13 +76,13 @@ const char *vintage_text(struct arena *a, const struct vintage *v);
 const char *vintage_known_by(struct arena *a, const struct vintage *v);
 /* Words both: "kops 1.34.3 (by NODEUP_URL_AMD64)", "kops 1.34 by its keys". NULL: not known. */
 const char *vintage_title(struct arena *a, const struct vintage *v);
-/* Sets `kops` and `kopsKnownBy` of a map, unless it is not known. */
+/* Sets `kops` and `kopsKnownBy` of a map if the version is known. */
 void vintage_note(struct arena *a, const struct vintage *v, struct tree *t);
 /* Returns the version that decides how documents are read: the newest patch of the newest possible minor. */
 struct version vintage_version(struct arena *a, const struct vintage *v);
 /* Returns whether that kops made nodes of that minor of Kubernetes. */
 bool vintage_has_kubernetes(const struct version *kops, int minor);
-/* Words the minors alone. Versions with equal words count as equal. */
+/* Words only the minors. Versions with equal words count as equal. */
 const char *vintage_minors(struct arena *a, const struct vintage *v);
 /* Words the versions that nodeup supports: "kops 1.6 to 1.8, 1.29 to 1.37". */
 const char *vintage_spoken(struct arena *a);

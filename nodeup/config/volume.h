@@ -1,9 +1,10 @@
 /* volume.h - a file system, or swap, on one disk or several, as the documents want it
- * Dialects fill it; the plan makes of each a volume task, mount units and bind mounts. Exactly one
- * selector says which disks are meant, and none of them is an order of names: nvme1n1 is whatever
- * came first at this boot.
+ * Dialects fill it; the plan makes of each a volume task, mount units and bind mounts. Exactly one selector says
+ * which disks are meant. No selector depends on the order of names: nvme1n1 is the disk that came first at this
+ * boot.
  * Bodies: volumes_check.c.
- * Owner: the arena of the run. Errors: CONFIG with the place of the volume. Units: ns. Threads: const after the dialect is done.
+ * Owner: the arena of the run. Errors: CONFIG with the place of the volume. Units: ns. Threads: const after the
+ * dialect is done.
  * Source: kops VolumeMountSpec; kube-up's format-disks.sh.
  * Tests: test_field_secrets.c. */
 #pragma once
@@ -46,7 +47,7 @@ struct node_volume {
 	const char *raid;  /* "raid0", "raid1", "raid10"; NULL: one disk, or raid0 over several */
 	const char *label; /* NULL: none */
 	struct strv format_options, mount_options;
-	bool persist; /* the disk outlives the instance: it is blank only if head and tail are zeros */
+	bool persist; /* the disk outlives the instance, so it counts as blank only if head and tail are zeros */
 	int64_t device_timeout_ns; /* how long a disk may take to appear */
 	struct node_binds binds;
 	struct tree_pos pos;
@@ -64,5 +65,6 @@ const char *volumes_device(struct arena *a, const char *device);
 /* Checks a mount point, or the target of a bind; `what` names it in the message. */
 int volumes_check_path(struct arena *a, const struct tree_pos *pos, const char *what,
 		       const char *path, struct err *e) must_check;
-/* Check them all, against each other. Paths are unique, an outer one stands before an inner one, and no disk is named twice. */
+/* Checks all volumes against each other. Each path is unique, an outer path comes before the paths in it, and no
+ * disk is named twice. */
 int volumes_check(struct arena *a, const struct node_volumes *v, struct err *e) must_check;

@@ -142,8 +142,8 @@ static int check_fit(struct volume_item *it, const struct strv *format_options)
 	return 0;
 }
 
-/* Checks that the kernel knows the file system, if the facts list those that it knows: another machine may check the
- * documents. */
+/* Checks that the kernel knows the file system. Without a list of file systems in the facts, checks nothing: another
+ * machine may check the documents. */
 static int check_kernel(struct volume_item *it)
 {
 	const struct strv *known = &it->facts->filesystems;

@@ -30,6 +30,6 @@ int volume_item_path(struct volume_item *it, const char *path) must_check;
  * noatime. */
 int volume_item_options(struct volume_item *it, const struct strv *format_options,
 			const struct strv *mount_options) must_check;
-/* If services have open files at the mount point, mounts the disk elsewhere and binds a folder of it: the files must
- * move first. */
+/* If services have open files at the mount point, mounts the disk elsewhere and binds one of its folders there,
+ * because the files must move first. */
 void volume_item_bind(struct volume_item *it);

@@ -88,8 +88,8 @@ static bool kept_of_instance(struct loader *l, struct store_texts *ret)
 	return loader_kept(l, &of, ret) && str_eq(of.instance, l->b->facts.instance_id);
 }
 
-/* Returns whether the last run kept this very document of --conf. That run may have known less about the version
- * than this one. */
+/* Returns whether the last run kept this very document of --conf. That run may have known less about the document's
+ * version than this run. */
 static bool is_conf_kept(struct loader *l)
 {
 	const char *name = loader_conf_name(l->arena, l->b->conf), *text;
@@ -160,7 +160,8 @@ static void note_document(const char *text, size_t n, struct buf *b)
 	(void)buf_addf(b, "%s\n", digest_sha256_hex(text, n, hex));
 }
 
-/* Notes the kept documents if an older nodeup left no record: user data, and the document in them. */
+/* If an older nodeup left no record, notes the kept documents: the user data as a whole, and the document inside
+ * them. */
 static void note_kept(struct loader *l, struct buf *b)
 {
 	struct store_texts texts;
@@ -197,7 +198,7 @@ static bool has_same_documents(struct loader *l)
 	return is_same;
 }
 
-/* Returns whether the records are of a run on this instance that ended well, and gives its configuration. */
+/* Returns whether the records come from a run on this instance that ended well, and gives that run's configuration. */
 static bool is_recorded(struct loader *l, const char **ret_last)
 {
 	autobuf struct buf identity = BUF_INIT(LOADER_RECORD_MAX);
@@ -233,7 +234,7 @@ bool loader_recorded(void *records, struct vintage *ret)
 	return true;
 }
 
-/* Records what a later run must know of these documents. */
+/* Records what a later run must know about these documents. */
 static int keep_records(const struct bootstrap *b, const char *name, int root_fd, struct err *e)
 {
 	autofree char *conf = xasprintf("%s\n", name);

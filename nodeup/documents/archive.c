@@ -3,7 +3,7 @@
 #include "nodeup/documents/location.h"
 #include "nodeup/documents/loader.h"
 
-/* Ten times the content of any salt tarball of kube-up. */
+/* Ten times the content of the largest salt tarball of kube-up. */
 static const struct extract_limits limits = { .entries = 5000, .bytes = 16 << 20 };
 
 /* Fetches the archive from one mirror; keeps its bytes only if they are right. */
@@ -113,7 +113,7 @@ int loader_archive(struct loader *l, struct err *e)
 		      read_archive(l, tree_where(l->arena, &b->documents.archive.pos), e), e);
 	if (r >= 0 || !l->req->errors)
 		return r;
-	/* the other documents are read without the archive; a run that ends anyway needs no answer of a mirror */
+	/* the other documents are read without the archive; if the run ends anyway, a silent mirror is not reported */
 	if (!l->finds_errors || e->kind != ERR_NET)
 		b->archive_why = *e;
 	return 0;

@@ -43,8 +43,8 @@ static int prepare_store(struct loader *l, struct err *e)
 							: loader_find_conf(l, &b->conf, e);
 }
 
-/* Warns of a wrong clock. Requests were signed with the server's time, but certificates and other services' tokens
- * will have ours. */
+/* Warns of a wrong clock. Requests to S3 were signed with the server's time, but certificates and tokens of other
+ * services will have ours. */
 static void warn_of_clock(struct loader *l)
 {
 	int64_t off = store_clock_off(l->b->store);
@@ -56,9 +56,9 @@ static void warn_of_clock(struct loader *l)
 			  (long long)llabs(off), off > 0 ? "behind" : "ahead of");
 }
 
-/* kubelet asks for tokens from 1.18 on, whose aws-sdk-go is the first with them (1.25.38;
+/* kubelet asks for tokens from 1.18 on: its aws-sdk-go is the first version that does (1.25.38;
  * kubernetes/kubernetes#87253). An instance that requires tokens answers an older kubelet with 401, and kubelet dies
- * after all else is done. Without an answer nothing is known, and nothing is refused. */
+ * after everything else is done. Without an answer nothing is known, and nothing is refused. */
 static void ask_for_version1(struct loader *l)
 {
 	struct bootstrap *b = l->b;

@@ -17,7 +17,7 @@
 struct bootstrap;
 
 struct bootstrap_req {
-	const char *conf; /* path or URL; NULL: the last applied one, then the usual places */
+	const char *conf; /* path or URL; NULL: the document applied last, then the usual places */
 	const char *facts_file;
 	int root_fd;
 	const struct policy *policy;
@@ -28,8 +28,7 @@ struct bootstrap_req {
 	int64_t deadline_ns;           /* limit of the wait for a clock; 0: none */
 	void (*meanwhile)(
 		void *arg); /* called before a question that a server may answer late; may be NULL */
-	/* called when everything but certificates is known; they are unmade then, neither made nor asked for yet.
-	 * May be NULL */
+	/* called when everything but certificates is known, before any certificate is made or asked for. May be NULL */
 	void (*foresee)(void *arg, const struct bootstrap *b);
 	void *meanwhile_arg;     /* argument of both functions */
 	struct join_keys **keys; /* kept from try to try; NULL: none are kept */
@@ -58,13 +57,13 @@ struct bootstrap {
 	bool is_chosen;       /* --conf names the set */
 	const char *outlived; /* minors of an unsupported kops that made this node; or NULL */
 	const char *vintage;  /* the kops and how it is known, for the record; or NULL */
-	bool keeps_guess;     /* the kops is an earlier guess, which this boot does not replace */
-	bool is_given;        /* kops-controller gave certificates, and may not do so again */
-	bool is_refused;      /* kops-controller refused to tell what this node is */
+	bool keeps_guess;     /* the kops is an earlier guess, and this boot keeps it */
+	bool is_given;   /* kops-controller gave certificates, and may refuse to give them again */
+	bool is_refused; /* kops-controller refused to tell what this node is */
 	const char *expiring; /* name of the certificate that ends first */
 	int64_t expiry; /* when that certificate ends, in seconds since 1970; 0: there is none */
 	bool renews;    /* the node renews certificates itself, in time */
-	bool no_keys;   /* a plan: certificates are missing, and not asked for */
+	bool no_keys; /* this is a plan: certificates are missing, and the plan does not ask for them */
 	struct join_keys *keys; /* keys that are being made; NULL: none */
 	struct join *join;      /* the server that gave the documents; NULL: none was asked */
 	bool replayed;
@@ -76,7 +75,7 @@ struct bootstrap {
 	/* The instance refuses version 1 of its metadata service, which this Kubernetes needs. */
 	bool imds_lacks_version1;
 	bool imds_has_version1; /* the instance answered version 1 in this run */
-	/* texts of the documents; name NULL: no message may show it */
+	/* texts of the documents; if a name is NULL, no message may show the text */
 	struct user_data_file *texts;
 	size_t n_texts;
 	struct err archive_why; /* if errors are kept: the fault of the archive */
@@ -89,24 +88,25 @@ struct bootstrap {
  * facts and runtime. */
 int bootstrap_load(struct arena *a, const struct bootstrap_req *req, struct bootstrap *ret,
 		   struct err *e) must_check;
-/* Returns all warnings. Unknown keys come last, those most like a known key first. */
+/* Returns all warnings. Unknown keys come last; among them, keys that are most like a known key come first. */
 struct strv bootstrap_warnings(struct arena *a, const struct bootstrap *b);
-/* Finds facts without any document: the given ones, and those of the host. */
+/* Finds facts without any document: the given facts and the host's. */
 int bootstrap_facts(struct arena *a, const char *facts_file, int root_fd, bool running,
 		    struct facts *ret, struct err *e) must_check;
-/* Finds the instance's id without a document: by firmware, the record of this boot, or metadata. NET: none of them
- * has it. */
+/* Finds the instance's id without a document: in firmware, in the record of this boot, or from metadata. NET: no
+ * source has the id. */
 int bootstrap_instance(struct arena *a, const struct bootstrap_req *req, const char **ret,
 		       struct err *e) must_check;
 /* Returns the date of the documents kept for this instance. NULL: there are none, or only a server could tell which
  * instance this is. */
 const char *bootstrap_kept(struct arena *a, int root_fd);
-/* Returns whether the documents are the present ones, or kept ones that a person chose. */
+/* Returns whether the documents are the present ones, or kept documents that a person chose. */
 bool bootstrap_is_current(const struct bootstrap *b);
-/* Keeps answers that may not be given again, before anything is made of them: those of instance metadata, for this
- * boot, and those of kops-controller. Once kubelet runs, the node may become Ready, even if this run never ends. */
+/* Keeps answers that may not be given again, before anything is made of them: the answers of instance metadata, for
+ * this boot, and the answers of kops-controller. Once kubelet runs, the node may become Ready, even if this run
+ * never ends. */
 int bootstrap_keep_answers(struct bootstrap *b, int root_fd, struct err *e) must_check;
 /* Keeps the documents (0600) for a reboot with the store down, and as the set of this run, which ended well (store.h). */
 int bootstrap_persist(struct bootstrap *b, int root_fd, int64_t number, struct err *e) must_check;
-/* Releases all memory and descriptors that are not the arena's. */
+/* Releases all memory and descriptors that do not belong to the arena. */
 void bootstrap_done(struct bootstrap *b);

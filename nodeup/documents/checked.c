@@ -4,7 +4,7 @@
 #include "assets/digest.h"
 #include "nodeup/documents/loader.h"
 
-/* begins the digest, so that it differs if another version made the check */
+/* begins the digest, so that each version of nodeup gets its own digest */
 static const char by[] = "check 1 of nodeup " NODEUP_VERSION;
 
 /* Adds a text to the digest. Distinguishes NULL from an empty text, and marks each text's end. */

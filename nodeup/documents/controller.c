@@ -118,8 +118,8 @@ int loader_begin_keys(struct loader *l, size_t n, struct err *e)
 /* Most nodes need three keys. */
 enum { KEYS = 3 };
 
-/* Begins to make keys, as they take as long as the server's answer. If certificates are kept, begins none: mostly
- * the kept ones will do. */
+/* Begins to make keys early, as that takes as long as the server's answer. If certificates are kept, begins no keys,
+ * because the kept certificates are usually still good. */
 static int begin_keys(struct loader *l, struct err *e)
 {
 	if (!policy_may_change(l->policy) || loader_kept_issue(l, "kubelet", "key"))
@@ -186,7 +186,7 @@ int loader_join(struct loader *l, const char **ret_location, struct err *e)
 	*ret_location = location_of(l, config_name);
 	if (l->b->replayed)
 		return 0;
-	/* the search for all errors asks once; it does not ask if no node can be made */
+	/* the search for all errors asks once; if no node can be made, it does not ask */
 	if (l->finds_errors && (l->b->join || errs_any_vital(l->req->errors)))
 		return l->is_given
 			       ? 0
@@ -213,7 +213,8 @@ static struct loader_ca ca_of(const struct node_issue *want)
 				   .id = want->signer_id };
 }
 
-/* Names the pair, and notes its end. others NULL: all other names are allowed, and an earlier check will do. */
+/* Sets the pair's name and notes its end. If `others` is NULL, all other names are allowed, and the result of an
+ * earlier check may be used. */
 static int check_pair(struct loader *l, const struct node_issue *want, const struct strv *others,
 		      bool any_time, struct node_keypair *pair, struct err *e)
 {
@@ -240,7 +241,7 @@ static int check_pair(struct loader *l, const struct node_issue *want, const str
 	return 0;
 }
 
-/* Checks a pair that is new here. IMDS knows names of the instance that no document has. */
+/* Checks a pair that this node has just got. IMDS knows names of the instance that no document has. */
 static int check_new(struct loader *l, const struct node_issue *want, struct node_keypair *pair,
 		     struct err *e)
 {
@@ -299,7 +300,7 @@ static bool is_kept(struct loader *l, const struct node_issue *want, struct node
 	       check_pair(l, want, NULL, true, ret, &ignored) == 0;
 }
 
-/* Takes all kept pairs or none, since their keys belong together. off: the clock's error, if it is wrong. */
+/* Takes all kept pairs or none, since their keys belong together. If the clock is wrong, puts its error into `off`. */
 static bool take_kept(struct loader *l, const struct node_wants *w, struct err *off)
 {
 	struct node_keypair *pairs = arena_alloc(l->arena, (w->n_issues + 1) * sizeof(*pairs));
@@ -386,7 +387,7 @@ static int ask_for_certificates(struct loader *l, const struct node_wants *w, st
 	return r < 0 ? r : take_answer(l, w, &private, &answer, e);
 }
 
-/* Returns whether kops-controller is not asked, as a NodeupConfig beside --conf is used. */
+/* Returns whether a NodeupConfig beside --conf is used, so that kops-controller is not asked. */
 static bool is_unasked(const struct loader *l)
 {
 	return !policy_may_change(l->policy) && !l->is_given && !l->b->replayed && !l->b->adopted;
@@ -430,7 +431,8 @@ static void add_fault(struct err *e, const struct err *fault, bool is_first)
 		err_add(e, "%s", fault->msg);
 }
 
-/* Takes another program's certificates as they are, if each is what we would have got ourselves. Reports all faults. */
+/* Takes another program's certificates unchanged if kops-controller would have given us certificates like these.
+ * Reports all faults. */
 static int take_foreign(struct loader *l, const struct node_wants *w, struct err *e)
 {
 	struct node_keypair *pairs = arena_alloc(l->arena, (w->n_issues + 1) * sizeof(*pairs));

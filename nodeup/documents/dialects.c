@@ -6,8 +6,8 @@
 #include "nodeup/config/kops18/kops18.h"
 #include "nodeup/config/kubeup/kubeup.h"
 
-/* If two formats have the same keys, the newer one's row stands first. The last row takes all other documents: its
- * errors name the missing key. */
+/* If two formats have the same keys, the newer format's row comes first. The last row takes all documents that no
+ * other row takes: its errors name the missing key. */
 const struct dialect *const dialects[] = { &kubeup_dialect, &kops_dialect, &kops18_dialect, NULL };
 
 const struct dialect_program *dialects_program(size_t n)

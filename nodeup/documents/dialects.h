@@ -15,17 +15,17 @@ const struct dialect_program *dialects_program(size_t n);
  * two dialects. */
 int dialects_read(struct arena *a, const struct tree *conf, const struct dialect_opts *o,
 		  struct documents *ret, struct err *e) must_check;
-/* Finds the kops again, also by `cluster`, which has been read meanwhile. Fails unless both documents are of one
- * supported kops. */
+/* Finds the kops again, now with `cluster` too, which has been read since. Fails if the two documents are of
+ * different kops, or of an unsupported one. */
 int dialects_check_cluster(struct arena *a, const struct dialect_opts *o, struct documents *d,
 			   struct err *e) must_check;
-/* Finds the place where a document is, by is_there; NULL: at none. If two places have one, that is an error. */
+/* Finds the only place for which is_there() is true; NULL: there is none. If there are two, that is an error. */
 int dialects_find(bool (*is_there)(const char *path), const char **ret, struct err *e) must_check;
 
 /* Parses the document of --conf, as yaml_parse does. Fails if its bytes or its first document are of another kind. */
 int kinds_parse(struct arena *a, const char *file, const char *text, size_t n, struct tree **ret,
 		struct err *e) must_check;
-/* Fails, and names the kind, unless a dialect may read it. */
+/* Fails if no dialect may read the document; the error names the document's kind. */
 int kinds_check(struct arena *a, const struct tree *t, struct err *e) must_check;
-/* For user data without a document. Adds the agent that they are for to e, if it is known. Returns e's code. */
+/* For user data without a document: if another agent can read them, adds its name to e. Returns e's code. */
 int kinds_explain(const char *file, const char *text, struct err *e) must_check;

@@ -166,7 +166,7 @@ static int ask_for_all(struct loader *l, struct err *e)
 	for (size_t i = 0; i < ARRAY_LEN(facts) && r == 0 && l->b->imds; i++) {
 		const bool answers = imds_has_answered(l->b->imds);
 
-		/* once it has answered, asks for the others at once */
+		/* once IMDS has answered, asks for all other facts at once */
 		if (answers && !is_ahead)
 			probe_facts_ahead(l->b->imds, facts, ARRAY_LEN(facts), &l->b->facts);
 		is_ahead |= answers;
@@ -289,7 +289,7 @@ void loader_kept_facts(struct arena *a, int root_fd, struct facts *f)
 }
 
 /* Returns the store's region, to be taken for this machine's. If another company runs the store, its region says
- * nothing about this machine. */
+ * nothing about AWS: then returns AWS_REGION, or NULL. */
 static const char *default_region(struct loader *l)
 {
 	const char *given = getenv("AWS_REGION");
@@ -301,7 +301,7 @@ static const char *default_region(struct loader *l)
 
 int loader_facts(struct loader *l, struct err *e)
 {
-	/* documents that are compared share one name for the instance */
+	/* documents that diff compares get one name for the instance */
 	static const char any_instance[] = "i-00000000000000000";
 	struct facts *f = &l->b->facts;
 	int r;
@@ -329,7 +329,7 @@ int loader_instance(struct loader *l, struct err *e)
 	struct facts *f = &l->b->facts;
 	int r = 0;
 
-	/* offline, facts of this boot are not asked again */
+	/* offline, facts that this boot has kept are not asked for again */
 	if (!f->instance_id && l->policy->offline)
 		loader_kept_facts(l->arena, l->req->root_fd, f);
 	if (!f->instance_id && l->b->imds)

@@ -6,8 +6,8 @@
 #include "nodeup/documents/location.h"
 #include "nodeup/join/join.h"
 
-/* Takes over a Ready node that another program set up, and that gets no more answers. The node must have what we
- * would have got. */
+/* Takes over a Ready node that another program set up, and that gets no answers any more. Its certificates must be
+ * like those that we would have got. */
 static int adopt_node(struct loader *l, struct err *e)
 {
 	struct bootstrap *b = l->b;
@@ -44,8 +44,8 @@ static int replay_documents(struct loader *l, struct err *e)
 {
 	struct bootstrap *b = l->b;
 	const bool was_reached = e->kind != ERR_NET || e->errnum == ENOENT;
-	/* The store has NodeupConfig of another day, or has none any more, as the group was deleted. User data
-	 * decide what this node is. Kept documents and kops-controller's answers must match them. */
+	/* The store has another NodeupConfig, or has none any more because the group was deleted. User data decide
+	 * what this node is. Kept documents and kops-controller's answers must match them. */
 	const bool has_other = b->documents.of_instance &&
 			       (e->errnum == ESTALE || e->errnum == ENOENT);
 	struct err why = *e, ignored;
@@ -145,7 +145,8 @@ int loader_choose_set(struct loader *l, struct err *e)
 	return no_such_set(l, location, &sets, e);
 }
 
-/* If a document does not parse, a boot goes on with the newest set. By hand, the error only names the set. */
+/* If a document does not parse, a boot goes on with the newest set. A run by hand fails, and its error names that
+ * set. */
 static int serve_set(struct loader *l, struct err *e)
 {
 	struct bootstrap *b = l->b;

@@ -74,8 +74,8 @@ const struct user_data_file *loader_brought(struct loader *l, const char *locati
 	return NULL;
 }
 
-/* Returns whether the documents come from the store or the server. If they are only looked at, a document beside
- * --conf replaces those. */
+/* Returns whether the documents come from the store or the server. In a run that changes nothing, a document beside
+ * --conf replaces them. */
 static bool is_elsewhere(struct loader *l)
 {
 	const char *beside =

@@ -34,7 +34,7 @@ static char *unescape(struct arena *a, const char *text, size_t n)
 	return out;
 }
 
-/* Decodes %xx in place; false: the result is no name. */
+/* Decodes %xx in place. Returns false if the result cannot be a name. */
 static bool decode(char *name)
 {
 	char *w = name;
@@ -71,7 +71,7 @@ static char *name_of(struct arena *a, const char *link, const char *folder)
 		link += 2;
 		n -= 2;
 	} else if (link[strcspn(link, ":/?#")] == ':') {
-		return NULL; /* a scheme */
+		return NULL; /* the link has a scheme */
 	}
 	if (n && link[n - 1] == '/')
 		n--;

@@ -29,7 +29,8 @@ static int64_t life(const struct strv *addresses)
 	return LIFE + hash_of(addresses) % LIFE_SPREAD_HOURS * HOUR;
 }
 
-/* Checks a pair. any_time: the clock is wrong, so dates do not count. was_kept: an earlier check will do. */
+/* Checks a pair. any_time: the clock is wrong, so dates are not checked. was_kept: the result of an earlier check
+ * may be used. */
 static int check(struct loader *l, const struct node_issue *want, const struct node_keypair *signer,
 		 bool any_time, bool was_kept, struct node_keypair *pair, struct err *e)
 {
@@ -120,7 +121,7 @@ static int issue(struct loader *l, const struct node_issue *want, const struct n
 		r = pem_issue(l->arena, &order, &ret->cert, e);
 	if (r < 0)
 		return err_wrap(e, "certificate %s", want->name);
-	/* if its CA may not sign this one, the next run renews it */
+	/* the result does not matter here: if the CA may not sign this certificate, the next run renews it */
 	(void)!check(l, want, signer, false, false, ret, &ignored);
 	return 0;
 }
@@ -172,8 +173,8 @@ static void warn_renewal(struct loader *l, const struct node_issue *want, const 
 		  then);
 }
 
-/* Finds a pair. If there is none, waits for the clock, as a new pair would not be valid. *why: the reason why none
- * was found. */
+/* Finds a pair. If there is none, waits for the clock, because a new pair would not be valid before. *why: the
+ * reason why no pair was found. */
 static int find_in_time(struct loader *l, const struct node_issue *want,
 			const struct node_keypair *signer, struct node_keypair *ret,
 			const char **why, bool *ret_found, struct err *e)

@@ -104,8 +104,8 @@ int kept_add(int root_fd, const char *from, int64_t number, struct err *e)
 		if (store_kept_equal(&newest, &text)) {
 			if (!str_eq(from, OWN_DOCUMENTS))
 				return 0;
-			/* only certificates differ: replaces the newest set, since a set with ended certificates is
-			 * useless */
+			/* only certificates differ: replaces the newest set, since its old certificates will end and
+			 * make it useless */
 			number = sets.v[0].number;
 		}
 	}

@@ -11,11 +11,11 @@
 
 static const char cert_suffix[] = ".crt";
 
-/* A key pair or secret that is being read; cert NULL: it is missing. */
+/* A key pair or secret that is being read; if cert is NULL, it is missing. */
 struct item {
 	const struct node_want *want;
-	const char *folder;     /* folder of the certificates; NULL: a secret, or a keyset */
-	const char *cert, *key; /* locations; cert is also that of a secret or keyset */
+	const char *folder;     /* folder of the certificates; NULL: this is a secret or a keyset */
+	const char *cert, *key; /* locations; for a secret or keyset, `cert` is its location */
 	const char *older;      /* location of the keyset under its older name; or NULL */
 	struct strv others;     /* the older certificates of a pool */
 };
@@ -25,7 +25,7 @@ struct items {
 	size_t n;
 };
 
-/* Wanted keys and secrets that are missing: the first makes the error, the others a note. */
+/* Wanted keys and secrets that are missing: the first makes the error, all others become a note. */
 struct missing {
 	struct arena *arena;
 	struct strv *warnings;
@@ -488,7 +488,7 @@ static int find_all(struct loader *l, const char *key_store, struct items *items
 	return r;
 }
 
-/* Returns whether the store is not asked: documents on this machine can be checked without those in the store. */
+/* Returns whether the store is not asked: documents on this machine can be checked without the keys in the store. */
 static bool has_no_store(const struct loader *l)
 {
 	return l->b->documents.beside_will_do && !policy_may_change(l->policy) &&

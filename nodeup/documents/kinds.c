@@ -1,6 +1,6 @@
 /* kinds.c - what else people hand to --conf, called by its name
- * Cluster specs, templates, other agents' documents, archives: one table of the signs by which each is known. None of them
- * is a sign of what a dialect reads. */
+ * One table has the signs of each kind: cluster specs, templates, other agents' documents, archives. No document
+ * that a dialect reads has any of these signs. */
 #include "nodeup/documents/dialects.h"
 
 #include <string.h>
@@ -34,8 +34,8 @@ static const struct {
 	{ "a file of Terraform", "provider \"" },
 };
 
-/* Signs of a kind: a map that has the key `has` and, if given, `also`, and that lacks `lacks`. The text of `has`
- * contains `part`. */
+/* Signs of a kind: a map that has the key `has`, and the key `also` if it is given, but not the key `lacks`. The
+ * value of `has` contains `part`. */
 static const struct {
 	const char *name, *has;
 	enum tree_kind shape;
@@ -126,7 +126,7 @@ static const char *start_of(const char *text, size_t n, size_t blanks)
 	return NULL;
 }
 
-/* Tells the kind by the first bytes, with or without leading comments; NULL: unknown. */
+/* Finds the kind by the text's first bytes, before or after leading comments; NULL: unknown. */
 static const char *kind_of_bytes(const char *text, size_t n)
 {
 	const size_t blanks = strspn(text, " \t\r\n");
@@ -139,7 +139,7 @@ static const char *kind_of_bytes(const char *text, size_t n)
 	return kind ? kind : start_of(text, n, (size_t)(p - text));
 }
 
-/* Tells the kind by keys at the beginning of lines, if the text cannot be parsed; NULL: unknown. */
+/* Finds the kind of a text that cannot be parsed, by keys at the beginning of lines; NULL: unknown. */
 static const char *kind_of_lines(const char *text)
 {
 	for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n')

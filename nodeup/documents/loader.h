@@ -18,8 +18,8 @@ struct loader {
 	struct bootstrap *b;
 	/* while the model is made; else NULL */
 	const struct dialect_opts *opts;
-	bool finds_errors; /* this is the search for all errors: known documents are read again, and the others are
-			    * asked for once */
+	bool finds_errors; /* this is the search for all errors: known documents are read again, and other documents
+			    * are asked for once */
 	bool is_given;        /* kops-controller has answered with a NodeupConfig */
 	bool is_imds_silent;  /* IMDS was silent for our whole patience */
 	const char *unparsed; /* a file of this machine that does not parse or has gone; or NULL */
@@ -41,13 +41,14 @@ const char *loader_kept_name(struct loader *l, const char *location);
 /* For a damaged file of this machine, or for the last configuration if it has gone: reads the kept copy, which will
  * be put back. */
 int loader_mend(struct loader *l, const char *location, struct err *e) must_check;
-/* Finds the instance's id before any document is read. At boot waits for it as for documents. */
+/* Finds the instance's id before any document is read. At boot waits as long as for documents. */
 int loader_know_instance(struct loader *l, struct err *e) must_check;
 /* Uses the documents of the run that --conf names. */
 int loader_choose_set(struct loader *l, struct err *e) must_check;
-/* Returns the document for that location in --conf's user data, even if another one is at the location; NULL: none. */
+/* Returns the document for that location in --conf's user data, even if the location has another document; NULL:
+ * none. */
 const struct user_data_file *loader_brought(struct loader *l, const char *location);
-/* Finds the document of --conf, or the last applied one, or one at a usual place. USAGE: there is none. */
+/* Finds the document of --conf, or the document applied last, or a document at a usual place. USAGE: there is none. */
 int loader_find_conf(struct loader *l, const char **ret, struct err *e) must_check;
 /* The places of the documents that the document of --conf leads to. Only documents decide the place; no document is
  * looked for in two places. */
@@ -71,15 +72,16 @@ int loader_model(struct loader *l, struct err *e) must_check;
 /* Does the same, but uses kept documents if the present ones cannot be had. If a server gives an empty answer, asks
  * again. */
 int loader_load(struct loader *l, struct err *e) must_check;
-/* Returns whether a node may go on with documents of such a kops: only if the records name it. v NULL: only if the
- * records say that these documents were applied. */
+/* Returns whether a node may go on with documents of the kops `v`: only if the records name that kops. v NULL: only
+ * if the records say that these documents were applied. */
 bool loader_was_applied(void *loader, const struct vintage *v);
 /* Reads the kops in this instance's records; false: none. */
 bool loader_recorded(void *loader, struct vintage *ret);
-/* Fails for an empty document. From a server it counts as no answer (NET, this errnum), and is forgotten. */
+/* Fails for an empty document. If a server gave it, that counts as no answer: the error is NET with this errnum, and
+ * the document is forgotten. */
 enum { LOADER_HOLLOW = ENOMSG };
 int loader_hollow(struct loader *l, const char *location, struct err *e) must_check;
-/* Fetches the archive that is a document from the first mirror with the right bytes, and reads its files. */
+/* Fetches the archive that the documents name, from the first mirror with the right bytes, and reads its files. */
 int loader_archive(struct loader *l, struct err *e) must_check;
 /* Reads the facts of --facts. */
 int loader_given_facts(struct loader *l, struct err *e) must_check;
@@ -87,17 +89,17 @@ int loader_given_facts(struct loader *l, struct err *e) must_check;
  * facts from them. */
 int loader_keep_facts(int root_fd, const struct facts *f, struct err *e) must_check;
 void loader_kept_facts(struct arena *a, int root_fd, struct facts *f);
-/* Finds the other facts: of this host, and from IMDS if the documents need them. CONFIG with this errnum: a fact is
- * missing, and nobody is asked for it. */
+/* Finds all other facts: facts of this host, and facts from IMDS if the documents need them. CONFIG with this
+ * errnum: a fact is missing, and nobody is asked for it. */
 enum { LOADER_UNASKED = ENETDOWN };
 int loader_facts(struct loader *l, struct err *e) must_check;
 /* Gets the document of kops-controller with its secrets, and the document's name for messages. EALREADY: the server
  * gives none any more. */
 int loader_join(struct loader *l, const char **ret_location, struct err *e) must_check;
-/* Gets certificates: the kept ones while they are valid, else new ones for new keys. */
+/* Gets certificates: takes the kept ones while they are valid, otherwise new ones for new keys. */
 int loader_issues(struct loader *l, const struct node_wants *w, struct err *e) must_check;
-/* Gets certificates that the node issues itself. If its present ones will not do, makes new ones for new keys, or
- * leaves them unmade. */
+/* Gets certificates that the node issues itself. If the present certificates cannot stay, makes new ones for new
+ * keys, or leaves them unmade. */
 int loader_self_issue(struct loader *l, const struct node_wants *w, struct err *e) must_check;
 /* Begins to make keys for missing certificates, as they take as long as the store's answer. */
 int loader_begin_issues(struct loader *l, const struct node_wants *w, struct err *e) must_check;
@@ -112,7 +114,7 @@ int loader_check_clock(struct loader *l, const struct loader_ca *ca, struct err 
 /* How long after boot another program may take to set the clock. Also the wait for a server's certificate that is
  * not valid yet. */
 #define LOADER_CLOCK_PATIENCE_NS (600 * DUR_SEC)
-/* Waits until the CA is valid. Gives up if the clock is not set within that patience. */
+/* Waits until the CA is valid. Gives up if the clock is not set within patience_ns. */
 int loader_await_clock(struct loader *l, const struct loader_ca *ca, int64_t patience_ns,
 		       struct err *e) must_check;
 /* Warns once that certificates stay because the clock is wrong. */
@@ -128,8 +130,8 @@ void loader_foresee(struct loader *l, const struct node_wants *w);
  * result. */
 #define LOADER_RENEWALS "renewals"
 #define LOADER_CHECKED "checked"
-/* Returns whether the kept LOADER_CHECKED (may be NULL) says that this pair is the wanted one; then it need not be
- * parsed. Checks its dates again, and notes its end. */
+/* Returns whether the kept LOADER_CHECKED (may be NULL) says that this pair is the wanted one; then the pair need
+ * not be parsed. Checks the pair's dates again, and notes its end. */
 bool loader_was_checked(const struct loader *l, const struct node_issue *want,
 			const struct pem_wanted *w, const char *kept, struct node_keypair *pair);
 /* Notes for later runs that a check found the pair right. Does nothing if the note exists already, or if dates were
@@ -140,9 +142,10 @@ void loader_note_check(struct loader *l, const struct node_issue *want, const st
 bool loader_kept(struct loader *l, struct store_origin *ret_of, struct store_texts *ret);
 /* Returns the text that an earlier run read at that location and kept; NULL: none. */
 const char *loader_kept_text(struct loader *l, const char *location);
-/* Returns the half of a certificate that an earlier run got or made, and kept under that name; NULL: none. */
+/* Returns a part of a certificate that an earlier run got or made: the part kept under that name. NULL: there is
+ * none. */
 const char *loader_kept_issue(struct loader *l, const char *name, const char *half);
-/* Returns the first certificate of a text, without the CA that a server may send behind it. Returns other texts
+/* Returns the first certificate of a text, without the CA that a server may send after it. Returns other texts
  * unchanged. */
 const char *loader_first(struct loader *l, const char *text);
 /* Returns texts as a list that ends in NULL. */
@@ -159,9 +162,10 @@ int loader_ask_fact(struct loader *l, const char *fact, struct err *e) must_chec
 /* Finds the instance's id: by firmware or metadata, or else from this boot's record. */
 int loader_instance(struct loader *l, struct err *e) must_check;
 /* Finds the kops of the documents, if nothing in them names it. Asks in this order: the records of this document;
- * this instance's own user data, if they hold that very document; the store, if it has the configuration that they
- * name; a setting; an earlier guess; keys, and files that kops' own program left. Asks IMDS only if it has answered
- * this command, and its silence changes nothing. Fails for an unsupported version, as elsewhere. */
+ * this instance's own user data, if they hold this very document; the store, if it has the configuration that the
+ * documents name; a setting; an earlier guess; keys, and files that kops' own program left. Asks IMDS only if IMDS
+ * has answered this command already; if it is silent now, nothing changes. Fails for an unsupported version, as
+ * elsewhere. */
 int loader_vintage(struct loader *l, const struct dialect_opts *o, struct err *e) must_check;
 /* Reads the recorded kops of the document of --conf, or of an earlier one (is_former); false: none. */
 bool loader_read_vintage(struct loader *l, struct vintage *ret);

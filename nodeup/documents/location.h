@@ -7,10 +7,10 @@
 #include "nodeup/base/str.h"
 
 /* This instance's user data, from IMDS. Locations beside the user data begin with this too, but do not exist. A file
- * of that name is ./imds. */
+ * called imds must be given as ./imds. */
 #define LOCATION_IMDS "imds"
 
-/* The documents of an earlier run; the run's number follows. A file of such a name is ./kept:1. */
+/* The documents of an earlier run; the run's number follows. A file called kept:1 must be given as ./kept:1. */
 #define LOCATION_KEPT "kept:"
 
 /* For messages and help: beginnings of locations other than paths. */
@@ -22,7 +22,7 @@ bool location_is_imds(const char *location);
 bool location_is_kept(const char *location);
 /* Returns whether the location means the same place from every directory. */
 bool location_is_absolute(const char *location);
-/* Returns the path of a file of this machine; NULL: it is on another machine. */
+/* Returns the path of a file of this machine; NULL: the location is on another machine. */
 const char *location_path(const char *location);
 /* Returns whether reading it needs a network. */
 bool location_is_remote(const char *location);

@@ -22,7 +22,7 @@ struct span {
 };
 
 struct headers {
-	const char *type, *boundary, *encoding; /* NULL: not there */
+	const char *type, *boundary, *encoding; /* NULL: the header is missing */
 	bool has_version, crlf;                 /* crlf: the message's lines end in CRLF */
 };
 
@@ -34,7 +34,7 @@ struct walk {
 	size_t seen;
 };
 
-/* Takes off a line; *ret is the line without its end. */
+/* Takes the next line from the span; *ret is the line without its end. */
 static bool next_line(struct span *s, struct span *ret, bool *ret_crlf)
 {
 	const char *end = s->n ? memchr(s->text, '\n', s->n) : NULL;
@@ -69,7 +69,7 @@ static char *lower(struct arena *a, const char *text, size_t n)
 	return out;
 }
 
-/* Returns the value of a parameter, "; name=value" or in quotes; *end is behind it. */
+/* Returns the value of a parameter in "; name=value"; the value may be in quotes. *end is the place after it. */
 static char *take_value(struct arena *a, const char *p, const char **end)
 {
 	char *out = arena_alloc(a, strlen(p) + 1), *to = out;

@@ -35,7 +35,7 @@ struct store {
 	const char *kept; /* if replaying: the file's date, for messages */
 	struct wait_patience patience;
 	int64_t pipe_ns;
-	bool clock_agrees; /* the last answer of a server had the time of this machine */
+	bool clock_agrees; /* the server that answered last has this machine's time */
 };
 
 enum store_state { OP_DUE, OP_RUNNING, OP_FINISHED };

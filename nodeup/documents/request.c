@@ -28,7 +28,7 @@ void store_request(struct store *s, struct arena *a, struct store_op *op, struct
 	struct url u;
 
 	if (!op->s3.loc.bucket) {
-		/* not rewritten here, as the engine does that */
+		/* the URL is not rewritten here, as the engine does that */
 		req.url = clean_url(a, op->entry.listing ? location_join(a, op->entry.location, "")
 							 : op->entry.location);
 		/* a link-local address is allowed if the URL itself names it, as for user data; never by a host name
@@ -80,7 +80,7 @@ void store_word_error(struct store *s, const struct store_op *op, struct err *e)
 		return;
 	}
 	*e = answer->err;
-	/* the server did not say that; it is about a name, or a CA file */
+	/* this ENOENT is about a host name or a CA file: the server did not say that the document is missing */
 	if (e->errnum == ENOENT && answer->status < 300)
 		e->errnum = EPROTO;
 	if (op->s3.loc.bucket)

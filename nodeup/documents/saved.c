@@ -22,7 +22,7 @@ const char *store_kept_name(struct arena *a, const struct store_kept *kept, cons
 		return location;
 	if (str_eq(location, kept->conf))
 		return kept->conf_name;
-	/* if conf is kept under another name, so are the locations beside it */
+	/* if conf is kept under another name, the locations beside it are renamed in the same way */
 	if (strncmp(location, kept->conf, n) == 0 && (n || *location != '/'))
 		return location_beside(a, kept->conf_name, location + n);
 	return location_absolute(a, location);
@@ -82,7 +82,7 @@ static int load_saved(struct arena *a, int root_fd, const char *path, const char
 	return 0;
 }
 
-/* Returns whether the same documents are saved already. If so, a new time of the file is enough to say that they are
+/* Returns whether the same documents are saved already. If so, gives the file a new time, which says that they are
  * current. */
 static bool is_saved(struct store *s, int root_fd, const char *path, const struct store_kept *kept)
 {
@@ -129,7 +129,7 @@ static const char *kept_bytes(struct arena *a, const struct tree *kept, size_t *
 	return bytes;
 }
 
-/* Returns whether the record answers for a document. */
+/* Returns whether the store may answer for this location from the record. */
 typedef bool is_wanted_fn(const char *location);
 
 static bool is_any(const char *location)
@@ -178,8 +178,8 @@ static void restore_missing(struct store *s, const struct tree *t, is_wanted_fn 
 	}
 }
 
-/* Makes the store answer from the record alone. Documents that were read before the store failed may be newer than
- * the others, so they are forgotten. */
+/* Makes the store answer only from the record. Forgets documents that were read before the store failed, as they may
+ * be newer than the rest. */
 static int restore(struct store *s, int root_fd, const char *path, const char *key,
 		   is_wanted_fn *is_wanted, struct tree **ret, int64_t *ret_age_ns, struct err *e)
 {
@@ -258,7 +258,8 @@ int store_kept_texts(struct arena *a, int root_fd, const char *path, const char 
 	return 0;
 }
 
-/* Returns the documents that a node does not renew by itself; NULL: they cannot be read. */
+/* Returns the saved documents without the keys and certificates that a node renews by itself; NULL: the text cannot
+ * be parsed. */
 static struct tree *given_in(struct arena *a, const struct buf *text)
 {
 	static const char *const lasting[] = { "key", "conf", "folders", "missing" };

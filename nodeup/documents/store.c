@@ -169,7 +169,7 @@ static int check_reachable(struct store *s, const char *location, struct err *e)
 	return 0;
 }
 
-/* Reads this instance's user data; there is nothing beside them. */
+/* Reads this instance's user data. Locations beside the user data do not exist. */
 static int read_imds(struct store *s, struct store_entry *entry, struct err *e)
 {
 	const int64_t since = dur_now();
@@ -262,7 +262,7 @@ static int by_bytes(const void *a, const void *b)
 		      sizeof(((const struct digest *)a)->bytes));
 }
 
-/* Adds the contents alone: not where they were read, nor which documents are missing. */
+/* Adds only the contents: not the locations, nor which documents are missing. */
 void store_digest(const struct store *s, struct digest_ctx *c)
 {
 	struct digest *all = xcalloc(s->n + 1, sizeof(*all));

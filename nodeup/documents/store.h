@@ -23,7 +23,8 @@ struct store_req {
 	const char *region; /* region for s3://; NULL: environment, then IMDS */
 	struct imds *imds;  /* NULL: none */
 	int64_t pipe_ns;    /* how long to wait for a document from a pipe; 0: IO_PIPE_NS */
-	/* with transient errors; who is told before a pause, and when an attempt has no answer after a second */
+	/* patience with transient errors; `fn` is called before a pause, and when an attempt has no answer after a
+	 * second */
 	struct wait_patience patience;
 };
 
@@ -43,7 +44,7 @@ void store_forget(struct store *s, const char *location);
 int store_list(struct store *s, const char *location, struct strv *ret, struct err *e) must_check;
 
 /* Reads documents and lists folders (or NULL) side by side, so that the calls above find them in memory. A missing
- * one is no error here. */
+ * document or folder is no error here. */
 int store_prefetch(struct store *s, const struct strv *documents, const struct strv *folders,
 		   struct err *e) must_check;
 /* Asks S3 at host names that have IPv6 addresses too. */
@@ -97,8 +98,8 @@ struct store_texts {
 /* Reads the documents kept at path. */
 int store_kept_texts(struct arena *a, int root_fd, const char *path, const char *key,
 		     struct store_texts *ret, struct err *e) must_check;
-/* Returns whether two files of kept documents have the same ones. Ignores dates, and keys and certificates of this
- * node. */
+/* Returns whether two files of kept documents hold the same documents. Ignores dates, and keys and certificates of
+ * this node. */
 bool store_kept_equal(const struct buf *x, const struct buf *y);
 /* Makes the store answer from a file of kept documents from now on; files of this machine are still read directly.
  * -ENOENT: there is no such file, or it has another key. Gives the file's age. */
@@ -109,8 +110,8 @@ int store_replay(struct store *s, int root_fd, const char *path, const char *key
 int store_use(struct store *s, int root_fd, const char *path, const char **ret_conf,
 	      int64_t *ret_age_ns, struct err *e) must_check;
 
-/* The documents of a run that ended well, a set by the number of the run: a copy of what store_save() wrote. Documents that did
- * not change are no new set; certificates that were issued anew go to the newest one. */
+/* A set is a copy of what store_save() wrote in a run that ended well; its number is the run's. If the documents did
+ * not change, there is no new set; if only certificates were issued anew, the newest set gets them. */
 enum { KEPT_MAX = 3 };
 
 struct kept_set {
@@ -127,7 +128,8 @@ struct kept_sets {
 struct kept_sets kept_of(struct arena *a, int root_fd, const char *instance);
 /* Returns the highest number of a set; 0: there is none. */
 int64_t kept_last(int root_fd);
-/* Keeps the documents that store_save() wrote to `from` as the set of that run. Beyond KEPT_MAX the oldest goes. */
+/* Keeps the documents that store_save() wrote to `from` as the set of that run. If there are more than KEPT_MAX
+ * sets, removes the oldest. */
 int kept_add(int root_fd, const char *from, int64_t number, struct err *e) must_check;
-/* Forgets all sets, which are another machine's. */
+/* Removes all sets, because they belong to another machine. */
 int kept_forget(int root_fd, struct err *e) must_check;

@@ -63,10 +63,10 @@ struct reader {
 	struct strv parts;    /* kinds of the other parts */
 };
 
-/* What a text is that has no document. */
+/* Describes a text that has no document. */
 struct verdict {
 	const char *what;  /* NULL: nothing that cloud-init knows */
-	unsigned int line; /* line that shows it; 0: the whole text */
+	unsigned int line; /* line that shows what the text is; 0: the whole text */
 	bool is_other;     /* it is no script */
 };
 
@@ -181,7 +181,7 @@ static bool is_conf(const char *name)
 	return false;
 }
 
-/* Reads a script that `nodeup userdata` rendered. -ENOENT: it is none. */
+/* Reads a script that `nodeup userdata` rendered. -ENOENT: the text is no such script. */
 static int take_own(struct reader *r, const struct piece *p, struct user_data *ret, struct err *e)
 {
 	struct user_data found = { .file = p->file };
@@ -288,7 +288,7 @@ static bool is_user_data(const char *text, size_t n)
 	return kind_of(text + blanks(text)) || mime_is_message(text, n);
 }
 
-/* Decodes UTF-16 of ASCII; NULL: it is not that. */
+/* Decodes UTF-16 of ASCII; NULL: the text is something else. */
 static char *narrow(struct arena *a, const struct piece *p)
 {
 	const bool little = p->n > 3 && memcmp(p->text, "\xff\xfe", 2) == 0;

@@ -1,7 +1,7 @@
 /* user_data.h - the documents that user data bring
- * User data is a script that writes kube_env.yaml, alone or as a part of a MIME message, all of it in gzip or
- * not, and that in base64 or not, as EC2's API shows it. What cloud-init would run is read. Of all else an
- * error says what it is: a cloud-config, a list of URLs, a script that cloud-init or the kernel does not run.
+ * User data is a script that writes kube_env.yaml, alone or as a part of a MIME message. All of it may be in gzip,
+ * and then in base64, as EC2's API shows it. Reads what cloud-init would run. For anything else an error says what
+ * it is: a cloud-config, a list of URLs, a script that cloud-init or the kernel does not run.
  * Invariant: pure; what is unpacked is at most USER_DATA_MAX bytes in all.
  * Bodies: mime_parts.c.
  * Owner: the arena. Errors: CONFIG, with the place; no message shows the text, which may be a secret.
@@ -49,6 +49,6 @@ typedef int mime_part_fn(void *arg, const struct mime_part *part, struct err *e)
 
 /* Returns whether a text begins with the headers of a message. */
 bool mime_is_message(const char *text, size_t n);
-/* Calls fn for each part without parts of its own, in order, until one fails. */
+/* Calls fn for each part that has no parts inside, in order, until a call fails. */
 int mime_walk(struct arena *a, const char *file, const char *text, size_t n, mime_part_fn *fn,
 	      void *arg, struct err *e) must_check;

@@ -24,7 +24,7 @@ static bool is_same(const struct user_data_file *x, const struct user_data_file 
 	return n == length_of(y) && memcmp(x->text + x->padding, y->text + y->padding, n) == 0;
 }
 
-/* Returns whether IMDS may be asked: it has answered, and it is on the machine that the documents are for. */
+/* Returns whether IMDS may be asked: it has answered, and the documents are for this machine. */
 static bool may_ask(const struct loader *l)
 {
 	return l->b->imds && !l->req->facts_file && !l->is_imds_silent &&
@@ -127,8 +127,7 @@ bool loader_read_vintage(struct loader *l, struct vintage *ret)
 	return true;
 }
 
-/* Returns whether a node of the kept version is also one of the other version: the versions are the same, or both
- * make the same node. */
+/* Returns whether both versions make the same node: they are equal, or kops changed nothing between them. */
 static bool is_as(const struct loader *l, const struct vintage *kept, const struct vintage *v)
 {
 	const struct version now = vintage_version(l->arena, v);
@@ -139,14 +138,14 @@ static bool is_as(const struct loader *l, const struct vintage *kept, const stru
 	       (d->is_same_kops && d->is_same_kops(&now, &before));
 }
 
-/* Keeps an earlier guess: a boot may not turn the node into another one. */
+/* Keeps an earlier guess: a boot may not remake the node as one of another kops. */
 static void keep_guess(struct loader *l, const struct vintage *kept, struct vintage *v)
 {
 	const int minor = vintage_version(l->arena, kept).minor;
 	const bool leaves_open = !v->text &&
 				 (!v->newest || (v->oldest <= minor && minor <= v->newest));
 
-	/* the version of another document helps only if the keys of this one leave several possible */
+	/* another document's version helps only if this document's keys leave several versions possible */
 	if (kept->is_former && (!leaves_open || v->oldest == v->newest))
 		return;
 	if (!leaves_open && (is_as(l, kept, v) || !l->policy->at_boot))
@@ -161,8 +160,8 @@ static void keep_guess(struct loader *l, const struct vintage *kept, struct vint
 	*v = *kept;
 }
 
-/* Guesses by the host's files. If nodeup made the node, the files tell no more than the record. Given facts are
- * another machine's; its files may be below a root. */
+/* Guesses the version by the files of the host, unless nodeup made the node: then the files tell no more than the
+ * record. If facts are given, they are another machine's, and only files below a root may be of that machine. */
 static void guess(struct loader *l, bool is_ours, struct vintage *v)
 {
 	struct facts *f = is_ours ? NULL : &l->b->facts;

@@ -90,7 +90,7 @@ static bool is_prepared(struct store_wave *w, struct store_op *op)
 
 static void begin_op(struct store_wave *w, struct store_op *op, int64_t now)
 {
-	/* the engine copies it, and the signing secrets go with this arena */
+	/* the engine copies the request; the signing secrets are freed with this arena */
 	autoarena struct arena *scratch = arena_new_empty();
 	struct http_req req;
 
@@ -126,8 +126,8 @@ static bool may_pass(struct store *s, const struct store_op *op)
 	       status == 425 || status == 429;
 }
 
-/* Returns the pause: the one that the server asks for, if any. It cannot ask for none, as its date may be past by
- * our clock. */
+/* Returns the pause: the server's if it asks for one, else our own. If the server asks for 0, our own counts too, as
+ * the server's date may be past by our clock. */
 static int64_t delay_of(const struct store_op *op)
 {
 	int64_t asked = op->answer.retry_after_ns;
@@ -236,8 +236,8 @@ static bool has_come(struct store_wave *w, const struct store_op *op, const bool
 	return come;
 }
 
-/* Settles the answers that came. If several operations wait after a failure, only the first that failed again is
- * reported. */
+/* Settles the answers that came. Of the operations that wait after a failure, reports only the first, and only if it
+ * has just failed. */
 static int settle_answered(struct store_wave *w, struct err *e)
 {
 	const struct store *s = w->store;

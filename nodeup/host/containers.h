@@ -13,8 +13,8 @@
 extern const char docker_socket[];
 
 struct container_query {
-	const char *namespace_; /* of its pod; NULL: any */
-	const char *name;       /* of the container in it; NULL: any */
+	const char *namespace_; /* of the container's pod; NULL: any */
+	const char *name;       /* of the container in its pod; NULL: any */
 	struct http *http;
 };
 

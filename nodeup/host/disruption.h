@@ -17,5 +17,5 @@ struct disruption {
 
 /* Returns what a restart of this active unit, whose main process is pid, does to pods. */
 struct disruption disruption_of(struct arena *a, int root_fd, const char *unit, uint32_t pid);
-/* Words it: "docker stops the containers of all pods: kube-proxy-x, web-1", or "pods stay". */
+/* Words a disruption: "docker stops the containers of all pods: kube-proxy-x, web-1", or "pods stay". */
 const char *disruption_text(struct arena *a, const struct disruption *f);

@@ -19,7 +19,7 @@ static const char *const folders[] = { "/etc/systemd/system", "/run/systemd/syst
 struct scan {
 	struct arena *arena;
 	int root_fd;
-	const char *command; /* the last ExecStart= so far */
+	const char *command; /* the ExecStart= read last */
 	bool reads_our_file; /* the unit itself */
 	bool late;           /* the file being read comes after our drop-in */
 	bool is_late;
@@ -110,7 +110,7 @@ static void take_dropins(struct scan *s)
 	}
 }
 
-/* Adds the variable to the command as a word that systemd splits: it splits $X, not ${X}. */
+/* Adds the variable to the command as $X, which systemd splits into words; it does not split ${X}. */
 static const char *with_options(struct arena *a, const char *command)
 {
 	static const char braced[] = "${DOCKER_OPTS}";

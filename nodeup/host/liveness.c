@@ -111,7 +111,7 @@ static int limit(int fd, int64_t end_ns)
 		       : 0;
 }
 
-/* Reads the beginning of the answer: one byte, or all HEAD_MAX bytes if the status matters. */
+/* Reads the beginning of the answer: all HEAD_MAX bytes if the status matters, else one byte. */
 static int hear(int fd, size_t most, int64_t end_ns, char head[static HEAD_MAX])
 {
 	size_t n = 0;

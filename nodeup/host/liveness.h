@@ -23,7 +23,7 @@ enum answer {
 	ANSWER_NOT_ASKED,
 	ANSWER_SILENT, /* nothing came in time */
 	ANSWER_CLOSED, /* nothing listens there, or it closed the connection */
-	ANSWER_UNWELL, /* it says so itself */
+	ANSWER_UNWELL, /* the program itself says that it is not well */
 };
 
 /* Returns whether the program was asked and gave no good answer. */

@@ -7,7 +7,7 @@
 
 enum { NAME_MAX_BYTES = 256, HOSTS_MAX = 1 << 20 };
 
-/* "": it cannot be read, or there is none. */
+/* Returns "" if the name cannot be read, or there is none. */
 static const char *read_name(struct arena *a, int root_fd, const char *path)
 {
 	static const char letters[] =

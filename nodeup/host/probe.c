@@ -219,7 +219,7 @@ static int bits_of(const unsigned char *mask, size_t n)
 	return bits;
 }
 
-/* Writes the address as "10.0.0.7/24"; NULL: it is of another family. */
+/* Writes the address as "10.0.0.7/24"; NULL: the address is of another family. */
 static const char *address_of(struct arena *a, const struct ifaddrs *i)
 {
 	static const struct {
@@ -297,7 +297,7 @@ static bool has_file(int root_fd, const char *path)
 }
 
 /* Finds whether systemd-resolved runs: it writes its file before the network counts as up. In an image it has never
- * run. There only a masked unit (a link to a device) tells that it will not run. */
+ * run. There only a masked unit (a link to a device) shows that it will not run. */
 static void probe_resolved(int root_fd, bool running, struct facts *f)
 {
 	static const char unit[] = "/etc/systemd/system/systemd-resolved.service";

@@ -10,7 +10,7 @@
 #include "nodeup/config/node.h"
 
 /* Fills the facts that f lacks from below root_fd: distribution, version, codename, arch, filesystems. running: also
- * those of a running host alone (uname, /proc, the instance id in its firmware). */
+ * facts that only a running host has (uname, /proc, the instance id in its firmware). */
 int probe_host(struct arena *a, int root_fd, bool running, struct facts *f,
 	       struct err *e) must_check;
 /* Fills anew the facts that files of this run change: docker's directory with its file system, and the name servers. */
@@ -22,7 +22,7 @@ void probe_docker_filesystem(struct arena *a, int root_fd, const char *directory
 /* Fills the facts by which kops' own program left its version here: kubeletFlags, containerdConfig. */
 void probe_left(struct arena *a, int root_fd, struct facts *f);
 /* Asks IMDS for a fact, by its name in a facts file ("localHostname"), if f lacks it. If this instance does not have
- * such a fact, it is still missing then. */
+ * such a fact, f still lacks it afterwards. */
 int probe_fact(struct arena *a, struct imds *m, const char *name, struct facts *f,
 	       struct err *e) must_check;
 /* Asks IMDS at once for all of these facts that f lacks, so that probe_fact finds the answers ready. */

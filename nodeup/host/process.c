@@ -6,7 +6,7 @@
 
 enum { WORDS_MAX = 4 << 20 };
 
-/* Returns the rest of a word after the flag's name: "" or "=VALUE". NULL: it is another word. */
+/* Returns the rest of a word after the flag's name: "" or "=VALUE". NULL: the word is not that flag. */
 static const char *behind_name(const char *word, const char *name)
 {
 	if (!str_has_prefix(word, "--"))

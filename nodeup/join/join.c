@@ -56,7 +56,7 @@ const char *join_server(const struct join *j)
 	return j->req.servers->v[j->turns.at];
 }
 
-/* Sets the URL, whose host name the server must prove, and connect_to, which tells where the server is. */
+/* Sets the URL, whose host name the server must prove, and connect_to, the address of the server. */
 static void set_url(const struct join *j, struct arena *a, struct http_req *ret)
 {
 	const char *server = join_server(j), *host = strstr(server, "://"),

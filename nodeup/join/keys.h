@@ -1,5 +1,6 @@
 /* keys.h - makes keys while the run waits for other things
- * A key takes some hundredths of a second of one processor; kops-controller's first answer takes at least as long.
+ * To make a key takes one processor some hundredths of a second; kops-controller's first answer takes at least as
+ * long.
  * Owner: join_keys_new/join_keys_free; texts are the arena's. Errors: SYSTEM. Threads: one; the keys are made on
  * others.
  * Tests: test_keys.c. */

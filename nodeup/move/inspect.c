@@ -60,8 +60,8 @@ static int check_mounted(struct arena *a, const struct mounts *all, const struct
 	return -EBUSY;
 }
 
-/* Checks the old content after a move. Moved files stay as they were; if there is any other file, it came later, and
- * the volume lacks it. */
+/* Checks the old content after a move. Moved files stay unchanged. Any other file came later, so the volume lacks
+ * it. */
 static int check_left(const struct task_ctx *ctx, struct arena *a, const struct task_move *m,
 		      struct err *e)
 {
@@ -86,8 +86,8 @@ static int check_left(const struct task_ctx *ctx, struct arena *a, const struct 
 	return -EEXIST;
 }
 
-/* Refuses a volume with other content: another program mounted it here, and its content would be hidden behind a
- * folder of it. */
+/* Refuses a volume with other content: another program mounted it here, and only a folder of it would be visible at
+ * that place afterwards. */
 static int check_volume(const struct task_ctx *ctx, struct arena *a, const struct task_move *m,
 			struct err *e)
 {

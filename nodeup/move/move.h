@@ -1,10 +1,11 @@
-/* move.h - what the files of this room ask of each other: is a move to do, its copy, its marks, who is in its way
- * The content of a directory goes to a volume that will be mounted over it: services are stopped, a copy is made beside its
- * place, proven, put there and marked; then the bind mount may show it. The old content stays where it is, below the mount.
- * If the source changed after the copy, nodeup refuses to mount over it. A mark lies on the volume and says that the copy is
- * complete: a fresh disk has none. The root disk remembers that the content of a directory has been on a volume: where the
- * volume is a fresh disk since, that content is of long ago and is not moved again, but stays where it is. Both are named
- * after the machine, so that an image made of it moves what it brings along.
+/* move.h - what the files of this room share: whether a move is due, its copy, its marks, who is in its way
+ * The content of a directory goes to a volume that will be mounted over it. Services are stopped; a copy is made
+ * beside its place, proven, put there and marked; then the bind mount may show it. The old content stays where it
+ * is, below the mount. If the source changed after the copy, nodeup refuses to mount over it. A mark lies on the
+ * volume and says that the copy is complete: a fresh disk has none. A record on the root disk says that the
+ * directory's content has been on a volume. If that volume is a fresh disk now, the content on the root disk is out
+ * of date: it stays where it is, and is not moved again. Mark and record are named after the machine, so an image
+ * made of it moves the content that it brings along.
  * Owner: the arena. Errors: SYSTEM; REFUSED where content or a mount would be hidden; BUSY while a program uses the
  * directory, or a tool of a killed attempt is still at work. Units: bytes, ns. Threads: all functions.
  * Source: kube-up's format-disks.sh, which left symbolic links instead; cp(1), rename(2).
@@ -30,13 +31,13 @@ bool move_is_of_long_ago(const struct task_ctx *ctx, const struct task_move *m);
 /* Returns whether a directory exists and has entries. */
 bool move_has_content(const struct task_ctx *ctx, const char *path);
 
-/* Make `aside`, a directory of nodeup's own, a proven and durable copy of `source`, which is on its own file system. What a
- * killed attempt left there is removed. */
+/* Make `aside`, a directory of nodeup's own, a proven and durable copy of `source`, which is on its own file system.
+ * Removes what a killed attempt left there. */
 int copy_tree(int root_fd, const char *source, const char *aside, struct err *e) must_check;
-/* Rename it to `target`, whose parents are made: in one step, and only onto nothing or an empty directory. */
+/* Renames `aside` to `target`, whose parents are made: in one step, and only onto nothing or an empty directory. */
 int copy_tree_place(int root_fd, const char *aside, const char *target, struct err *e) must_check;
 
-/* Tells whether a directory was written to since. */
+/* Tells whether a directory was written to after the stamp was taken. */
 struct tree_stamp {
 	uint64_t files, bytes;
 	int64_t newest_ns; /* by ctime: a copy may keep all other times */
@@ -77,13 +78,14 @@ int move_remember(const struct task_ctx *ctx, const struct task_move *m, struct 
 bool step_back_is_on(const struct task_ctx *ctx, const struct task_move *m);
 /* Returns whether only the source has the content: the mounted volume lacks it. */
 bool step_back_is_due(const struct task_ctx *ctx, const struct task_move *m);
-/* The first writes the file, the second removes it if it exists; both durably. */
+/* step_back_put writes the file, step_back_remove removes it if it exists; both durably. */
 int step_back_put(const struct task_ctx *ctx, const struct task_move *m, struct err *e) must_check;
 int step_back_remove(const struct task_ctx *ctx, const struct task_move *m,
 		     struct err *e) must_check;
 
-/* Give stopped services some time to let go: 0 when no process uses the source, TASK_WAIT while one does. One that did not is
- * remembered until the next boot, so that services are stopped for it once, and not again while it is still there. */
+/* Gives stopped services some time to close their files: 0 if no process uses the source, TASK_WAIT while one does.
+ * A process that does not let go is remembered until the next boot: services are stopped for it once, and not again
+ * while it lives. */
 int move_users_wait(const struct task_ctx *ctx, struct arena *a, const struct task_move *m,
 		    struct task_run *run, struct err *e) must_check;
 /* Does the same for the remembered process alone, before any service is stopped. */

@@ -9,7 +9,7 @@
 
 enum { CHUNK = 128 * 1024, LINK_MAX = 4096, XATTRS_MAX = 64 * 1024 };
 
-/* A label that a kernel writes by itself, or that only one of the two file systems may have. */
+/* A label that a kernel may write by itself, or that only one of the two file systems supports. */
 static const char own_label[] = "security.selinux";
 
 static int differ(struct err *e, const struct walk_at *at, const char *what)

@@ -179,7 +179,7 @@ static int resume_check(const struct task *t, struct task_ctx *ctx, struct task_
 	return TASK_EQUAL;
 }
 
-/* Lists the units to start, the one first that was stopped last: the others need it. */
+/* Lists the units to start. The unit that was stopped last comes first: the others need it. */
 static struct strv to_start(const struct task *t, struct task_ctx *ctx, struct arena *a)
 {
 	const struct strv was = stopped(ctx, a, &t->move);

@@ -40,8 +40,7 @@ static bool is_known(const struct plan *p, const struct asset *as)
 	return map_get(&p->known_by, digest_text(p, as)) != NULL;
 }
 
-/* Remembers the asset by its bytes. The documents may name the same bytes more than once: then their entries are
- * joined. */
+/* Remembers the asset by its bytes. If the documents name the same bytes more than once, joins their entries. */
 static void know_asset(struct plan *p, struct asset *as)
 {
 	struct asset *known = map_put(p->arena, &p->known_by, digest_text(p, as), as);
@@ -107,7 +106,7 @@ static size_t count_archives(const struct plan *p)
 	return n;
 }
 
-/* Asks the archive for this member; NULL asks for the archive alone. An archive with the same bytes is read only
+/* Asks the archive for this member; NULL asks only for the archive. An archive with the same bytes is read only
  * once, so both share one list. */
 static void want_member(struct plan *p, struct asset *as, const char *member)
 {
@@ -125,7 +124,7 @@ static void want_member(struct plan *p, struct asset *as, const char *member)
 
 void build_assets(struct plan *p)
 {
-	/* if there are several archives, it may be that nothing is needed from a broken one */
+	/* if there are several archives, a broken archive may hold nothing that is needed */
 	const bool optional = count_archives(p) > 1;
 
 	for (size_t i = 0; i < p->n_assets; i++) {
@@ -415,7 +414,7 @@ void build_bake(struct plan *p)
 	/* protokube's source may be no URL: then the runtime pulls the image */
 	if (n->protokube.source && strstr(n->protokube.source, "://"))
 		bake_image(p, &n->protokube);
-	/* what a machine image lacks, every machine that boots from it would lack */
+	/* an asset that a machine image lacks would be missing on every machine that boots from the image */
 	for (size_t i = 0; i < p->n; i++)
 		p->tasks[i]->optional = false;
 	p->keep_unused = true;

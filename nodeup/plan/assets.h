@@ -1,7 +1,8 @@
 /* assets.h - the assets of the documents, and what is installed of them
- * Tasks for assets are made when something needs them, one for the same bytes; so are those that unpack.
- * requireSignatures holds for all that a run fetches as an asset, what nodeup itself knows of included. The list's signature is
- * checked here, before anything is made of it; an asset's when its bytes are there (tasks/asset.c).
+ * Tasks for assets are made when something needs them, one task for the same bytes; so are the tasks that unpack.
+ * requireSignatures holds for everything that a run fetches as an asset, even for assets that nodeup itself knows.
+ * The list's signature is checked here, before anything is made of the list. An asset's signature is checked when
+ * its bytes are there (tasks/asset.c).
  * Bodies: trust.c.
  * Owner: the arena of the plan. Errors: the plan's. Threads: one.
  * Tests: test_plan.c, test_trust.c. */
@@ -20,8 +21,8 @@ struct task *plan_install_member_of(struct plan *p, const char *archives, const 
 				    const char *path, mode_t mode);
 /* Returns whether the list has an archive whose name begins with `start`. */
 bool plan_has_archive(const struct plan *p, const char *start);
-/* Does the same as plan_install, with that mode. If the documents list no such asset, it takes the one of text,
- * "sha1@url". */
+/* Does the same as plan_install, with that mode. If the documents list no such asset, installs the asset that
+ * `text`, "sha1@url", names. */
 void plan_install_known(struct plan *p, const char *name, const char *text, const char *path,
 			mode_t mode);
 /* Loads an image that is a member of an archive of the Assets list. */

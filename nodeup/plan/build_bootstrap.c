@@ -9,7 +9,7 @@ const char plan_boot_record[] = OWN_BOOT;
 
 static const char env_file[] = "/etc/sysconfig/kops-configuration";
 
-/* systemd 229 was the first version to take "infinity" here; for an older one 0 means the same */
+/* systemd 229 was the first version to take "infinity" here; for an older version 0 means the same */
 enum { SYSTEMD_INFINITY = 229 };
 
 /* Returns whether a variable goes into the file that kops' own unit reads. An admin may bring kops' nodeup back, and
@@ -100,8 +100,8 @@ static struct task *add_program(struct plan *p)
 		.version = p->req->boot->version,
 		.replace = p->req->boot->install,
 	};
-	/* a link in the PATH would hide a package's program, and an upgrade of the package would leave the older one
-	 * in use */
+	/* a link in the PATH would hide a package's program; after an upgrade of the package, people would still run
+	 * the older program */
 	if (!link || p->req->boot->packaged)
 		return t;
 	l = plan_new_task(p, TASK_LINK, link);

@@ -5,7 +5,7 @@
 #include "manifests/pod.h"
 #include "nodeup/plan/static_pod.h"
 
-/* Returns whether a file at path and the task's own exclude each other. */
+/* Returns whether a file at `path` and what the task writes cannot both exist. */
 static bool is_in_the_way(const struct task *t, const char *path)
 {
 	const char *have = task_path(t);
@@ -15,7 +15,7 @@ static bool is_in_the_way(const struct task *t, const char *path)
 	return str_is_within(have, path) || (t->kind != TASK_DIR && str_is_within(path, have));
 }
 
-/* Refuses a file that is in the way of one of the first n tasks, which others have asked for. */
+/* Refuses a file that is in the way of one of the first n tasks, which other builders made. */
 static void check_place(struct plan *p, size_t n, const struct node_file *f)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -45,8 +45,7 @@ void build_file_assets(struct plan *p)
 	}
 }
 
-/* Restores documents that were lost, readable by root alone: a document may hold passwords, and only nodeup reads
- * it. */
+/* Restores lost documents so that only root can read them: a document may hold passwords, and only nodeup reads it. */
 void build_documents(struct plan *p)
 {
 	for (size_t i = 0; i < p->req->n_lost; i++) {

@@ -6,7 +6,7 @@
 #include "nodeup/plan/era.h"
 #include "nodeup/plan/release.h"
 
-/* Lists packages that pods can run without. Only the units of that one builder wait for them. */
+/* Lists packages that pods can run without. Only the units of the named builder wait for them. */
 static const struct {
 	const char *name, *builder;
 } comforts[] = {
@@ -33,7 +33,7 @@ static const char *comfort_of(const char *name)
 	return NULL;
 }
 
-/* Adds one call of the package manager: the optional packages have a call of their own. */
+/* Adds one call of the package manager. Optional packages have a call of their own. */
 static void add_call(struct plan *p, const struct strv *names, bool of_comfort)
 {
 	struct task_package call = { .family = plan_distro(p)->family, .env = plan_proxy_words(p) };

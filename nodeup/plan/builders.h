@@ -1,4 +1,4 @@
-/* builders.h - how an era lists its builders, and those that every era can have
+/* builders.h - how an era lists its builders, and the builders that every era can have
  * A builder reads plan->req and appends tasks (tasklist.h); it never looks at the machine. It asks the model what is
  * wanted. It reports errors by plan_error(). Each era has its whole list in its own builders.h.
  * Owner: tasks live in the plan's arena. Errors: the plan's. Threads: one.

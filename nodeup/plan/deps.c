@@ -20,8 +20,8 @@ static const struct {
 	{ "protokube.service", "docker.service", "protokube" },
 };
 
-/* Lists folders whose files only one unit reads. The row of no unit is of files that only systemd or the package
- * manager reads. */
+/* Lists folders whose files only one unit reads. The row without a unit is for files that only systemd or the
+ * package manager reads. */
 static const struct {
 	const char *folder, *unit; /* NULL: none */
 } readers[] = {
@@ -38,8 +38,9 @@ static bool is_any(const struct task *t, const struct task *need)
 	return true;
 }
 
-/* Returns whether the unit may wait for files and directories in general. A mount may not, as files below it come
- * after it. Neither may the unit of the next boot, which must be enabled even if the rest of this run fails. */
+/* Returns whether the unit may wait for files and directories in general. A mount may not, as files are written
+ * below its mount point. Neither may the unit of the next boot, which must be enabled even if the rest of this run
+ * fails. */
 static bool is_started_with(const struct task *t, const struct task *need)
 {
 	(void)need;
@@ -68,7 +69,7 @@ static bool is_kubelet(const struct task *t, const struct task *need)
 }
 
 /* Returns whether the unit must start afresh without the removed rules, which are its input. kubelet starts no pods
- * before what strays did to the network is taken back. */
+ * before the strays' changes to the network are undone. */
 static bool is_after_strays(const struct task *t, const struct task *stray)
 {
 	return strv_has(&t->unit.inputs, stray->stray.rules) ||
@@ -116,8 +117,8 @@ static bool is_inside(const struct task *t, const struct task *dir)
 	return str_is_within(task_path(t), dir->name);
 }
 
-/* Returns whether the other file must be there before this manifest. A running kubelet starts a pod as soon as it
- * sees the manifest, so files that the pod mounts come first. No pod mounts unit files. */
+/* Returns whether the other file must exist before this manifest. A running kubelet starts a pod as soon as it sees
+ * the manifest, so files that the pod mounts come first. No pod mounts unit files. */
 static bool is_manifest_of_others(const struct task *t, const struct task *need)
 {
 	return is_manifest(t) && !is_manifest(need) && !need->file.of_unit;
@@ -283,7 +284,8 @@ static bool is_same_move(const struct task *t, const struct task *other)
 	return strcmp(t->move.source, other->move.source) == 0;
 }
 
-/* Returns whether the bind mount shows what this task moves. The services that use it start after that. */
+/* Returns whether the bind mount shows the content that this task moves. The services that use the mount start after
+ * the move. */
 static bool waits_for_move(const struct task *t, const struct task *move)
 {
 	return str_eq(t->unit.where, move->move.source) || strv_has(&move->move.units, t->name);
@@ -294,11 +296,11 @@ static bool is_resumed(const struct task *t, const struct task *resume)
 	return strv_has(&resume->move.units, t->name);
 }
 
-/* Stands in a rule for every kind: the task comes after all others. */
+/* In a rule it means every kind: the task comes after all others. */
 #define ANY_KIND TASK_KIND_MAX
 
-/* Says whether a task is in the plan for the sake of another task that needs it: never, among other reasons, or for
- * no other reason. */
+/* Says whether a task is in the plan because another task needs it: no, yes among other reasons, or for this reason
+ * only. */
 enum dep_sake { OF_ITS_OWN, FOR_ITS_SAKE, FOR_ITS_SAKE_ALONE };
 
 struct dep_rule {

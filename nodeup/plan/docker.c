@@ -178,7 +178,7 @@ void plan_docker(struct plan *p, const struct plan_docker *d)
 }
 
 /* Starts the service once a boot; the timer starts it after that. A timer that counts from the end of its service
- * would never begin by itself. No task waits for either. */
+ * would never begin by itself. No task waits for the service or the timer. */
 void plan_docker_healthcheck(struct plan *p, const char *script, const char *service,
 			     const char *timer)
 {

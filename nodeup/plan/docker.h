@@ -10,7 +10,7 @@
 #include "nodeup/plan/host_checks.h"
 
 extern const char plan_docker_unit[];
-/* Lists the checks of a host for kubelet and docker of that time; see docker_checks.c. */
+/* Lists the checks of a host for the kubelet and docker of kops 1.8 and kube-up; see docker_checks.c. */
 extern const struct host_check host_checks_of_docker[];
 /* The text of this tree's LICENSE, the Apache license. */
 extern const char plan_apache_start[];

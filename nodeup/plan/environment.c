@@ -81,7 +81,7 @@ bool plan_is_proxied(const struct plan *p, const char *unit)
 {
 	if (!p->req->node->proxy.url)
 		return false;
-	/* docker runs a containerd too, but that one downloads nothing */
+	/* docker runs a containerd too, but docker's containerd downloads nothing */
 	if (strcmp(unit, plan_containerd_unit) == 0)
 		return plan_uses_containerd(p);
 	return str_is_one_of(unit, plan_proxied_units);

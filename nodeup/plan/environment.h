@@ -6,7 +6,7 @@
 
 #include "nodeup/plan/plan.h"
 
-/* Lists the variables of kops that it hands to other programs; ends with NULL. */
+/* Lists the variables that kops hands to other programs; ends with NULL. */
 extern const char *const plan_kops_variables[];
 /* Splits an environment of the request into variables that a unit may show, and credentials that it may not. */
 void plan_environment(const struct plan *p, const struct strmap *env, struct strmap *ret_open,

@@ -1,5 +1,5 @@
 /* era.h - what the planner asks of an era: its builders, and the hosts that its nodes are made on
- * One struct an era, in its room; era.c has the table of them.
+ * Each era has one struct, in its room; era.c has the table of all eras.
  * Owner: static tables. Errors: none. Threads: all functions.
  * Tests: test_plan.c. */
 #pragma once
@@ -13,7 +13,7 @@
 typedef bool plan_nth_host_fn(size_t n, struct facts *ret);
 
 struct plan_era {
-	const struct dialect *dialect; /* that it serves */
+	const struct dialect *dialect; /* the dialect of its nodes */
 	bool is_adopted;               /* for nodes that another program set up; see struct node */
 	const struct builder *builders;
 	size_t n_builders;
@@ -22,11 +22,11 @@ struct plan_era {
 	plan_nth_host_fn *nth_host;
 	const char *made_on; /* names the one family of distributions that it works on; NULL: any */
 	enum package_family family;
-	const char *arch; /* of one architecture alone; NULL: of any */
+	const char *arch; /* the only architecture that it works on; NULL: any */
 	/* says whether containerd runs the pods without docker; NULL: it never does */
 	bool (*uses_containerd)(const struct plan *p);
-	bool installs_docker;   /* on a host that has none */
-	bool may_lack_packages; /* where a host has no manager of them, a warning is enough */
+	bool installs_docker; /* nodeup installs docker on a host that has none */
+	bool may_lack_packages; /* on a host without a package manager, missing packages are only a warning */
 };
 
 /* Returns the era of a node. If no document was read, it is an era whose only builder writes our own unit. */
@@ -35,8 +35,8 @@ const struct plan_era *plan_era(const struct node *n);
 const struct schema *plan_program(const char *name);
 /* Gives the n-th host that such a node can run on. Together these hosts stand for every machine that is supported. */
 bool plan_nth_host(const struct node *node, size_t n, struct facts *ret);
-/* Some documents are for one family of distributions: they say what stands in files, and name packages. Some have programs for one
- * architecture alone. */
+/* Fails unless the documents fit this machine. Some documents are for one family of distributions, as they bring
+ * texts of files and name packages. Some have programs for one architecture alone. */
 int plan_check_machine(const struct plan *p, struct err *e) must_check;
 
 /* Lists the eras; each has its own room. */

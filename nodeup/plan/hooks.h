@@ -23,8 +23,8 @@ struct plan_hook_env {
 	struct strv words; /* "KEY=VALUE" of the other variables */
 };
 
-/* Returns the value in the form of a file that the runtime reads line by line. NULL: the runtime would read
- * something else. */
+/* Returns the value in the form of a file that the runtime reads line by line. NULL: from such a file the runtime
+ * would read another value. */
 typedef const char *plan_hook_value(struct plan *p, const struct strmap_item *item);
 
 /* Appends the file, and returns the variables that do not fit in it. A disabled hook has no file. */

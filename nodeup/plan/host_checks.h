@@ -1,5 +1,5 @@
 /* host_checks.h - whether this host and this Kubernetes can go together at all
- * The checks run before anything is changed. If the pair cannot run, the run ends here and all reasons are told at
+ * The checks run before anything is changed. If the pair cannot run, the run ends here and reports all reasons at
  * once. A fact that probing could not find out is not a reason to refuse.
  * Owner: none. Errors: CONFIG. Threads: one.
  * Source: Kubernetes' changelogs (cgroup v2: 1.19; CRI v1: 1.20, alone in containerd 2.0), docker's (API 1.44 at
@@ -18,7 +18,7 @@ struct host_check {
 	/* returns the version that does not fit; NULL: the version of the host's runtime */
 	const char *(*got)(const struct plan *p);
 	bool is_metadata; /* the fault lies in the instance's metadata service */
-	bool is_later;    /* the node still runs now: only a warning */
+	bool is_later;    /* the node fails only later: the check is only a warning */
 };
 
 /* Runs the checks of the node's era and those of all eras; of_era NULL: this host is not checked. Each failed check

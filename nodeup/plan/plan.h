@@ -14,12 +14,13 @@
 
 /* Says how the boot unit starts nodeup. */
 struct plan_boot {
-	const char *const *flags; /* that follow the program; NULL: the unit file stays as it is */
-	const char *record;       /* the text of the record of flags and environment */
-	bool damaged;             /* the existing record is set aside */
-	const char *version;      /* of the running program */
-	bool install;             /* the running program and its flags replace the installed ones */
-	bool packaged; /* the program of a package is on the PATH; this one may be another */
+	/* flags after the program's name; NULL: the unit file stays as it is */
+	const char *const *flags;
+	const char *record;  /* the text of the record of flags and environment */
+	bool damaged;        /* the existing record is set aside */
+	const char *version; /* version of the running program */
+	bool install;        /* the running program and its flags replace the installed ones */
+	bool packaged;       /* the program of a package is on the PATH; this one may be another */
 };
 
 struct plan_req {
@@ -34,7 +35,7 @@ struct plan_req {
 	/* tells whether the file still exists; asked only of paths without a task. NULL: all exist */
 	bool (*has_file)(void *arg, const char *path);
 	void *has_file_arg;
-	const struct plan *before; /* of a diff: its files are there; or NULL */
+	const struct plan *before; /* in a diff: the other plan, whose files exist; or NULL */
 	bool no_keys; /* only the documents are checked: their key pairs and secrets are empty */
 	const char *only;             /* one builder by name; NULL: all of the node's role */
 	const struct node_lost *lost; /* documents to be restored */
@@ -42,7 +43,8 @@ struct plan_req {
 	const struct plan_boot *boot; /* NULL: nothing starts nodeup at boot here */
 	struct strmap
 		volume_uuids; /* of volumes whose file system does not have the derived UUID */
-	struct errs *errors; /* keeps every error; NULL: the first error gets the others as notes */
+	/* keeps every error; NULL: the other errors become notes of the first error */
+	struct errs *errors;
 	bool is_partial; /* some values of the documents were wrong, so a value that seems to be missing may be one
 			  * of them */
 	struct strmap environment; /* AWS_REGION and the like, for the boot unit and protokube */
@@ -72,7 +74,7 @@ struct plan {
 	const char *asked;   /* the place in the documents for new tasks, or NULL */
 	struct err **wrong;  /* every error; see plan_error() */
 	size_t n_wrong, n_wrong_before; /* n_wrong_before: the count before the running builder */
-	bool is_partial;                /* the request's flag, or an asset is wrong */
+	bool is_partial;                /* as in the request; set also if an asset is wrong */
 	bool lists_none; /* the documents list no assets, and the error is reported */
 	struct plan_pod_file *pod_files;
 	size_t n_pod_files;

@@ -103,8 +103,7 @@ static bool is_today(const struct release *r)
 	return r->today.packages;
 }
 
-/* Gives the row of the n-th release that is known. Returns false if there are fewer; *n is then less by their
- * number. */
+/* Gives the row of the n-th release that is known. If there are fewer, reduces *n by their number and returns false. */
 static bool nth(size_t *n, bool (*is_known)(const struct release *r), struct facts *ret)
 {
 	for (const struct release *r = releases; r->distribution; r++) {
@@ -122,7 +121,7 @@ bool release_nth_old(size_t n, struct facts *ret)
 {
 	if (nth(&n, is_old, ret))
 		return true;
-	/* the last row is of every other distribution */
+	/* the last row stands for every other distribution */
 	if (n >= n_distros - 1)
 		return false;
 	ret->distribution = distros[n].name;

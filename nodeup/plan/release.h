@@ -22,7 +22,8 @@ enum release_guard {
 	GUARD_RELEASE = 1 << 6, /* does as GUARD_ROUTES, in a file of another name */
 	GUARD_OTHERS_BY_NAME = 1 << 7, /* does as GUARD_OTHERS, by the names of interfaces */
 	GUARD_OTHERS_OF_VPC = 1 << 8,  /* does as GUARD_OTHERS_BY_NAME, in a file of another name */
-	GUARD_IFUPDOWN = 1 << 9,     /* ifupdown takes no interface of a pod for one of the host */
+	/* ifupdown does not take an interface of a pod for one of the host */
+	GUARD_IFUPDOWN = 1 << 9,
 	GUARD_CLOUD_SETUP = 1 << 10, /* NetworkManager makes no rules for addresses of pods */
 };
 
@@ -45,28 +46,29 @@ struct release_old {
 
 /* Describes a release for today's kops. */
 struct release_today {
-	/* The kops that know it: of each minor from a patch on, and all minors behind the last; {0}: all do. */
+	/* Versions of kops that know it: those of each listed minor from the patch on, and all minors after the
+	 * last. {0}: all versions. */
 	struct version since[2];
 	const char *packages; /* separated by blanks; NULL: kops makes no node on the release */
-	const char *iptables; /* packages of it and its kin; NULL: none */
-	/* in their place, to kops 1.34; 1.35.0 and 1.35.1 take nftables alone */
+	const char *iptables; /* packages of iptables and its kin; NULL: none */
+	/* packages in their place, up to kops 1.34; 1.35.0 and 1.35.1 take only nftables */
 	const char *old_iptables;
 	const char *old_tools,
 		*older_tools;  /* packages that only kops up to 1.34, or up to 1.33, adds */
 	const char *upgrades;  /* the package that installs updates automatically; NULL: none */
-	const char *wireguard; /* its package; NULL: the kernel is enough */
+	const char *wireguard; /* package of WireGuard; NULL: the kernel is enough */
 	const char *chrony_conf, *chrony_unit;
-	const char *modules; /* of the kernel, beside those of all; NULL: none */
-	/* has what its kernel's own package leaves out; NULL: nothing */
+	const char *modules; /* kernel modules, in addition to those of all releases; NULL: none */
+	/* package of modules that the kernel's own package leaves out; NULL: none */
 	const char *modules_package;
-	const char *masked;   /* services that stand in the way of pods' networks; NULL: none */
-	const char *reboots;  /* the service that boots it for an update; NULL: none does */
-	const char *updates;  /* that gets updates of the whole system, where one boots it */
-	const char *log_date; /* as which its logrotate dates a log; NULL: it counts them */
+	const char *masked;  /* services that stand in the way of pods' networks; NULL: none */
+	const char *reboots; /* the service that reboots the host for an update; NULL: none does */
+	const char *updates; /* with `reboots`: the service that gets updates of the whole system */
+	const char *log_date; /* the dateformat of its logrotate; NULL: it numbers the logs */
 	bool only_nftables;   /* kube-proxy cannot work with iptables */
 	bool has_nvidia;      /* NVIDIA has packages for it that kops installs */
-	bool is_told_routes; /* of version 6, by routers, on interfaces that are told to listen alone */
-	bool is_cgroup_v1;   /* unless its kernel is told otherwise */
+	bool is_told_routes; /* gets IPv6 routes from routers only on interfaces that are set to listen */
+	bool is_cgroup_v1;   /* has cgroup v1, unless a setting of its kernel changes that */
 	unsigned int guards; /* bits of enum release_guard */
 	struct {
 		/* the guards among them that only some versions of kops write */
@@ -84,16 +86,16 @@ struct release {
 	const char *btrfs; /* the package of mkfs.btrfs; NULL: the usual one */
 };
 
-/* The newest release of a distribution that today's kops knows is the first of them. The row of every other release is the
- * last. */
+/* The rows. Of the releases of one distribution that today's kops knows, the newest comes first. The last row is for
+ * every other release. */
 extern const struct release releases[];
 
 /* Give the n-th release that an era knows, as facts; false: there are no more. After the old releases come whole
  * distributions. */
 bool release_nth_old(size_t n, struct facts *ret);
 bool release_nth_today(size_t n, struct facts *ret);
-/* Those that such a function has, in their order: "debian 13, 12; amazonlinux 2023". */
+/* Lists the hosts that such a function gives, in its order: "debian 13, 12; amazonlinux 2023". */
 const char *release_list(struct arena *a, bool (*nth_host)(size_t n, struct facts *ret));
-/* The row of a host, and of the plan's. */
+/* Return the row of a host, and the row of the plan's host. */
 const struct release *release_of(const struct facts *f);
 const struct release *plan_release(const struct plan *p);

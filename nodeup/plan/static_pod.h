@@ -1,6 +1,6 @@
 /* static_pod.h - the pods of this node that kubelet starts from files
- * A program reads the files that its flags name in its container: each needs a mount there, and on this host somebody who
- * writes it. A file that nobody writes is a warning.
+ * A program reads the files that its flags name in its container. Each file needs a mount there, and somebody who
+ * writes it on this host. A file that nobody writes is a warning.
  * Bodies: pod_files.c.
  * Owner: the arena of the plan. Errors: the plan's. Threads: one.
  * Source: kops 1.8.1 nodeup/pkg/model/kube_*.go.

@@ -15,7 +15,7 @@ struct plan_index {
 	size_t n;
 };
 
-/* Keeps at most this many errors; further ones are not even counted. */
+/* Keeps at most this many errors; further errors are not even counted. */
 enum { WRONG_MAX = 1000 };
 
 struct err *plan_error(struct plan *p)
@@ -76,10 +76,10 @@ struct task *plan_new_task(struct plan *p, enum task_kind kind, const char *name
 	return t;
 }
 
-/* Refuses two builders that want different things at one place, instead of letting the later one win. */
+/* Refuses two builders that want different things at one place, because otherwise the later builder would win. */
 struct task *plan_conflict(struct plan *p, const struct task *t)
 {
-	/* if the builder has failed already, this error most often only follows from that one */
+	/* if the builder has failed already, this error is most often only a result of the earlier error */
 	if (p->n_wrong == p->n_wrong_before)
 		plan_refuse(p, "%s: asked for differently by %s and by %s", t->name, t->origin,
 			    p->builder);

@@ -1,6 +1,6 @@
 /* tasklist.h - what a builder appends to the plan
- * One path asked for twice is one task if the content is the same, and else an error. A builder checks no
- * result: the plan keeps all errors, and fails when all builders have run.
+ * If one path is asked for twice, the result is one task if the content is the same, otherwise an error. A builder
+ * checks no result: the plan keeps all errors, and fails when all builders have run.
  * Bodies: deps.c.
  * Owner: the arena of the plan. Errors: the plan's. Threads: one.
  * Tests: test_plan.c, test_deps.c. */
@@ -28,18 +28,18 @@ struct task *plan_new_task(struct plan *p, enum task_kind kind, const char *name
 void plan_index_again(struct plan *p);
 /* Returns the task made so far that puts something at a path, or NULL. */
 struct task *plan_at(const struct plan *p, const char *path);
-/* Returns the task made so far of the unit of that name, or NULL. */
+/* Returns the task made so far for the unit of that name, or NULL. */
 struct task *plan_unit_of(const struct plan *p, const char *name);
 
-/* Each appends its task and returns it, or returns an equal one that is already there. If the path was asked for
- * with other content, the plan fails. */
+/* Each appends its task and returns it, or returns an equal task that exists already. If the path was asked for with
+ * other content, the plan fails. */
 struct task *plan_dir(struct plan *p, const char *path, mode_t mode);
 struct task *plan_file(struct plan *p, const char *path, mode_t mode, const char *content);
 /* Removes a file that begins with marker; leaves any other file. */
 struct task *plan_no_file(struct plan *p, const char *path, const char *marker);
 /* Does the same as plan_file, for content that is never shown. */
 struct task *plan_secret(struct plan *p, const char *path, mode_t mode, const char *content);
-/* Does the same as one of them, for content that may not be text. */
+/* Does the same as plan_file, or as plan_secret if `secret`, for content that may not be text. */
 struct task *plan_bytes(struct plan *p, const char *path, mode_t mode, const void *content,
 			size_t len, bool secret);
 /* Returns the text of a document for that path. A text of more than max bytes fails the plan. */
@@ -61,12 +61,12 @@ struct task *plan_unit(struct plan *p, const char *name, bool enable);
 void plan_checkpoints(struct plan *p, struct task *kubelet, const char *root, const char *cpus);
 /* Stops and disables a unit. No builder may ask for the unit as well. */
 struct task *plan_unit_off(struct plan *p, const char *name);
-/* Has nothing start a unit of that name any more. */
+/* Masks a unit of that name, so that nothing starts it any more. */
 void plan_unit_mask(struct plan *p, const char *name);
 /* Returns whether the task writes the unit's own file or one of its drop-ins. */
 bool plan_is_text_of(const struct task *t, const char *unit);
 
-/* Fill needs, users and serves of every task. A cycle is an error, by the names on it. */
+/* Fill needs, users and serves of every task. A cycle is an error that names its tasks. */
 int deps_link(struct plan *p, struct err *e) must_check;
 /* Takes out assets and archives from which nothing is installed. */
 void deps_drop_unused(struct plan *p);

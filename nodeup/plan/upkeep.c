@@ -21,7 +21,7 @@ static const char no_upgrades_text[] = "APT::Periodic::Enable \"0\";\n";
 static const char logrotate_service[] = "logrotate.service";
 static const char logrotate_timer[] = "logrotate.timer";
 
-/* Parses settings of the kernel. keys gets the settings whose failure counts. */
+/* Parses settings of the kernel. `keys` gets the settings that must not fail. */
 static struct strmap parse_values(struct arena *a, const char *lines, struct strv *keys)
 {
 	struct strv v = strv_split(a, lines, '\n');

@@ -5,7 +5,7 @@
 
 static const char kubelet[] = "kubelet.service";
 
-/* Returns the owner of the disks: a volume of EBS belongs to itself, all others to this machine. */
+/* Returns the owner of the disks: an EBS volume is its own owner, all other disks belong to this machine. */
 static const char *disk_owner(const struct plan *p, const struct node_volume *v)
 {
 	if (v->disks == NODE_DISKS_VOLUME_ID)

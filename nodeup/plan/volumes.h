@@ -6,7 +6,7 @@
 
 #include "nodeup/plan/plan.h"
 
-/* Returns the UUID that its file system has or will have; NULL: it is unknown which machine this is. */
+/* Returns the UUID that the volume's file system has or will have; NULL: it is not known which machine this is. */
 const char *volumes_uuid(const struct plan *p, const struct node_volume *v);
 /* Returns the services that may start only when something is mounted. */
 struct strv volumes_services(const struct plan *p);
@@ -14,8 +14,8 @@ struct strv volumes_services(const struct plan *p);
 struct strv volumes_of_service(const struct plan *p, const char *service);
 /* Returns the name of the marker for a bind's target in the form that a unit's text needs. */
 const char *volumes_specifier_free(struct arena *a, const char *target);
-/* Makes package tasks for the programs that make a volume's file system, where this distribution can install them. Returns the
- * programs. A package is asked for only while its program is not there and the volume is not made. */
+/* Makes package tasks for the programs that make a volume's file system, if this distribution can install them.
+ * Returns the programs. Asks for a package only if its program is missing and the volume is not made yet. */
 struct strv volume_tools(struct plan *p, const struct node_volume *v);
 
 /* Dependency rules: see deps.c. */

@@ -6,8 +6,8 @@
 /* names listed for a cause; the others are counted */
 enum { NAMES_MAX = 4 };
 
-/* Returns whether the kernel reported trouble of the whole machine. An error of our own may have borrowed the
- * kernel's number, but not its text. */
+/* Returns whether the kernel reported trouble of the whole machine. One of our own errors may have the kernel's
+ * number, but not its text. */
 static bool is_of_the_machine(const struct err *e)
 {
 	static const int those[] = { EROFS, EIO, EACCES, EPERM, ENOMEM, EMFILE, ENFILE };
@@ -195,7 +195,7 @@ static void tell_many(struct arena *a, const struct cause *c, struct err *e)
 			err_note(e, "do", "%s", was.notes[i].text);
 }
 
-/* Advises how to find and mend what the kernel refused; NULL: it was something else, or the error has its own
+/* Advises how to find and mend what the kernel refused; NULL: the kernel refused nothing, or the error has its own
  * advice. */
 static const char *advice(struct arena *a, const struct run_outcome *o)
 {

@@ -16,7 +16,7 @@ struct cause {
 	size_t n_hit;
 	const struct run_outcome **held; /* tasks that the failed ones held up */
 	size_t n_held;
-	struct err_room room; /* room that all of them need; size 0: it is not about room */
+	struct err_room room; /* room that all of them need; size 0: the cause is not about room */
 };
 
 struct causes {

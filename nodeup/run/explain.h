@@ -13,7 +13,7 @@ struct explanation {
 	const char *id;      /* MESSAGE_ID= of its record in the journal, 128 bits in hex */
 	const char *subject; /* a line */
 	const char *text;    /* its meaning, what is untouched, what to do */
-	const char *remedy;  /* only what to do */
+	const char *remedy;  /* only the part about what to do */
 };
 
 /* The rows, by number; the last one has no name. */

@@ -70,8 +70,8 @@ const char *health_date(struct arena *a, const struct tree *run)
 	return dur_date(a, s > 0 && s < INT64_MAX / DUR_SEC ? s * DUR_SEC : 0);
 }
 
-/* Returns whether no retry mends the error. The status of an older nodeup has no such field; then the exit status
- * tells the kind. */
+/* Returns whether no retry mends the error. An older nodeup's status has no field for that: then the exit status
+ * decides. */
 static bool is_lasting(const struct tree *error)
 {
 	static const enum err_kind kinds[] = { ERR_USAGE, ERR_REFUSED, ERR_CONFIG };
@@ -129,8 +129,8 @@ static enum health_state state_of(const struct tree *status)
 	return HEALTH_MAX;
 }
 
-/* Warns before certificates end. kops-controller refuses a Ready node, and only a run renews those that a node
- * issues itself. */
+/* Warns before certificates end. kops-controller refuses a Ready node, and certificates that a node issues itself
+ * are renewed only by a run. */
 static void judge_expiry(struct arena *a, struct health *t)
 {
 	const char *name = tree_text(t->word, "expiring");
@@ -191,7 +191,7 @@ static int judge(struct arena *a, int root_fd, const char *path, struct health *
 	t->state = standing_is_good(t->word) ? state_of(t->word)
 		   : t->at_work              ? HEALTH_RUNNING
 					     : HEALTH_FAILED;
-	/* a first try at work may mend what failed before; a second one cannot if no retry mends the failure */
+	/* a first try at work may mend an earlier failure; a second try cannot if no retry mends the failure */
 	t->stays = !t->at_work
 			   ? no_retry_mends(t->status)
 			   : health_number(t->status, "attempt", 0) > 1 && no_retry_mends(t->word);
@@ -230,7 +230,7 @@ static bool is_up(const struct bus_unit *u)
 	return str_eq(u->active_state, "active") || str_eq(u->active_state, "reloading");
 }
 
-/* Log lines of client-go, in every Kubernetes from 1.2 on. They repeat every few seconds while they are true. */
+/* Log lines of client-go, in every Kubernetes from 1.2 on. They repeat every few seconds while the trouble lasts. */
 static const struct {
 	const char *words, *meaning;
 } kubelet_says[] = {

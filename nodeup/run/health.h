@@ -40,9 +40,9 @@ struct health {
 int health_read(struct arena *a, int root_fd, struct health *ret, struct err *e) must_check;
 /* Checks a node that is ready: systemd has its units up, and each program with a socket answers (liveness.h). On a
  * worker, kubelet must not have logged within a minute that its API server refuses it or cannot be reached. If a
- * check fails, the node is degraded. Questions without an answer change nothing. */
+ * check fails, the node is degraded. If a question gets no answer, the state stays. */
 void health_ask_units(struct arena *a, int root_fd, struct health *t);
-/* Takes the error of a run, without its notes. False: it has none. */
+/* Takes the error of a run, without its notes. False: the run has none. */
 bool health_error(const struct tree *run, struct err *ret);
 /* Returns the state's name: "ready" and so on. */
 const char *health_name(enum health_state state);

@@ -135,7 +135,7 @@ static const char *text_of(struct arena *a, int root_fd, const char *name)
 	return text ? text : "";
 }
 
-/* Returns the number of a run out of its record; 0: it has none. */
+/* Returns the number of a run out of its record; 0: the record has none. */
 static int64_t number_in(const char *record)
 {
 	static const char key[] = "\"number\":";

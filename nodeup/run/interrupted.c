@@ -15,7 +15,7 @@ enum { STAT_MAX = 4096, STATUS_MAX = 8 << 20, STARTED_FIELD = 22, FIRST_FIELD = 
 
 static const char path[] = OWN_STATUS, spare[] = OWN_STATUS_SPARE;
 
-/* Returns when a process began, in ticks since the boot. NULL: unknown; "": it has ended. */
+/* Returns when a process began, in ticks since the boot. NULL: unknown; "": the process has ended. */
 static const char *start_ticks(struct arena *a, int root_fd, const char *process)
 {
 	autobuf struct buf text = BUF_INIT(STAT_MAX);
@@ -58,7 +58,7 @@ void interrupted_identify(struct arena *a, int root_fd, struct tree *map)
 	tree_set_text(a, map, "bootId", boot_id(a, root_fd));
 }
 
-/* Returns whether the status is of this boot, as far as is known. */
+/* Returns whether the status is of this boot; also true if that cannot be known. */
 static bool is_of_this_boot(struct arena *a, int root_fd, const struct tree *status)
 {
 	const char *boot = tree_text(status, "bootId"), *now = boot_id(a, root_fd);

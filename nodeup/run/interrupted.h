@@ -11,12 +11,12 @@
 
 /* Adds this process's identity: "pid", "pidStartTicks" and "bootId". */
 void interrupted_identify(struct arena *a, int root_fd, struct tree *map);
-/* Returns the process that a status names; 0: it has ended. */
+/* Returns the process that a status names; 0: the process has ended. */
 int interrupted_live_pid(struct arena *a, int root_fd, const struct tree *status);
 /* Replaces /run/nodeup/status.json. If /run is full, writes OWN_STATUS_SPARE instead, removes the other file and
  * returns 1; then e says what is full. */
 int interrupted_put(int root_fd, const struct buf *text, struct err *e) must_check;
-/* Reads the last status of this boot, and gives its path, also after an error; -ENOENT: there is none. */
+/* Reads the last status of this boot. Gives its path even after an error; -ENOENT: there is none. */
 int interrupted_get(int root_fd, struct buf *text, const char **ret_path, struct err *e) must_check;
 /* If the status is this process's own, sets its state to "interrupted" by this signal ("TERM"). waiting: what the
  * process waits for until it ends; NULL: nothing. */

@@ -12,7 +12,7 @@ static const char here[] = "127.0.0.1";
 /* clang-format off */
 static const struct row {
 	const char *container;
-	const char *flag;  /* a flag with a port, or with URLs that each end in one */
+	const char *flag;  /* a flag with a port, or with URLs that each end in a port */
 	const char *bind;  /* the flag with its address */
 	const char *plain; /* a flag that turns the livenessProbe's port off if it is 0 */
 } rows[] = {
@@ -29,7 +29,7 @@ static void add_words(struct arena *a, const struct tree *list, struct strv *wor
 			strv_add(a, words, list->items[i].value->scalar);
 }
 
-/* Returns the container's whole command line as one text: a shell may get it as one word. */
+/* Returns the container's whole command line as one text: a shell may get the command as a single word. */
 static const char *command_of(struct arena *a, const struct tree *container)
 {
 	struct strv words = { 0 };

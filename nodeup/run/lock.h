@@ -8,12 +8,12 @@
 #include <stdbool.h>
 #include "nodeup/base/err.h"
 
-/* Take the lock; `unit` (may be NULL) is written for others. Held elsewhere: BUSY at once, with what is known
- * of the holder by its status. */
+/* Takes the lock; `unit` (may be NULL) is written into it for other processes. If another process holds it: BUSY at
+ * once, with what that process's status tells. */
 int lock_take(int root_fd, const char *unit, int *ret_fd, struct err *e) must_check;
 /* Tells whether the lock could be taken, without taking it or making the file. */
 int lock_look(int root_fd, struct err *e) must_check;
 /* Returns a descriptor that can be read when a process releases the lock; -1: there is none. */
 int lock_watch(int root_fd) must_check;
-/* Returns whether another process made the last run below this root, and it went well. */
+/* Returns whether another process made the last run below this root, and that run went well. */
 bool lock_succeeded(int root_fd);

@@ -16,7 +16,7 @@ enum { NOTICE_LINES = 10 };
 
 /* Words a status: its error and other causes, or the present wait. */
 struct strv notice_lines(struct arena *a, const struct status *st);
-/* Writes the lines to the machine's console. Does not wait for one that takes no bytes now. */
+/* Writes the lines to the machine's console. Does not wait for a console that takes no bytes now. */
 void notice_console(int root_fd, const struct strv *lines);
 /* Sets the lines that are shown at login, replacing the earlier ones. None: removes them. */
 void notice_motd(int root_fd, const struct strv *lines);

@@ -15,7 +15,7 @@ int64_t pause_after(int64_t pause_ns)
 	return pause_ns < PAUSE_MAX_NS / 2 ? 2 * pause_ns : PAUSE_MAX_NS;
 }
 
-/* Drops all events so far: they only say to look again. */
+/* Drops all events so far: they only mean that the caller must look again. */
 static void drain(int fd)
 {
 	char events[EVENTS_MAX];

@@ -132,7 +132,7 @@ static int find_container(struct asked *q, const struct own_pod *pod, const char
 	return r;
 }
 
-/* It may take minutes until it answers for the first time. */
+/* Returns whether the container may still be starting: its first answer may take minutes. */
 static bool is_starting(const struct asked *q, const struct container *c)
 {
 	return c->began_ns > 0 && dur_wall() - c->began_ns < START_NS &&
@@ -196,7 +196,7 @@ static int ask_all(struct asked *q, struct err *e)
 	return r;
 }
 
-/* Opens what the runtime is asked by, and reads which containers answered once. */
+/* Opens the client that asks the runtime, and reads which containers answered once. */
 static int begin(struct asked *q, int root_fd, struct err *e)
 {
 	const char *text = io_text(q->arena, root_fd, OWN_ANSWERED, RECORD_MAX);
@@ -232,7 +232,7 @@ static void keep_answered(const struct asked *q, int root_fd)
 {
 	struct err ignored;
 
-	/* without the record one that freezes is starting for the rest of its ten minutes, no more */
+	/* without the record, a container that hangs counts as starting for the rest of its ten minutes, no longer */
 	if (q->answered.n)
 		(void)!record_keep(root_fd, OWN_ANSWERED, 0644,
 				   strv_join(q->arena, &q->answered, "\n"), &ignored);
@@ -259,7 +259,7 @@ void pods_ask(struct arena *a, int root_fd, struct health *t)
 	http_free(q.query.http);
 }
 
-/* Returns the runtime whose unit is active, so that it may be asked; systemd would start docker for a question. */
+/* Returns the runtime whose unit is active. No other may be asked: systemd would start docker for a question. */
 static const struct runtime_row *running_runtime(const struct task_ctx *ctx,
 						 struct task *const *tasks, size_t n)
 {
@@ -278,7 +278,7 @@ static const struct runtime_row *running_runtime(const struct task_ctx *ctx,
 	return NULL;
 }
 
-/* Returns whether the runtime has it, and it answered once or had the time to. */
+/* Returns whether the runtime runs the container, and it answered once or had enough time to answer. */
 static bool is_started(struct asked *q, int root_fd, const struct own_pod *pod,
 		       const char *container)
 {

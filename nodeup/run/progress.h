@@ -30,6 +30,6 @@ char *progress_text(struct arena *a, const struct fetch_status *st, double rate,
  * it does not wait, or not for long. */
 char *progress_task_text(struct arena *a, const struct run_outcome *o, int64_t now_ns);
 /* Returns one map for each asset: name, state, bytes, total, mirror, attempt, what it waits for, since when, the
- * last error, the next try. Lists failed assets too if another run follows at that time (else 0). */
+ * last error, the next try. If another run follows at next_run_wall_ns (else 0), lists failed assets too. */
 struct tree *progress_tree(struct arena *a, const struct run_report *rep, struct fetcher *f,
 			   int64_t next_run_wall_ns);

@@ -55,7 +55,7 @@ static const char *failure(struct arena *a, const struct run_report *rep,
 	return o->error->msg;
 }
 
-/* Returns whether the run needs a task that the failed one held up. */
+/* Returns whether the run needs a task that could not be done because of the failed task. */
 static bool is_missed(const struct run_report *rep, const struct run_outcome *o)
 {
 	for (size_t i = 0; i < rep->n; i++)
@@ -108,7 +108,7 @@ void report_outcome(const struct run_report *rep, const struct run_outcome *o, s
 		log_line(LOG_DEBUG, fields, ARRAY_LEN(fields), "right %s", title);
 		break;
 	case RUN_RETRYING:
-		/* a cause that hits several tasks is told with the first of them */
+		/* a cause that hits several tasks is reported in full with the first of them */
 		if (*o->error->cause ? waits_due(waits, o->error->cause, "", dur_now())
 				     : waits_due(waits, title, o->error->msg, dur_now()))
 			report_retry(a, o, title);

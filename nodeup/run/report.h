@@ -11,10 +11,11 @@
 
 /* Logs "FAILED message (exit status)" and its notes, one line each. */
 void report_error(const struct err *e);
-/* Returns why the task would change, or how it is right; for an attached volume, which one it is. For plan. */
+/* For plan: returns why the task would change its object, or in what way the object is right; for an attached
+ * volume, which volume it is. */
 const char *report_why(const struct run_outcome *o);
-/* Logs a line for a task that was settled or began to wait, and for one that will be retried if it is due. A cause
- * is told in full with the first task that it hits. */
+/* Logs a line for a task that was settled or began to wait. If a line is due, logs one for a task that will be
+ * retried too. A cause is told in full with the first task that it hits. */
 void report_outcome(const struct run_report *rep, const struct run_outcome *o, struct waits *waits);
 /* Logs the lines that are due for tasks that have waited or worked for ten seconds, except those of progress.h.
  * Tasks of a kind in the same state share one line a minute. Call it often. */
@@ -35,15 +36,15 @@ struct tree *report_causes(struct arena *a, const struct run_report *rep);
 /* The facts of a run's documents. */
 struct status_documents {
 	const char *conf;
-	struct tree *host; /* what this machine is; NULL: it is not known yet */
+	struct tree *host; /* what this machine is; NULL: not known yet */
 	const char *kops,
 		*known_by; /* the kops version that wrote the documents, and how it is known; NULL: not known */
-	const char *kept_why;         /* why the kept ones are used; NULL: they are not */
+	const char *kept_why;         /* why kept documents are used; NULL: none are used */
 	const struct strv *accepted;  /* accepted unknown keys; NULL: none */
 	const struct strv *tolerated; /* refused values with which the run goes on; NULL: none */
 	const char *expiring;         /* the certificate that ends first; NULL: none */
-	int64_t expiry;               /* when it does, in seconds since 1970 */
-	bool renews;                  /* a run renews it in time; else it cannot be renewed */
+	int64_t expiry;               /* its end, in seconds since 1970 */
+	bool renews; /* true: a run renews the certificate in time; false: it cannot be renewed */
 };
 
 struct status {
@@ -58,7 +59,7 @@ struct status {
 	const struct run_report *rep; /* NULL: no plan yet */
 	bool ended;                   /* the run of `rep` is over */
 	struct fetcher *fetcher;      /* the fetcher of that run, or NULL */
-	struct tree *assets; /* assets at the end of the run before; used until there is a rep */
+	struct tree *assets; /* assets at the end of the run before; used until there is a `rep` */
 	const struct err *error;           /* NULL: none */
 	struct status_documents documents; /* all NULL until they are read */
 	int64_t next_run_wall_ns;          /* 0: no run follows */

@@ -13,7 +13,7 @@
 /* how long a staged file waits for others to be flushed with it while a task works: a package may take a minute */
 #define GROUP_NS (10 * DUR_MS)
 
-/* do_step's result for a task that differs while the gate is closed; in addition to TASK_DONE and TASK_WAIT */
+/* a third result of do_step, besides TASK_DONE and TASK_WAIT: the task differs, but the gate is closed */
 enum { STEP_HELD = 2 };
 
 enum { ATTEMPTS_MAX = 3 };
@@ -31,9 +31,9 @@ struct item {
 	size_t nblock;   /* needs that are not done yet */
 	size_t arrived;  /* settled tasks among those that serve it */
 	size_t seen;     /* the value of `arrived` when its last step ran */
-	bool differs;    /* the check said so, and apply is under way */
+	bool differs;    /* the check found a difference, and apply is under way */
 	bool checked;    /* the scheduler has heard what check said */
-	int turn;        /* of its check; 0: it has none */
+	int turn;        /* turn of its check; 0: it has none */
 	bool dropped;    /* the run ended before a worker began it */
 	int stage;       /* stage of its apply when it last began to wait */
 	int r;           /* result of the last step */
@@ -96,7 +96,7 @@ static int do_step(struct item *it, struct err *e)
 		r = ops->check(t, ctx, &it->o->diff, e);
 		if (r != TASK_DIFFERS)
 			return r;
-		/* the next part may take long, and others may wait for the finished ones */
+		/* the next part may take long, while other tasks wait for the finished steps */
 		if (it->job.brief && it->sched->open)
 			workers_tell(it->sched->req->workers);
 		r = it->o->diff.kept || it->o->diff.unsure ? 0 : started_doubt(t, ctx, e);
@@ -154,8 +154,7 @@ static bool goes_on_without(const struct run_outcome *needed, const struct task 
 	       (t->optional && !task_serves(t, user));
 }
 
-/* Notes the run's failure, once: the first task that failed or held up another one, and that the run cannot do
- * without. */
+/* Notes the run's failure, once: the first task that the run needs, and that failed or held up another task. */
 static void note_failed(struct sched *s, const struct task *failed)
 {
 	if (s->rep->first_failed != s->rep->n)
@@ -186,7 +185,7 @@ static void settle(struct sched *s, struct item *it, enum run_state state)
 
 	set_state(s, it->o, state);
 	it->o->end_ns = dur_now();
-	/* another task may have done its work on the way */
+	/* another task may have done this task's work on the way */
 	if (state == RUN_CHANGED && !it->o->start_ns)
 		it->o->start_ns = it->o->end_ns;
 	it->o->run.waiting[0] = '\0';
@@ -538,8 +537,8 @@ static bool says_more(const struct run_outcome *a, const struct run_outcome *b)
 	return !b->run.trouble && a->run.waiting[0] && !b->run.waiting[0];
 }
 
-/* Words the missed deadline by the error of a task that still tries, or else of one that gave up. Only if no task
- * failed is it a timeout. */
+/* Words the missed deadline by the error of a task that still tries, or else of a task that gave up. Only if no task
+ * failed, the error is a timeout. */
 static int verdict(struct sched *s, struct err *e)
 {
 	const struct run_outcome *late = NULL;
@@ -649,9 +648,9 @@ static size_t *chains_of(struct arena *a, const struct run_req *req)
 	return chain;
 }
 
-/* Orders the tasks. The one that reads most begins first, or one processor would have it alone at the end. Then the
- * one with the longest chain behind it, such as a restart of docker for kubelet: systemd makes one start at a time.
- * Else in the plan's order. */
+/* Orders the tasks. The task that reads most begins first: begun last, it would keep one processor busy alone at the
+ * end. Then comes the task with the longest chain of tasks after it, such as a restart of docker for kubelet, as
+ * systemd makes one start at a time. Otherwise the plan's order counts. */
 static size_t *order_of(struct arena *a, const struct run_req *req)
 {
 	size_t *order = arena_alloc(a, (req->n + 1) * sizeof(*order));

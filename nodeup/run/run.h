@@ -49,8 +49,8 @@ struct run_report {
 	size_t first_failed; /* index; n if none failed */
 };
 
-/* Called by the scheduler when a task is settled or begins to wait or retry (o set), and about four times a second
- * (o NULL). */
+/* Called by the scheduler with `o` when a task is settled or begins to wait or retry, and about four times a second
+ * with NULL. */
 typedef void run_watch_fn(void *arg, const struct run_report *rep, const struct run_outcome *o);
 
 /* Called once by the scheduler when the first task is about to be applied and no worker works. < 0 with *e ends the

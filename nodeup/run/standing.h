@@ -1,4 +1,4 @@
-/* standing.h - what runs have said about the node, apart from how the last one ended
+/* standing.h - what runs have said about the node, apart from how the last run ended
  * A run that ended well says what the node is. Each later run carries that word in its status, as "node", until it
  * ends well itself. A run says nothing about the node in two cases: it was by hand, changed nothing and saw no
  * drift, or a signal ended it after all was done. Any other run that did not end well makes a ready node degraded,

@@ -22,7 +22,7 @@ bool waits_is_same(const char *reason, const char *other);
 bool waits_due(struct waits *w, const char *what, const char *reason, int64_t now_ns);
 /* Reports a wait that goes on; call it at each attempt. */
 void waits_tell(struct waits *w, const struct wait *wait);
-/* Shows only the line in place, if the terminal has one. For waits that have a line of their own in the log. */
+/* Shows only the line in place, if the terminal has one. For waits that the log reports by a line already. */
 void waits_show(struct waits *w, const struct wait *wait);
 /* Ends a wait: removes the line in place. The next wait is reported at once. */
 void waits_over(struct waits *w);

@@ -30,7 +30,7 @@ int watch_open(int root_fd)
 	const bool sees_above = fd >= 0 && add(fd, root_fd, above);
 	const bool sees = fd >= 0 && add(fd, root_fd, own_run);
 
-	/* the status is there while /run is full */
+	/* while /run is full, the status is in this directory */
 	if (fd >= 0)
 		(void)add(fd, root_fd, OWN_LIB);
 	return sees_above || sees ? TAKE_FD(fd) : -1;

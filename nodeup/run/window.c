@@ -61,7 +61,7 @@ static int look_at_unit(const struct window *w, const struct watched *u, struct 
 	return 0;
 }
 
-/* Asks whether the unit answers now as it should. A unit that was told to answer nobody passes. */
+/* Asks whether the unit answers now as it should. A unit that was configured to answer nobody passes. */
 static int ask_health(const struct window *w, struct watched *u, struct err *e)
 {
 	const char *name = u->task->name;
@@ -75,8 +75,8 @@ static int ask_health(const struct window *w, struct watched *u, struct err *e)
 	return 0;
 }
 
-/* Finds the unit that was not fine in this step because it does not answer; NULL: none. Fails at once if a unit
- * died; an answer may still come. */
+/* Finds a unit that must answer and does not in this step; NULL: none. Fails at once if a unit died, but not for a
+ * missing answer, which may still come. */
 static int look_at_units(struct window *w, struct watched **ret_missing, struct err *e)
 {
 	*ret_missing = NULL;
@@ -95,8 +95,9 @@ static int look_at_units(struct window *w, struct watched **ret_missing, struct 
 	return 0;
 }
 
-/* Returns when the unit was last started, on our clock; 0 if that is so long ago that the unit need not prove
- * itself. This run may have started it, or systemd meanwhile, or a run that was killed before it could look. */
+/* Returns when the unit was last started, on our clock; 0 if the start is so long ago that the unit need not prove
+ * itself. The unit may have been started by this run, by systemd meanwhile, or by a run that was killed before it
+ * could look. */
 static int64_t fresh_start(const struct run_outcome *o, const struct bus_unit *u)
 {
 	int64_t entered = (int64_t)u->active_enter_us * 1000;

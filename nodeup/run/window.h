@@ -12,7 +12,7 @@
 /* Called about once a second with the object that is waited for. */
 typedef void window_wait_fn(void *arg, const char *what);
 
-/* Returns whether the task is about a unit that must be up, not one that is only enabled or stopped. */
+/* Returns whether the task is about a unit that must be up: not one that is only enabled, or stopped. */
 bool window_is_for(const struct task *t);
 /* Watches the units of a finished run. If no unit was started just now, there is no window: each unit that must
  * answer is asked once. In a run that trusts no records (repair), a unit that was active before and does not answer

@@ -19,7 +19,7 @@ struct workers {
 	atomic_size_t waiting; /* jobs that were pushed and have not begun */
 	atomic_bool untold;    /* a job is finished, and no wake-up has told the owner of it */
 	atomic_bool
-		woken; /* a wake-up is not drained yet: one is enough for all jobs that are finished by then */
+		woken; /* a wake-up is not drained yet: it serves all jobs that have finished until it is */
 	int event_fd;
 };
 
@@ -31,8 +31,8 @@ static void do_job(void *arg)
 
 	if (atomic_load(&w->quit))
 		return;
-	/* the last waiting job tells too: it may take longer than it claims, and no idle thread would tell in its
-	 * place */
+	/* the last waiting job wakes the owner too: it may take longer than it claims, and no idle thread would do
+	 * so in its place */
 	if (!job->brief || is_last)
 		workers_tell(w);
 	job->run(job);
@@ -41,7 +41,7 @@ static void do_job(void *arg)
 	*w->last = job;
 	w->last = &job->next;
 	(void)pthread_mutex_unlock(&w->lock);
-	/* in this order: a thread that takes a waiting job now sees the flag, and tells in its turn */
+	/* in this order: a thread that takes a waiting job now sees the flag, and wakes the owner in its turn */
 	atomic_store(&w->untold, true);
 	if (atomic_load(&w->waiting) == 0)
 		workers_tell(w);
@@ -123,6 +123,6 @@ void workers_drain(struct workers *w)
 	uint64_t count;
 
 	(void)!read(w->event_fd, &count, sizeof(count));
-	/* after the read: a wake-up before it is drained, and the owner sees its finished job now */
+	/* only after the read: it drained earlier wake-ups, and the owner sees their finished jobs now */
 	atomic_store(&w->woken, false);
 }

@@ -1,6 +1,6 @@
 /* worker.h - jobs on a pool of threads; the caller can poll for their ends
  * The caller pushes jobs and takes finished ones; a finished job makes worker_fd readable. While other jobs wait for
- * a thread, it does so for several together, but at the latest when a job begins that is not brief.
+ * a thread, one wake-up may serve several finished jobs; it comes at the latest when a job begins that is not brief.
  * Owner: workers_new/workers_free (which joins); jobs are the caller's. Errors: SYSTEM.
  * Threads: push and take from the owner's thread only.
  * Tests: test_worker.c. */
@@ -30,7 +30,7 @@ struct worker_job *workers_take(struct workers *w);
 int workers_fd(const struct workers *w);
 /* Makes the owner's poll return. Any thread. */
 void workers_wake(struct workers *w);
-/* Makes the owner's poll return if a job is finished of which the owner was not told. Any thread. */
+/* Makes the owner's poll return if a job has finished and the owner was not told. Any thread. */
 void workers_tell(struct workers *w);
 /* Forgets the wake-ups so far. */
 void workers_drain(struct workers *w);

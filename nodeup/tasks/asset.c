@@ -14,7 +14,7 @@
 #define FOLDERS_NS (2 * DUR_SEC)
 #define FOLDERS_POLL_NS (5 * DUR_MS)
 
-/* Returns whether bake installed the asset and gave its cache entry away. */
+/* Returns whether bake installed the asset: the cache gave its entry's file to the install, and has none. */
 static bool is_given_away(const struct task *t, struct task_ctx *ctx)
 {
 	autoclose int fd = ctx->gives_away && !t->n_users
@@ -27,7 +27,7 @@ static bool is_given_away(const struct task *t, struct task_ctx *ctx)
 static int asset_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
 		       struct err *e)
 {
-	/* an entry that this run fetches was not here before */
+	/* here: before this run began; an entry that this run fetches does not count */
 	const bool here = cache_has(ctx->cache, &t->asset.asset->digest) &&
 			  !(ctx->fetcher && fetch_begun(ctx->fetcher, t->asset.asset));
 
@@ -57,7 +57,7 @@ static int asset_recheck(const struct task *t, struct task_ctx *ctx, struct task
 	struct err why;
 	const enum cache_state state = members_recheck(ctx, t->asset.asset, &why);
 
-	/* a run that does not trust the cache does not trust records about mirrors either */
+	/* a run that trusts no cache entry does not trust the records about mirrors either */
 	cache_mismatches_forget(ctx->cache, d);
 	if (state == CACHE_RIGHT)
 		return cache_check_signature(ctx->cache, t->asset.asset, e);
@@ -108,7 +108,7 @@ static int describe_wait(const struct task *t, struct task_ctx *ctx, struct task
 	return task_wait(run, soon, "%s from %s", str_amount(amount, st.bytes, st.total), st.url);
 }
 
-/* Remarks that it took several attempts, and how long it waited between them. */
+/* Sets the remark if the fetch took several attempts: how many, and the time waited between them. */
 static void remark(const struct task *t, struct task_ctx *ctx, struct task_run *run)
 {
 	struct fetch_status st;
@@ -137,7 +137,7 @@ static void asset_begin(const struct task *t, struct task_ctx *ctx)
 {
 	autoclose int fd = state_open_copy(ctx->state, &t->asset.asset->digest);
 
-	/* if it is installed, apply copies the installed file instead */
+	/* if the asset is installed, apply copies the installed file instead */
 	if (fd < 0)
 		fetch_begin(ctx->fetcher, t->asset.asset);
 }
@@ -184,7 +184,8 @@ static void asset_cancel(const struct task *t, struct task_ctx *ctx)
 	fetch_cancel(ctx->fetcher, t->asset.asset);
 }
 
-/* Returns whether the entry has come meanwhile: the asset's users may run before the scheduler hears of it. */
+/* Returns whether the entry has come since the check. The asset's users may run before the scheduler hears that the
+ * fetch has ended. */
 static bool asset_in_passing(const struct task *t, struct task_ctx *ctx, struct task_diff *diff)
 {
 	return *diff->why && cache_has(ctx->cache, &t->asset.asset->digest) &&
@@ -254,7 +255,7 @@ static int unpack_check(const struct task *t, struct task_ctx *ctx, struct task_
 	(void)e;
 	if (unpack_in_passing(t, ctx, diff))
 		return TASK_DIFFERS;
-	/* in bake no task uses the archive, so it need only be right */
+	/* in bake no task uses the archive: it only has to be right */
 	if (t->n_serves ? task_is_unneeded(t, ctx) : members_are_read(ctx, t->unpack.asset))
 		return TASK_EQUAL;
 	return task_differs(diff, "not unpacked");
@@ -286,7 +287,8 @@ static int unpack_compare(const struct task *t, const struct task *was, struct t
 	return task_missing(diff, "not unpacked");
 }
 
-/* In a run that believes nothing each install is compared once, by itself, and not for its archive's sake. */
+/* In a run that trusts no record this check comes after those of the installs (turn 2), which compare each file
+ * once. */
 static int unpack_turn(const struct task *t, struct task_ctx *ctx)
 {
 	(void)t;

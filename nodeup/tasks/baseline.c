@@ -42,7 +42,7 @@ static struct map map_by_title(struct arena *a, struct task *const *tasks, size_
 	return m;
 }
 
-/* Returns whether a task takes it away: a file, or a unit with its file. */
+/* Returns whether one of the tasks removes the object of `was`: a file, or a unit with its file. */
 static bool is_removed(const struct task *was, struct task *const *tasks, size_t n)
 {
 	const char *path = task_path(was);

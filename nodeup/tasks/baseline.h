@@ -12,8 +12,8 @@
  * it existed before, else missing. */
 void baseline_set(struct arena *a, struct task *const *was, size_t n_was, struct task **tasks,
 		  size_t n, struct task_ctx *ctx);
-/* The `compare` of work that is done once, on a running machine. The task is equal in an image, and if the earlier
- * documents had it. */
+/* The `compare` of work that is done once, on a running machine. The task is equal in an image, and equal if the
+ * earlier documents had it. */
 int baseline_once(const struct task *t, const struct task *was, struct task_ctx *ctx,
 		  struct task_diff *diff);
 /* The `compare` of a new task about an ordinary user's file: unsure, as that user may not exist. */

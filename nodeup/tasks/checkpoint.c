@@ -17,7 +17,7 @@ struct cpus {
 	bool has[CPUS_MAX];
 };
 
-/* Reads "0-3,8"; false: it is no such list. */
+/* Reads "0-3,8"; false: the text is not such a list. */
 static bool add_cpus(const char *text, struct cpus *ret)
 {
 	while (*text) {
@@ -67,7 +67,7 @@ static bool is_of_machine(struct arena *a, int root_fd, const struct tree *check
 
 /* A setting of kubelet outside its own configuration. */
 struct given {
-	const char *policy, *by; /* the policy, and the file that sets it; NULL: none does */
+	const char *policy, *by; /* the policy, and the file that sets it; NULL: no file sets it */
 };
 
 static struct given policy_given(struct arena *a, int root_fd, const char *unit, const char *key)

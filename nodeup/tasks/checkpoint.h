@@ -11,7 +11,7 @@
 enum checkpoint {
 	CHECKPOINT_RIGHT,  /* right, missing, or not known to be wrong */
 	CHECKPOINT_WRONG,  /* would stop a kubelet that starts now */
-	CHECKPOINT_OTHERS, /* seems to be wrong, but a drop-in of kubelet's sets the policy too */
+	CHECKPOINT_OTHERS, /* seems wrong, but a drop-in of kubelet's unit sets the policy too */
 };
 
 /* Judges a service's checkpoint. `why` gets the fault, cut at size. */

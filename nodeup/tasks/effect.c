@@ -5,7 +5,7 @@
 #include "nodeup/base/proc.h"
 #include "nodeup/volumes/mounts.h"
 
-/* waits this long for another iptables' lock */
+/* how long to wait for the lock of another iptables */
 #define PATIENCE_NS (5 * DUR_SEC)
 
 enum { TEXT_MAX = 4 << 20 };

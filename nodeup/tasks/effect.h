@@ -1,5 +1,5 @@
 /* effect.h - checks whether a oneshot's effect is still there
- * systemd remembers that it ran, but not whether somebody has undone it since.
+ * systemd remembers that the oneshot ran, but not whether somebody has undone its effect since.
  * Owner: none. Errors: none: an effect that cannot be checked counts as present. Threads: the scheduler's.
  * Source: iptables(8), proc(5) on mountinfo.
  * Tests: test_foreign.c. */

@@ -11,7 +11,7 @@
 
 enum { OURS_MAX = 64 << 10 };
 
-/* Checks a file that the documents do not want. It stays if another program wrote it. */
+/* Checks a file that the documents do not want. A file that another program wrote stays. */
 static int unwanted_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
 			  struct err *e)
 {
@@ -51,7 +51,7 @@ static bool is_left_to_its_owner(const struct task *t, struct task_ctx *ctx)
 	struct err ignored;
 	int r = t->file.owner ? open_owners_dir(t, ctx, &fd, &ignored) : 0;
 
-	/* a link, a file, or an object that cannot even be opened, such as a socket */
+	/* a link, a file, or an object that cannot be opened at all, such as a socket */
 	return r == -ELOOP || r == -ENOTDIR || r == -ENXIO;
 }
 

@@ -16,7 +16,8 @@ static const char *const unit_dirs[] = {
 
 static const char network_dir[] = "/etc/cni/net.d";
 
-/* Returns whether the unit uses the file: as an input, or for the reload before it. */
+/* Returns whether the task writes the file, or a need of it does, down to that depth: the reload before a unit needs
+ * the unit's files. */
 static bool is_wanted_by(const struct task *t, const char *path, int depth)
 {
 	const char *own = task_path(t);
@@ -34,8 +35,8 @@ static bool is_of_unit(const struct task *unit, const char *path)
 	return strv_has(&unit->unit.inputs, path) || is_wanted_by(unit, path, 2);
 }
 
-/* Returns whether kubelet and systemd would read it: they skip folders and dangling links. A link to /dev/null hides
- * a package's drop-in. */
+/* Returns whether kubelet and systemd would read the file: they skip folders and dangling links. A link to /dev/null
+ * hides a package's drop-in. */
 static bool is_read(int root_fd, const char *path)
 {
 	autoclose int fd = -1;
@@ -124,8 +125,8 @@ static void add_pods(struct arena *a, int root_fd, struct task *const *tasks, si
 				  files.v[i]);
 }
 
-/* Reports a foreign network that sorts first: pods get the first one. A pod of the cluster may have brought it,
- * which is not known here. */
+/* Reports a foreign network that sorts before ours, as pods get the first network. Whether a pod of the cluster has
+ * brought it is not known here. */
 static void add_networks(struct arena *a, int root_fd, struct task *const *tasks, size_t n,
 			 struct strv *lines)
 {

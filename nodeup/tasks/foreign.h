@@ -1,6 +1,6 @@
 /* foreign.h - files of others that change what nodeup starts
- * These are drop-ins of our units, static pods, and a CNI configuration that sorts before ours, none of them from a
- * task of the plan. They may be an admin's own, so they are named and never changed. Directories of packages
+ * These are drop-ins of our units, static pods, and a CNI configuration that sorts before ours, if no task of the
+ * plan writes them. An admin may have put them there, so they are named and never changed. Directories of packages
  * (/usr/lib, /lib) and generators are not searched: their owners update them.
  * Owner: the arena. Errors: none: a directory that cannot be read counts as empty. Threads: all.
  * Source: systemd.unit(5), on drop-ins; kubelet's --pod-manifest-path; ConfFiles of CNI's libcni.

@@ -31,8 +31,8 @@ static bool ends_with(const char *whole, const char *part, size_t n)
 	return n <= strlen(whole) && strncmp(whole + strlen(whole) - n, part, n) == 0;
 }
 
-/* Returns whether this line may be part of our block that a cut has torn: a whole line, the end of one after a
- * longer block, or the beginning of one at the file's end. */
+/* Returns whether this line may be left from our block after a power cut tore it: a whole line of ours, the end of a
+ * line of a longer block, or the beginning of a line at the file's end. */
 static bool is_torn(const struct task_hosts *h, const char *line, size_t n)
 {
 	bool has_end = line[n] == '\n';
@@ -118,7 +118,7 @@ static int hosts_check(const struct task *t, struct task_ctx *ctx, struct task_d
 
 /* Containers have the file itself mounted, and would never see one that is renamed over it. So it is written in
  * place, from the first byte that differs, in one call. Lines before ours stay. A power cut may leave a block
- * without its end, or with the end of the old one behind it; the next run mends both. */
+ * without its end, or followed by the end of the old block; the next run mends both. */
 static int write_in_place(struct task_ctx *ctx, const struct buf *now, const struct buf *then,
 			  struct err *e)
 {

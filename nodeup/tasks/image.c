@@ -81,8 +81,8 @@ static char *record_path(struct arena *a, const char *image)
 	return arena_printf(a, "%s/%s", record_dir, enc_url(a, image, 0));
 }
 
-/* Returns the first line of the record for an archive that alone tells its images: "<asset digest>". A line "<name>
- * <image id>" for each image follows. */
+/* Returns the record's first line, "<asset digest>", for an archive whose images only the archive itself names. A
+ * line "<name> <image id>" for each image follows. */
 static const char *record_head(struct arena *a, const struct task_image *im)
 {
 	return str_trim(a, record_text(a, im, ""));
@@ -256,7 +256,7 @@ static int load(const struct task *t, struct task_ctx *ctx, struct task_run *run
 	int r = 0;
 
 	r = image_demand(ctx, runtime_of(&t->image), e);
-	/* before the load, since a refused archive is not loaded */
+	/* reads the names before the load: an archive that is refused must not be loaded */
 	if (r == 0 && t->image.is_unnamed)
 		r = image_archive_names(t->image.asset, ctx, a, &names, e);
 	else if (r == 0 && t->image.member)

@@ -5,14 +5,14 @@
 #include <stdlib.h>
 #include "nodeup/base/dur.h"
 
-/* after a failed question, tasks that waited for the answer do not ask again for this time */
+/* for so long after a failed question, tasks that waited for its answer do not ask again */
 #define VAIN_NS (2 * DUR_SEC)
 
 enum { TURNS = 2 };
 
 struct images {
 	pthread_mutex_t lock;
-	struct arena *arena; /* arena of the list; NULL: must be asked anew */
+	struct arena *arena; /* arena of the list; NULL: the runtime must be asked anew */
 	struct map all;
 	struct err why; /* error and time of the last failed question; 0: none */
 	int64_t vain_ns;

@@ -19,7 +19,7 @@
 struct source {
 	size_t at;
 	bool is_guess; /* an earlier archive could not be read, and may have the member too */
-	bool in_none;  /* every archive was read, and none has the member */
+	bool in_none;  /* true: every archive was read, and none has the member */
 	struct digest digest; /* of its bytes */
 };
 
@@ -41,8 +41,8 @@ static void installed_digest(const struct task_install *in, const struct source 
 /* A question to archives. */
 struct ask {
 	bool may_read; /* may read an archive that is here, if nothing is known about it */
-	bool waits; /* waits for an archive that cannot be read yet; if not set, skips it, so that a later archive is
-		     * a guess */
+	bool waits; /* waits for an archive that cannot be read yet; otherwise skips it, and the member of a later
+		     * archive is a guess */
 	struct io_stage *stage; /* takes the member's file; NULL: only asks */
 };
 
@@ -87,7 +87,7 @@ static int find_source(const struct task *t, struct task_ctx *ctx, const struct 
 			instead);
 }
 
-/* Finds the member's source. False: it is not known, or no archive has it. */
+/* Finds the member's source. False: the source is not known, or no archive has the member. */
 static bool tell_source(const struct task *t, struct task_ctx *ctx, bool may_read,
 			struct source *ret)
 {
@@ -150,7 +150,7 @@ static int install_check(const struct task *t, struct task_ctx *ctx, struct task
 	const bool is_absent = r == -ENOENT || r == -ENOTDIR;
 	const bool is_right = r >= 0 && S_ISREG(st.st_mode) && installed_is_known(t, ctx, &st);
 
-	/* this may be another try */
+	/* an earlier try may have set it */
 	diff->unsure = false;
 	diff->how = is_absent ? "absent: no archive has it"
 			      : "not ours: no archive has it, and what is there stays";
@@ -262,7 +262,7 @@ static int install_apply(const struct task *t, struct task_ctx *ctx, struct task
 	}
 	if (r > 0) {
 		run->on_tasks = true;
-		/* the scheduler knows the archives that are under way: one that failed will not come */
+		/* the scheduler knows which archives are under way: a failed archive will not come */
 		return task_wait(run, 0, "its archives");
 	}
 	r = run->unsure ? compare_late(t, ctx, &source, run, e) : 0;
@@ -282,7 +282,7 @@ static void install_inputs(const struct task *t, struct digest_ctx *c)
 	digest_update(c, d.bytes, sizeof(d.bytes));
 }
 
-/* Compares the first of the archives that may have the member, as the units do that use it. */
+/* Compares only the first archive that may have the member, as the digest of a unit's inputs does. */
 static int install_compare(const struct task *t, const struct task *was, struct task_ctx *ctx,
 			   struct task_diff *diff)
 {
@@ -301,7 +301,8 @@ static int install_compare(const struct task *t, const struct task *was, struct 
 				      t->install.mode);
 }
 
-/* A member that is compared with what its archive has waits for that, and would hold a worker. */
+/* A run that trusts no record compares a member with its archive. The archive's check has the turn before: a wait
+ * for it would hold a worker. */
 static int install_turn(const struct task *t, struct task_ctx *ctx)
 {
 	return ctx->verify && t->install.member ? 2 : 0;

@@ -5,11 +5,11 @@
 
 #include "nodeup/tasks/task.h"
 
-/* Gives the digest that the state records for an install from this source. For an asset it is the asset's own. For a
- * member it is made of the member's name and of the archives up to the one that has it: documents have no digests of
- * members. */
+/* Gives the digest that the state records for an install from source number `at`. For an asset it is the asset's
+ * digest. For a member, as documents have no digests of members, it is a digest of the member's name and of the
+ * sources up to that number. */
 void installed_digest_at(const struct task_install *in, size_t at, struct digest *ret);
-/* Returns whether the cache gives the asset away to this install, its only user. */
+/* Returns whether the cache gives its own file of the asset to this install, the only user. */
 bool installed_is_given(const struct task *t, const struct task_ctx *ctx);
 /* Returns whether mode and owner are right. */
 bool installed_has_attributes(const struct task *t, const struct stat *st);

@@ -10,7 +10,7 @@
 
 enum { KEY_MAX = 64 << 10, KEY_MODE = 0644 };
 
-/* Returns whether it is a public key, and not a proxy's login page. */
+/* Returns whether the text is a public key, and not a proxy's login page. */
 static bool is_public_key(const struct buf *b)
 {
 	const char *from = strstr(buf_str(b), "-----BEGIN PGP PUBLIC KEY BLOCK-----");

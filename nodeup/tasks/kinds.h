@@ -24,12 +24,12 @@ struct task_kind_row {
 	enum task_group group;
 };
 
-/* By kind. */
+/* The rows of all kinds, by kind. */
 extern const struct task_kind_row task_kinds[TASK_KIND_MAX];
 /* A plan's names of the groups. */
 extern const char *const task_group_names[TASK_GROUP_MAX];
 
-/* The end of such a unit's reason. Records of runs are searched for it. */
+/* The end of the reason for a unit that the documents disable. Records of runs are searched for these words. */
 #define TASK_DISABLED "the documents disable it"
 /* For a unit that must not run: stopped, and disabled. */
 extern const struct task_ops task_unit_off_ops;
@@ -40,7 +40,7 @@ int task_get_unit(struct task_ctx *ctx, struct arena *a, const char *name, struc
 int task_unit_off(struct task_ctx *ctx, const char *name, struct task_run *run,
 		  struct err *e) must_check;
 
-/* Follows run->job, which stops it, to its end. */
+/* Follows run->job, the unit's stop job, to its end. */
 int task_follow_stop(struct task_ctx *ctx, struct task_run *run, struct err *e) must_check;
 
 /* For a file that nodeup once wrote and the documents no longer name. */

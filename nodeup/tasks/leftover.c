@@ -5,7 +5,7 @@
 
 static const char gone[] = "the documents no longer name it";
 
-/* Reports only to a plan and a repair, which a person asked for; each boot's apply would repeat it. */
+/* Reports `how` only in a plan and in a repair, which a person asked for: an apply would repeat it at each boot. */
 static int say(const struct task_ctx *ctx, struct task_diff *diff, const char *how)
 {
 	return ctx->only_looks || ctx->verify ? task_left(diff, "%s; %s", gone, how) : TASK_EQUAL;
@@ -43,7 +43,8 @@ static int leftover_check(const struct task *t, struct task_ctx *ctx, struct tas
 	return ctx->prune ? task_differs(diff, "%s", gone) : say(ctx, diff, "removed with --prune");
 }
 
-/* Removes a unit that would run beside its successor: at once, whoever wrote it. */
+/* Checks for a unit that would run together with its successor. It is removed even without --prune, whoever wrote
+ * it. */
 static int superseded_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
 			    struct err *e)
 {

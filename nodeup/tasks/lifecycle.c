@@ -17,7 +17,7 @@ static const char *now(const struct task *t, struct arena *a)
 			    l->state ? l->state : "");
 }
 
-/* Does not ask whether the instance waits: a node's role may not. */
+/* Does not ask whether the instance waits: a node's role may not be allowed to ask. */
 static int lifecycle_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
 			   struct err *e)
 {

@@ -16,7 +16,7 @@ enum reading { READ_NEVER, READ_WELL, READ_FAILED };
 
 struct archive {
 	const struct task *unpack;
-	struct arena *arena; /* arena of the findings, for whoever works on the archive */
+	struct arena *arena; /* arena of the findings, for the thread that works on the archive */
 	struct told *told;
 	const char *noted; /* its record, once it was read; NULL: there is none */
 	/* stages of the tasks that the archive serves, in their order; fd -1: none */
@@ -25,7 +25,7 @@ struct archive {
 	enum reading reading;
 	bool is_read; /* a pass over the entry is under way */
 	bool arrives; /* the archive is being fetched, and unpacked on arrival */
-	bool proven;  /* its bytes had the right hash in this process */
+	bool proven;  /* this process has seen that its bytes have the right hash */
 	struct extract_take *takes;
 	size_t *of, n_takes; /* the stage of each take; SIZE_MAX: none */
 };
@@ -171,7 +171,7 @@ static void write_record(struct task_ctx *ctx, struct archive *ar)
 	ar->noted = NULL;
 }
 
-/* Returns whether a stage has its place: the install's directory exists, or no task makes it. Below a mount the
+/* Returns whether a member can be staged now: the install's directory exists, or no task makes it. Below a mount the
  * install itself stages the file. */
 static bool has_place(const struct task *install, struct task_ctx *ctx, bool *ret_comes)
 {
@@ -298,7 +298,7 @@ static void note_takes(struct archive *ar, enum reading result)
 		__atomic_store_n(&ar->reading, result, __ATOMIC_RELAXED);
 }
 
-/* Names the place without room, which the child cannot know. */
+/* Names the full file system in the error: the unpacker, a child process, cannot know it. */
 static int explain_room(const struct archive *ar, struct err *e)
 {
 	for (size_t i = 0; i < ar->n_takes && io_is_full(e->errnum); i++)
@@ -371,7 +371,7 @@ static void wait_for_pass(struct members *m, const struct archive *ar)
 		(void)pthread_cond_wait(&m->ended, &m->lock);
 }
 
-/* Returns whether something is installed that is looked for in this archive first. */
+/* Returns whether a file is installed that is looked for in this archive first. */
 static bool is_asked_first(const struct archive *ar, struct task_ctx *ctx)
 {
 	struct err ignored;

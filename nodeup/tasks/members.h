@@ -34,18 +34,19 @@ struct members *members_new(struct task_ctx *ctx, const struct task *const *task
 void members_free(struct members *m);
 /* Returns the sink for the fetcher. */
 struct fetch_sink members_sink(struct members *m);
-/* Hash the cache's bytes of an asset. An archive of which something is installed is then read, for what a run that
- * believes nothing compares with: who wants it meanwhile waits, and nobody hashes or reads it again. */
+/* Hashes the cache's bytes of an asset. Then reads an archive in which an installed file is looked for first, as a
+ * run that trusts no record compares with its content. Threads that want the archive meanwhile wait: it is hashed
+ * and read only once. */
 enum cache_state members_recheck(struct task_ctx *ctx, const struct asset *as, struct err *e);
 /* Returns whether the archive was read to its end, by this process or, according to its record, by another. */
 bool members_are_read(struct task_ctx *ctx, const struct asset *as);
 /* Returns whether a folder of a member of this unpack task is still missing. */
 bool members_lack_folder(struct task_ctx *ctx, const struct task *unpack);
 /* Reads the entry once, for members of this unpack task that are neither right nor staged. If there are no such
- * members, reads it only to judge it, unless that was done. */
+ * members, a pass over the entry only judges it, if that was not done before. */
 int members_read(struct task_ctx *ctx, const struct task *unpack, struct err *e) must_check;
 /* Takes the archive's member for an install, as a staged file. If the archive was not read: with `waits` the answer
- * is MEMBERS_NOT_READ, else an archive that is here is read now. */
+ * is MEMBERS_NOT_READ; without it, the archive is read now if it is here. */
 int members_take(struct task_ctx *ctx, const struct task *install, const struct asset *as,
 		 bool waits, struct io_stage *stage, struct members_told *ret,
 		 struct err *e) must_check;

@@ -72,7 +72,7 @@ static bool is_word(const char *text, const char *word)
 	return strlen(word) == n && strncmp(text, word, n) == 0;
 }
 
-/* Returns the third word of "install ok installed": the wish, the fault, and the state. */
+/* Returns the state, which is the third word of "install ok installed". */
 static const char *third_word(const char *status)
 {
 	for (int i = 0; i < 2; i++) {
@@ -156,8 +156,8 @@ static int look_dpkg(struct task_ctx *ctx, bool provided, struct package_state *
 	return 0;
 }
 
-/* Asks rpm, but never about an image: it would change its root to it, and make a database there. rpm prints a line
- * for each name, and exits with the number of missing ones. */
+/* Asks rpm, but never about an image: rpm would change its root to the image, and make a database there. rpm prints
+ * a line for each name, and exits with the number of missing ones. */
 static int ask_rpm(struct task_ctx *ctx, struct arena *a, const char *question, const char *refusal,
 		   struct strv *names, struct err *e)
 {
@@ -237,7 +237,7 @@ static bool is_held(const struct manager *m, int root_fd, char holder[static FIL
 	return false;
 }
 
-/* Returns whether what is wanted of it is there, however it came to be there. */
+/* Returns whether the package's modules or program exist already, wherever they came from. */
 static bool is_needless(const struct task_package *p, const struct task_ctx *ctx)
 {
 	for (size_t i = 0; i < p->modules.n; i++)
@@ -246,7 +246,7 @@ static bool is_needless(const struct task_package *p, const struct task_ctx *ctx
 	return p->modules.n || (p->program && program_is_there(ctx->root_fd, p->program));
 }
 
-/* Modules of a newer kernel would be of no use to the one that runs. */
+/* Looks for packages of the running kernel's release: modules of a newer kernel would be of no use to it. */
 static int look(const struct task *t, struct task_ctx *ctx, struct arena *a,
 		struct package_state *ret, struct err *e)
 {
@@ -330,7 +330,7 @@ static int run_with(const struct task *t, struct task_ctx *ctx, const char *cons
 	return run(t, ctx, argv.v, e);
 }
 
-/* Gives the manager the verified file by descriptor: its path may hold another by then. */
+/* Gives the manager the verified file by descriptor: another file may be at its path by then. */
 static int install_file(const struct task *t, struct task_ctx *ctx, const struct manager *m,
 			struct err *e)
 {

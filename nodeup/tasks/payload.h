@@ -27,9 +27,10 @@ struct task_file {
 	bool set_aside;    /* keeps the old file beside it, see aside.h */
 	const char *other; /* with if_absent: the warning if the file differs; or NULL */
 	const char *
-		also; /* also right, if the file already has this content; units see no difference; or NULL */
+		also; /* content that is right too if the file has it already; units see no difference; or NULL */
 	const char *
-		elsewhere; /* where other programs put their additions, to be named if the content differs; or NULL */
+		elsewhere; /* the place for other programs' additions, which a warning names if the content differs;
+			    * or NULL */
 	bool secret;      /* never shows the content, not even in a diff */
 	bool of_unit;     /* an input that only units read; set by the dependency rules */
 	bool of_packaged; /* an input of a unit that a package may bring and start */
@@ -71,10 +72,10 @@ struct task_link {
 /* The payload of TASK_STRAY. */
 struct task_stray {
 	const char *const *units; /* patterns: "policy-routes@*.service"; NULL ends them */
-	/* folder/ANY/file is what they wrote, started by udev's rules; NULL: they write none */
+	/* the units write folder/ANY/file, when udev's rules start them; NULL: they write no file */
 	const char *folder, *file;
-	const char *rules;       /* our file, without which they would come again */
-	const char *const *undo; /* the program that takes back what else they did; or NULL */
+	const char *rules;       /* our rules: without this file udev would start the units again */
+	const char *const *undo; /* the program that undoes the units' other work; or NULL */
 };
 
 struct task_prefix {
@@ -101,7 +102,7 @@ struct task_sysctl {
 
 struct task_user {
 	const char *name, *home, *shell;
-	uid_t uid; /* also the id of its own group; 0: any free one */
+	uid_t uid; /* also the id of the user's group; 0: any free id */
 };
 
 struct task_package {
@@ -110,12 +111,12 @@ struct task_package {
 	const struct asset *source; /* the package as a file; NULL: from the repositories */
 	struct strv env;            /* "http_proxy=..." for the manager; may hold a password */
 	struct strv
-		builders; /* only these builders' units wait for the packages, which are a comfort; empty: all units
-			   * wait */
+		builders; /* the packages are a convenience, so only these builders' units wait for them; empty: all
+			   * units wait */
 	const char *
 		program; /* the program that is needed: if it exists, no package is installed; or NULL */
-	/* that are wanted of the kernel that runs: if it lacks none, nothing is installed, else the packages of that
-	 * kernel's release, which stands behind their names */
+	/* modules that the running kernel must have: if it lacks one, installs the packages NAME-RELEASE of that
+	 * kernel */
 	struct strv modules;
 };
 
@@ -126,7 +127,7 @@ struct task_image {
 	 * name in the archive without the tag. `name` is the tag that we add. NULL: the asset itself is the image */
 	const char *member, *tag, *loaded_as;
 	bool in_containerd; /* else in docker */
-	/* in containerd: only the archive tells its images, and `name` is the archive's own */
+	/* in containerd: no document names the archive's images, and `name` is the archive's own name */
 	bool is_unnamed;
 };
 
@@ -137,20 +138,20 @@ struct task_pull {
 /* A file in which kubelet keeps its state between starts; see checkpoint.h. */
 struct task_checkpoint {
 	const char *path, *policy; /* the file, and kubelet's present policy */
-	/* kubelet's flag, and the key of its configuration: by one of them others may change the policy */
+	/* kubelet's flag and its configuration key: other files may change the policy by one of them */
 	const char *flag, *key;
 };
 
 struct task_unit {
-	bool enable;          /* wants the links of [Install] */
-	bool no_wait;         /* enqueues the job and goes on: our own unit, which ends by itself */
-	bool at_boot;         /* enabled but never started: this run does its work */
-	bool once;            /* a oneshot that others start again: no_wait, and once a boot */
-	bool last;            /* its failure fails the run only after all else is done */
+	bool enable;  /* wants the links of [Install] */
+	bool no_wait; /* enqueues the job and goes on: our own unit, which ends by itself */
+	bool at_boot; /* enabled but never started: this run does its work */
+	bool once;    /* a oneshot that other programs start again: like no_wait, and once a boot */
+	bool last;    /* its failure fails the run only after all else is done */
 	struct strv before;   /* units that start after it */
 	struct strv requires; /* units after which it starts */
 	struct strv inputs;   /* paths of files and binaries whose change restarts it */
-	/* a folder in which others put files for it, and their suffix; or NULL */
+	/* a folder in which other programs put files for the unit, and the suffix of these files; or NULL */
 	const char *shared, *shared_ending;
 	bool must_answer; /* must answer for the run to end well; see host/liveness.h */
 	const char *

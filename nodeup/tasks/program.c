@@ -23,10 +23,10 @@
 static const char record_path[] = OWN_PROGRAM;
 
 static const char own_program[] = "/proc/self/exe";
-/* user data put the program that they fetched here: it may have the very bytes of the record */
+/* user data put the nodeup that they fetched here: it may have the very bytes of the record */
 static const char user_data_program[] = "/var/cache/kubernetes-install/nodeup";
 static const char selinux_config[] = "/etc/selinux/config";
-/* what policies have for programs in a folder `bin`, also below /opt: services may execute it */
+/* the label that policies give to programs in a folder `bin`, also below /opt: services may execute them */
 static const char program_label[] = "system_u:object_r:bin_t:s0";
 
 enum { RECORD_MAX = 4096, PROGRAMS_MAX = 2, VERSION_MAX = 64 };
@@ -132,7 +132,8 @@ static int installed_of(const struct task *t, struct task_ctx *ctx, const struct
 	return 0;
 }
 
-/* Returns whether a package has installed another version, which is the running one. Then the file is not damaged. */
+/* Returns whether a package has installed another version than the recorded one, and that version runs now. Then the
+ * file is not damaged. */
 static bool is_upgraded(const struct task *t, const struct programs *known, const struct stat *st)
 {
 	return known->n && runs_from(st) && !str_eq(known->v[0].version, t->program.version);

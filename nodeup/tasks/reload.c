@@ -15,15 +15,15 @@ static char *unit_of(struct arena *a, const char *path)
 	return dropin ? arena_strn(a, name, (size_t)(dropin - name)) : arena_str(a, name);
 }
 
-/* Returns whether systemd can tell if a reload is needed for this file. It cannot for its own settings, nor for a
- * file that is not written yet. It reads a new unit when first asked for it, so that a new unit needs no reload. */
+/* Returns whether systemd can tell if a reload is needed for this file. It cannot tell that for its own settings,
+ * nor for a file that is not written yet. It reads a new unit at the first request, so a new unit needs no reload. */
 static bool can_be_asked(const struct task_ctx *ctx, const struct task *file)
 {
 	return ctx->bus && !file->file.unwanted && str_has_prefix(task_path(file), unit_dir) &&
 	       !(ctx->only_looks && ctx->changed && ctx->changed[file->index]);
 }
 
-/* Folders that systemd reads after those that we write to. source: systemd.unit(5) */
+/* Folders that come after ours in systemd's search order. source: systemd.unit(5) */
 static const char *const later_dirs[] = {
 	"/lib/",
 	"/usr/",
@@ -32,8 +32,8 @@ static const char *const later_dirs[] = {
 	"/run/systemd/generator.late/",
 };
 
-/* Returns whether systemd read the unit before we wrote ours, or has it from no file, like a mount that it found.
- * systemd itself sees no need for a reload then. */
+/* Returns whether systemd has the unit from one of the later folders, or from no file, like a mount that it found.
+ * Then systemd itself sees no need for a reload after we wrote our file. */
 static bool is_read_elsewhere(const struct bus_unit *u)
 {
 	if (str_eq(u->load_state, "loaded") && str_is_empty(u->fragment_path))
@@ -92,7 +92,7 @@ static int reload_check(const struct task *t, struct task_ctx *ctx, struct task_
 		r = bus_get(ctx->bus, a, unit_of(a, path), &u, e);
 		if (r < 0)
 			return r;
-		/* at its last reload the unit was missing or wrong, and an old manager does not look again */
+		/* at the manager's last reload the unit was missing or wrong, and an old manager does not look again */
 		if (!str_eq(u.load_state, "loaded") && !strstr(path, ".d/"))
 			return task_differs(diff, "%s: systemd has not loaded it (%s)", path,
 					    u.load_state);

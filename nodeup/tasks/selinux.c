@@ -8,9 +8,9 @@
 enum { CONFIG_MAX = 64 << 10, POLICY_MAX = 16 << 20, WORDS_MAX = 3 };
 
 static const char config[] = "/etc/selinux/config";
-/* A policy's own, and what an admin has beside it: of two that match, the later one counts. */
+/* Labels of the policy, and labels that an admin added: if two lines match, the later one counts. */
 static const char *const contexts[] = { "file_contexts", "file_contexts.local" };
-/* Paths that are as another. */
+/* Pairs of paths: a path below the first is labelled like the same path below the second. */
 static const char *const aliases[] = { "file_contexts.subs", "file_contexts.subs_dist" };
 
 /* Returns how many words a line has, at most three of which are kept; a comment has none. */
@@ -51,7 +51,7 @@ static const char *find_policy(struct arena *a, int root_fd)
 	return str_is_empty(type) ? NULL : arena_printf(a, "/etc/selinux/%s/contexts/files", type);
 }
 
-/* The path as the policy knows it. */
+/* Returns the path for which the policy has labels, with aliases resolved. */
 static const char *resolve(struct arena *a, int root_fd, const char *policy, const char *path)
 {
 	for (size_t i = 0; i < ARRAY_LEN(aliases); i++) {
@@ -71,12 +71,12 @@ static const char *resolve(struct arena *a, int root_fd, const char *policy, con
 	return path;
 }
 
-/* Returns whether the pattern's part without special signs is how the path begins. */
+/* Returns whether the path begins with the pattern's part before its first special character. */
 static bool may_match(const char *pattern, const char *path)
 {
 	size_t n = strcspn(pattern, ".^$?*+|[({\\");
 
-	/* the sign may be about the one before it */
+	/* the special character may be about the character before it */
 	if (pattern[n] && n && strchr("?*{", pattern[n]))
 		n--;
 	return strncmp(pattern, path, n) == 0;
@@ -95,7 +95,7 @@ static bool matches(struct arena *a, const char *pattern, const char *path)
 	return is_match;
 }
 
-/* The label of the last line that names exactly this path, or else matches it; NULL: none does. */
+/* Returns the label of the last line whose pattern is the path (`exactly`) or matches it; NULL: there is none. */
 static const char *search(struct arena *a, const struct strv *lines, const char *path, bool exactly)
 {
 	for (size_t i = lines->n; i-- > 0;) {

@@ -1,5 +1,5 @@
 /* selinux.h - the label that the policy of SELinux has for a program
- * A file has the label of its directory otherwise, or that of the cache where its bytes come from.
+ * Without it a file has the label of its directory, or of the cache from which its bytes come.
  * Owner: the arena. Errors: none: what cannot be read has no label. Threads: all functions.
  * Source: selinux(8), selabel_file(5), file_contexts(5), selinux_config(5).
  * Tests: test_selinux.c. */
@@ -7,7 +7,8 @@
 
 #include "nodeup/tasks/task.h"
 
-/* The label of a regular file at that path below the root; NULL: the policy has none for it, or there is no policy. */
+/* Returns the label of a regular file at that path below the root; NULL: the policy has none for it, or there is no
+ * policy. */
 const char *selinux_label(struct arena *a, int root_fd, const char *path);
-/* Labels the open file that will be there. A kernel that takes no labels has no use for them. */
+/* Labels the open file that will be put at `path`. A kernel that takes no labels has no use for them. */
 void selinux_set(struct task_ctx *ctx, const char *path, int fd);

@@ -1,12 +1,12 @@
 /* started.h - with which inputs a unit was started: /run/nodeup/started/UNIT
- * `doubt DIGEST US FOREIGN` is written before anything that it is started with gets other content, `pending`
- * before the job, `done` after it, so that a kill between writing a file and restarting its service heals
- * at the next run, whatever restarts the service meanwhile and whatever the files' times say. A process
- * younger than a pending or done record was started with the same inputs, not by us: nothing has been
- * written since. US is when that was, of `done` when the process started. /run is empty after a boot,
- * as are the processes.
- * Owner: values. Errors: SYSTEM. Units: us, monotonic, as systemd's. Threads: any; one writer a unit but
- * for doubts, which say the same.
+ * The record is `doubt DIGEST US FOREIGN` before an input of the unit gets other content, `pending` before the job,
+ * and `done` after it. So if a run is killed after it wrote a file and before it restarted the service, the next run
+ * puts that right, whatever restarts the service meanwhile, and whatever the files' times are. A process that is
+ * younger than a pending or done record was started by others, with the same inputs: nothing has been written since.
+ * US is the time of the record; for `done`, the start of the process. After a boot /run is empty, and the processes
+ * are gone.
+ * Owner: values. Errors: SYSTEM. Units: us, monotonic, as systemd's. Threads: any; one writer a unit but for doubts,
+ * which say the same.
  * Tests: test_unit_start.c, test_unit_checkpoint.c. */
 #pragma once
 
@@ -21,8 +21,8 @@ struct started {
 	enum started_state state;
 	uint64_t us;
 	struct digest inputs;
-	bool has_foreign;      /* an older record has none of these */
-	struct digest foreign; /* of drop-ins and other files that no task writes */
+	bool has_foreign;      /* false: an older record, which lacks `foreign` */
+	struct digest foreign; /* digest of drop-ins and other files that no task writes */
 };
 
 /* Reads the record; UNKNOWN: there is none, or it cannot be read. */

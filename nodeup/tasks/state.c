@@ -24,7 +24,7 @@ struct record {
 	struct io_stamp stamp;
 	bool durable;
 	bool written; /* written by us, not found right */
-	bool lost;    /* its fsync failed: bytes that read right may not be on the disk */
+	bool lost;    /* its fsync failed: bytes that look right when read may not be on the disk */
 };
 
 struct state {
@@ -177,7 +177,7 @@ bool state_is_lost(struct state *s, const char *path, const struct stat *st)
 	return look_up(s, path, &r) && r.lost && io_stamp_eq(&r.stamp, &now);
 }
 
-/* Returns whether the record already says the same as the new one, about the very file that was flushed. */
+/* Returns whether the record equals the new one, and is about the very file that was flushed. */
 static bool says(const struct record *r, const struct record *new)
 {
 	return r && r->durable && !r->lost && digest_eq(&r->digest, &new->digest) &&

@@ -46,8 +46,8 @@ struct strv state_written(struct state *s, struct arena *a, const char *const *o
  * records of these origins. */
 struct strv state_names(struct state *s, struct arena *a, const char *dir,
 			const char *const *origins);
-/* Returns whether the file at path, with stat `st`, is still the one that we wrote; found_too: or the one that was
- * found right. */
+/* Returns whether the file at path, with stat `st`, is still the file that we wrote. found_too: true also for a file
+ * that was found right. */
 bool state_wrote(struct state *s, const char *path, const struct stat *st, bool found_too);
 /* Forgets the path, whose file we removed. */
 void state_forget(struct state *s, const char *path);

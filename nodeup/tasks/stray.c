@@ -10,7 +10,7 @@
 
 enum { LIST_MAX = 1 << 20 };
 
-/* Lists the running units with such names. */
+/* Lists the running units whose names match the patterns. */
 static int list_units(const struct task_stray *s, struct task_ctx *ctx, struct arena *a,
 		      struct strv *ret, struct err *e)
 {
@@ -34,7 +34,7 @@ static int list_units(const struct task_stray *s, struct task_ctx *ctx, struct a
 	return 0;
 }
 
-/* Lists the files that the units wrote: those of that name, in any directory of the folder. */
+/* Lists the files with the name `file` in any directory of the folder: the units wrote them. */
 static int list_files(const struct task_stray *s, struct task_ctx *ctx, struct arena *a,
 		      struct strv *ret, struct err *e)
 {

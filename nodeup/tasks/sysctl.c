@@ -31,7 +31,8 @@ static const char *const kubelet_keys[] = {
 	NULL,
 };
 
-/* In the order of sysctl.d(5): of files of one name the first counts. An empty one, or a link to /dev/null, hides the others. */
+/* In the order of sysctl.d(5): if several folders have a file of one name, the first file counts. If that file is
+ * empty or a link to /dev/null, it hides the others. */
 static const char *const folders[] = {
 	"/etc/sysctl.d",     "/run/sysctl.d", "/usr/local/lib/sysctl.d",
 	"/usr/lib/sysctl.d", "/lib/sysctl.d",
@@ -41,7 +42,7 @@ static const char *const folders[] = {
 static const char forward[] = "/proc/sys/net/ipv4/ip_forward";
 static const char forward_of_all[] = "/proc/sys/net/ipv4/conf/all/forwarding";
 
-/* As `sysctl --system` has it. */
+/* the file that `sysctl --system` reads last */
 static const char last[] = "/etc/sysctl.conf";
 
 struct sysctl_line {
@@ -50,8 +51,8 @@ struct sysctl_line {
 	const char *value;
 };
 
-/* In a key whose first separator is a dot, a slash stands for a dot in a name (net.ipv4.conf.eth0/100). A key whose first
- * separator is a slash is a path. Of two names for one value the path is always the same. source: sysctl.d(5) */
+/* In a key whose first separator is a dot, a slash stands for a dot in a name (net.ipv4.conf.eth0/100). A key whose
+ * first separator is a slash is a path. Two names for one value always have the same path. source: sysctl.d(5) */
 static char *sysctl_path(struct arena *a, const char *key)
 {
 	static const char root[] = "/proc/sys/";
@@ -73,7 +74,7 @@ static void read_line(struct arena *a, const char *file, size_t number, const ch
 	if (!eq || strchr("#;", *text))
 		return;
 	key = str_trim(a, arena_strn(a, text, (size_t)(eq - text)));
-	/* the line may fail */
+	/* a "-" before the key: the line may fail */
 	key += *key == '-';
 	if (!*key || strpbrk(key, "*?["))
 		return;
@@ -91,8 +92,8 @@ static void read_file(struct arena *a, int root_fd, const char *file, struct map
 		read_line(a, file, i, str_trim(a, lines.v[i - 1]), found);
 }
 
-/* Returns what files of others behind this one say, by sysctl_path(): struct sysctl_line. Of a key the last line counts.
- * Patterns do not count, as they leave alone what a file names. */
+/* Returns the settings in files that come after this one: the struct sysctl_line by sysctl_path(). The last line
+ * about a key counts. Patterns are left out: they do not apply to a key that a file names. */
 static struct map sysctl_behind(struct arena *a, int root_fd, const char *file)
 {
 	struct strmap paths = { 0 };

@@ -82,7 +82,7 @@ int target_copy(int from, int to, const char *path, struct err *e)
 			continue;
 		if (n < 0 && io_is_full(errno))
 			return io_write_failed(to, path, (uint64_t)(st.st_size - done), e);
-		/* between file systems an old kernel cannot, so this copies by hand */
+		/* an old kernel cannot copy between file systems, so this copies by hand */
 		n = pread(from, chunk, sizeof(chunk), done);
 		if (n <= 0)
 			return err_sys(e, "read the source of '%s'", path);

@@ -1,5 +1,6 @@
-/* target.h - where a task writes a file or a link, and whose it is: the directory is there, and nothing is in the way
- * Invariant: what is in a directory in the way stays: it is set aside, see aside.h, and only an empty one is removed.
+/* target.h - prepares the place where a task writes a file or a link, and finds its owner
+ * Invariant: a directory in the way keeps its content: it is set aside, see aside.h; only an empty directory is
+ * removed.
  * Bodies: user.c.
  * Owner: the caller has the descriptor or the stage. Errors: SYSTEM. Threads: any. Source: passwd(5).
  * Tests: test_tasks.c, test_user.c, test_foreign.c. */
@@ -15,6 +16,7 @@ int target_stage(struct task_ctx *ctx, const char *path, struct io_stage *s,
 		 struct err *e) must_check;
 /* Copy all bytes of a file into that stage, in the kernel if it can; `path` is for messages. */
 int target_copy(int from, int to, const char *path, struct err *e) must_check;
-/* The ids of a file's owner, by the name that this root's passwd knows; NULL is root. -ENOENT: there is no such user. */
+/* Gives the ids of a file's owner, by the name that this root's passwd knows; NULL is root. -ENOENT: there is no
+ * such user. */
 int target_owner(struct task_ctx *ctx, const char *name, uid_t *ret_uid, gid_t *ret_gid,
 		 struct err *e) must_check;

@@ -23,7 +23,7 @@ struct task {
 	const char *asked;  /* the place in a document that is its reason; NULL: all documents */
 	size_t index;       /* position in the plan */
 	bool optional; /* its failure is a warning; tasks made from it are skipped, others go on */
-	bool advisory; /* its users go on after its failure; the run fails in the end */
+	bool advisory; /* its users go on after its failure; the run fails at its end */
 	bool always;   /* done even if its needs failed */
 	bool unused;   /* an asset for other nodes: kept right if present, but not fetched */
 	union {
@@ -87,7 +87,7 @@ struct task_ctx { /* The context of tasks: the seams that tests replace. */
 	const struct node_volumes *volumes; /* all wanted volumes; NULL: not known */
 	const struct volume_guard *guard;   /* guards EBS volumes; NULL: does not ask EC2 */
 	const char *machine; /* the instance id, by which file systems are ours; NULL: not known */
-	const struct map *baseline; /* of diff: tasks of before, by title; else NULL */
+	const struct map *baseline; /* for diff: earlier tasks, by title; else NULL */
 	const char *own_unit;       /* "kops-configuration.service" if we run inside it, or NULL */
 	/* by task index: the task was applied in this run; in a plan: would be */
 	const bool *changed;
@@ -101,9 +101,9 @@ struct task_ctx { /* The context of tasks: the seams that tests replace. */
 struct task_diff {
 	char why[ERR_NOTE_MAX];
 	bool kept; /* the content is right, but mode or owner is not */
-	bool lost; /* it was here and is damaged: must be done, needed or not */
+	bool lost; /* the object existed and is damaged: must be done, needed or not */
 	bool spare; /* of a lost object: no task needs it now, so a failure is a warning and stops nothing */
-	bool missing;    /* no part of it exists yet: it would be made, not changed */
+	bool missing;    /* no part of the object exists yet: it would be made, not changed */
 	bool restarts;   /* a running unit, which would be restarted */
 	bool removes;    /* the existing object would be removed, now or with --prune */
 	bool left;       /* a part of it differs but is a person's own; why says so */
@@ -120,9 +120,9 @@ struct task_run {
 	struct err *error; /* owned by the caller */
 	bool last_call;    /* nothing else can go on, so missing objects will not come */
 	bool unsure;       /* the check could not compare: apply does, before it changes anything */
-	bool equal;    /* set by apply: it was right, or became so by itself; nothing was changed */
-	bool final;    /* set by apply: this error has had its retries */
-	bool detached; /* set by apply: enqueued, but starts only when we end */
+	bool equal; /* set by apply: the object was right, or became right by itself; nothing was changed */
+	bool final;                 /* set by apply: this error was retried already */
+	bool detached;              /* set by apply: enqueued, but starts only when we end */
 	char remark[64];            /* set by apply: how it was done, for the log line */
 	int64_t since_ns;           /* begin of its wait, monotonic; 0: does not wait */
 	char waiting[ERR_NOTE_MAX]; /* what a waiting apply waits for, for people */
@@ -138,11 +138,11 @@ enum { TASK_EQUAL = 0, TASK_DIFFERS = 1 };
 struct task_ops {
 	const char *kind;    /* "file" */
 	bool on_main, brief; /* brief: the check reads a few small files, and waits for nothing */
-	bool writes_little;  /* apply too does little: it writes one of them */
+	bool writes_little;  /* apply too does little: it writes one small object */
 	bool is_preflight; /* apply checks it before it does anything, and an error ends the run */
 	bool stays; /* its object stays on the machine when no document names it any more (a reload has none) */
-	bool says_all_is_well; /* tells others that all is well, so it is skipped if an advisory task failed */
-	/* Return how many bytes check reads, and its turn: it begins when those of lower turns have ended. 0, NULL: few; none. */
+	bool says_all_is_well; /* reports that all is well, so it is skipped if an advisory task failed */
+	/* Return how many bytes check reads, and its turn: lower turns end before it begins. 0, NULL: few; none. */
 	uint64_t (*reads)(const struct task *, struct task_ctx *);
 	int (*turn)(const struct task *, struct task_ctx *);
 	/* Returns TASK_EQUAL, or TASK_DIFFERS with diff->why; no side effect. */
@@ -164,7 +164,7 @@ struct task_ops {
 	void (*cancel)(const struct task *, struct task_ctx *);
 	/* Returns a warning that a person should see in addition to the result; NULL: none. May be NULL. */
 	const char *(*remark)(const struct task *, struct task_ctx *, struct arena *);
-	/* Returns whether another task did this one's work in this run; fills diff as for a change. May be NULL. */
+	/* Returns whether another task did this task's work in this run; fills diff as for a change. May be NULL. */
 	bool (*in_passing)(const struct task *, struct task_ctx *, struct task_diff *);
 };
 

@@ -18,7 +18,8 @@
 #include "units/enable.h"
 #include "units/unit.h"
 
-/* systemd reports the end by signal, which any call on the bus may have read; to look into the table costs nothing */
+/* systemd reports a job's end by a signal, which any call on the bus may have read; a look into the table costs
+ * nothing */
 #define JOB_POLL_NS (50 * DUR_MS)
 /* how long a job may be queued before we ask whether it waits for us */
 #define QUEUE_PATIENCE_NS (2 * DUR_SEC)
@@ -83,9 +84,9 @@ static uint64_t start_of(const struct bus_unit *u)
 	return u->start_us ? u->start_us : u->active_enter_us;
 }
 
-/* Returns the files that the unit is started with and no task writes: drop-ins of an admin or a package, and what lies in a
- * folder that the unit says is for others. A mount is never made anew for a drop-in. What systemd itself writes for
- * `systemctl set-property` is in effect without a start, and does not count. *ret: of these paths and their content. */
+/* Returns the files that the unit is started with and no task writes: drop-ins of an admin or a package, and files
+ * in the unit's `shared` folder. A mount is never made anew for a drop-in. Files that systemd writes for `systemctl
+ * set-property` do not count: they take effect without a start. *ret is the digest of these paths and their content. */
 static struct strv foreign_inputs(const struct task *unit, int root_fd, struct arena *a,
 				  struct digest *ret)
 {
@@ -200,7 +201,7 @@ static bool is_up(const struct task *t, struct task_ctx *ctx, const struct bus_u
 	       was_run(t, ctx, u);
 }
 
-/* Returns whether it runs with the plan's inputs, and its effect is still there. */
+/* Returns whether the unit runs with the plan's inputs, and its effect is still there. */
 static int is_as_started(const struct task *t, struct task_ctx *ctx, const struct bus_unit *u,
 			 struct task_diff *diff)
 {
@@ -230,8 +231,8 @@ static int check_answer(const struct task *t, struct task_ctx *ctx, const struct
 	return TASK_DIFFERS;
 }
 
-/* Looks for a checkpoint that would stop the unit at its next start, and words it in diff. Also words one that stays
- * in place but is worth a remark. */
+/* Looks for a checkpoint that would stop the unit at its next start, and words it in diff. Also words a checkpoint
+ * that stays in place but is worth a remark. */
 static bool has_wrong_checkpoint(const struct task *t, const struct task_ctx *ctx,
 				 struct task_diff *diff)
 {
@@ -543,7 +544,7 @@ static int begin_job(const struct task *t, struct task_ctx *ctx, struct task_run
 	}
 	if (needs_no_job(t, ctx, &u)) {
 		run->stage = listens_here(t, ctx) ? LISTENING : 0;
-		/* a unit that answers again by itself was not changed */
+		/* a unit that answers again by itself counts as unchanged */
 		run->equal = run->stage && !changed;
 		return run->stage ? TASK_WAIT : TASK_DONE;
 	}
@@ -589,7 +590,7 @@ static int listen_to(const struct task *t, struct task_ctx *ctx, struct task_run
 static int job_done(const struct task *t, struct task_ctx *ctx, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
-	/* foreign ones are as they were when it was about to start */
+	/* the digest of foreign files stays as it was just before the start */
 	struct started record = started_get(ctx->root_fd, t->name);
 	struct bus_unit u;
 	int r = t->unit.as_is ? 0 : bus_get(ctx->bus, a, t->name, &u, e);

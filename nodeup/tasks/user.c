@@ -118,7 +118,7 @@ static long free_id(struct arena *a, const struct db *passwd, const struct db *g
 	return id < ID_MAX ? id : -1;
 }
 
-/* passwd comes last: the names of the others are flushed with its own, which is in the same folder. */
+/* passwd is written last: its flush covers the names of the other files too, which are in the same folder. */
 static int db_replace(struct task_ctx *ctx, const struct db *db, const struct buf *text,
 		      const struct io_attr *attr, struct err *e)
 {
@@ -134,7 +134,7 @@ static int db_replace(struct task_ctx *ctx, const struct db *db, const struct bu
 	return io_stage_publish(&s, db->path, attr, e);
 }
 
-/* Replaces the file, in one step, by one with another line. A new file gets `mode`. */
+/* Replaces the file in one step, with a line added. A new file gets `mode`. */
 static int db_append(struct task_ctx *ctx, const struct db *db, const char *line, mode_t mode,
 		     struct err *e)
 {
@@ -230,7 +230,7 @@ static int add(const struct task_user *u, struct task_ctx *ctx, struct arena *a,
 	long any = u->uid ? (long)u->uid : free_id(a, &f->passwd, &f->group);
 	long gid = group ? id_of(a, group) : any;
 	long uid = !u->uid && gid >= ID_MIN && !has_id(a, &f->passwd, gid) ? gid : any;
-	int r = 0; /* a given id was checked to be free before */
+	int r = 0; /* an id that the documents give was checked to be free before */
 
 	if (uid < 0 || gid < 0)
 		return err_fail(e, ERR_SYSTEM, ENOSPC, "no id is free between %d and %d", ID_MIN,

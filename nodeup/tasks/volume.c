@@ -47,7 +47,7 @@ int volume_fits(const struct node_volume *want, size_t n_disks, struct err *e)
 	return mkfs_check(&req.mkfs, n_disks, e);
 }
 
-/* Returns EC2's name for a volume whose disk tells no id; NULL: not known. */
+/* Returns EC2's name for a volume whose disk shows no id; NULL: not known. */
 static const char *name_of_disk(const struct node_volume *want, const struct task_ctx *ctx)
 {
 	return want->volume_id && ctx->guard ? strmap_get(&ctx->guard->attached_as, want->volume_id)
@@ -73,7 +73,7 @@ static struct disks carriers(struct task_ctx *ctx, struct arena *a, const struct
 	return found;
 }
 
-/* Returns the other volume for which a disk was made; NULL: none. */
+/* Returns the other volume for which nodeup made this disk's content; NULL: none. */
 static const char *owner_of(const struct node_volume *want, struct task_ctx *ctx, struct arena *a,
 			    const struct disk *d)
 {
@@ -143,8 +143,8 @@ static struct disks without_late(const struct node_volume *want, struct task_ctx
 	return own;
 }
 
-/* Picks those of a volume out of all that are here, in their order. They have no names that last, and one can come late or be lost:
- * what was made of a disk says more than its place in the row. */
+/* Picks a volume's disks out of all present disks of the instance store, in their order. These disks have no lasting
+ * names, and a disk may come late or be lost. So a disk's content says more than its place in the order. */
 static int pick_from_store(const struct node_volume *want, struct task_ctx *ctx, struct arena *a,
 			   const struct disks *all, const char **missing, struct disks *ret,
 			   struct err *e)
@@ -224,7 +224,8 @@ static const char *carried_by(const struct node_volume *want, struct task_ctx *c
 	return p.uuid;
 }
 
-/* Derives a UUID from the ids of the disks: two volumes that have one name in turn get different ones. */
+/* Derives a UUID from the ids of the disks. So volumes that have the same device name one after the other get
+ * different UUIDs. */
 static const char *own_uuid(const struct node_volume *want, struct arena *a,
 			    const struct disks *disks)
 {
@@ -253,7 +254,7 @@ const char *volume_recorded_uuid(const struct node_volume *want, struct task_ctx
 	recorded = get_record(want, ctx, a, &rec);
 	here = volume_disks(want, ctx, a, &disks, &missing, &ignored) == 0;
 	others = recorded && is_of_others(want, a, &rec, &disks);
-	/* if another disk has the name now, it is to be refused: so the earlier disk's record must stay */
+	/* if another disk has the name now, it must be refused: so the earlier disk's record must stay */
 	if (by_name && recorded && (!others || (rec.done && want->persist)))
 		return rec.uuid;
 	uuid = here ? carried_by(want, ctx, a, &disks.v[0]) : NULL;
@@ -365,8 +366,8 @@ static int check_disks_are_own(const struct node_volume *want, struct task_ctx *
 	return 0;
 }
 
-/* Returns whether the mount is on one of the disks. Compares numbers; a file system with a number of its own is on
- * the disk from which it was mounted. An array is found by its holders. */
+/* Returns whether the mount is on one of the disks. Compares device numbers; a file system with a device number of
+ * its own is on the disk from which it was mounted. An array is found by its holders. */
 static bool is_on(struct task_ctx *ctx, struct arena *a, const struct mount *m,
 		  const struct disks *disks)
 {
@@ -461,7 +462,7 @@ struct look {
 	struct volume_req req;
 	struct disks disks;
 	const char *missing; /* disks of the instance store that are still to come; or NULL */
-	bool absent;         /* no disk is here: the error says which */
+	bool absent;         /* no disk is here: the error says which is missing */
 	bool too_early;      /* the disks are refused while one of them is missing */
 	struct judged now;
 };
@@ -620,7 +621,7 @@ static int volume_apply(const struct task *t, struct task_ctx *ctx, struct task_
 		*e = why;
 		return r;
 	}
-	/* some mappings promise disks that this instance type lacks: the present ones will do */
+	/* some mappings promise disks that this instance type lacks: then the present disks are enough */
 	if (l.missing && l.now.verdict != VERDICT_OURS && !is_out_of_patience(t, run))
 		return wait_for(t, run, arena_printf(a, "%s is not here", l.missing),
 				LOOK_AGAIN_NS);

@@ -19,7 +19,7 @@ struct volume_guard {
 /* Returns the requirements for its disks; `uuid` is a task's, or NULL. */
 struct volume_req volume_req_of(struct arena *a, const struct node_volume *want, const char *uuid,
 				const char *machine);
-/* Fails unless the volume's file system can be made as wanted over so many disks (0: not known yet). */
+/* Fails unless the volume's file system can be made as wanted on that many disks (0: not known yet). */
 int volume_fits(const struct node_volume *want, size_t n_disks, struct err *e) must_check;
 /* Finds the volume's disks, as disk_find does. */
 int volume_disks(const struct node_volume *want, struct task_ctx *ctx, struct arena *a,
@@ -29,9 +29,10 @@ int volume_disks(const struct node_volume *want, struct task_ctx *ctx, struct ar
 int volume_mount_is_free(const struct task *unit, struct task_ctx *ctx, struct err *e) must_check;
 /* Describes a volume's present state and what would be done, a line for each disk, for plan. Only reads. */
 void volume_describe(const struct task *t, struct task_ctx *ctx, struct arena *a, struct strv *ret);
-/* Returns, before anything is made, for disks that a document names by path, what the record says, whatever has the name now, else
- * what they carry, else one of their own if they are volumes of EBS. Of a volume by its id that persists: what it carries, else
- * what the record says. NULL: nothing is known, it will be volume_uuid() of this machine or of the volume's id. Asked once a run:
- * the mount unit and mkfs get the same. A record counts only on the machine that wrote it. Reads only. */
+/* Returns the volume's UUID before anything is made; NULL: it is not known, and will be volume_uuid() of this
+ * machine or of the volume's id. For disks that a document names by path: the record's UUID, whatever disk has the
+ * name now; else the UUID on the disks; else, for volumes of EBS, one derived from their ids. For a persistent
+ * volume named by its id: the UUID on the disk, else the record's. Asked once a run: the mount unit and mkfs get the
+ * same. A record counts only on the machine that wrote it. Reads only. */
 const char *volume_recorded_uuid(const struct node_volume *want, struct task_ctx *ctx,
 				 struct arena *a);

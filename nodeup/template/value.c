@@ -66,7 +66,7 @@ struct value value_int(int64_t i)
 }
 
 /* Returns whether both ways of Python 2 to write a number give the same text: with 12 digits, or with as many as it
- * needs. Which way it takes depends on what Jinja computes at compile time. */
+ * needs. Which way Python takes depends on what Jinja computes at compile time. */
 static bool is_plain_float(double f)
 {
 	const double size = fabs(f);

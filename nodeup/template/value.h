@@ -62,7 +62,7 @@ struct dict {
 	bool given; /* by the caller: may not be changed */
 };
 
-/* The limits that are left. */
+/* What is left of the limits. */
 struct work {
 	struct arena *a;
 	const struct source *source;
@@ -83,7 +83,7 @@ struct value value_bool(bool yes);
 struct value value_int(int64_t i);
 /* Makes a number with a fraction. Fails if Python 2 would write more than 12 digits. */
 int value_float(const struct source *s, size_t at, double f, struct value *ret) must_check;
-/* Makes a value of a tree that the caller gives. wide: texts become unicode, as Salt makes those at the top. */
+/* Makes a value of a tree that the caller gives. wide: texts become unicode, as Salt does with the texts at the top. */
 int value_of_tree(struct work *w, const struct tree *t, bool wide, struct value *ret) must_check;
 
 /* Return whether a value is a number (booleans count), whether it is a number without a fraction, and the value of
@@ -107,7 +107,7 @@ int value_contains(struct work *w, size_t at, const struct value *a, const struc
 		   bool *ret) must_check;
 /* The text of a value as a template prints it. */
 int value_str(struct work *w, size_t at, const struct value *v, struct value *ret) must_check;
-/* Fails unless the text is ASCII. Operations on single letters work on ASCII alone. */
+/* Fails unless the text is ASCII. Operations on single letters work only on ASCII. */
 int value_need_ascii(struct work *w, size_t at, const struct value *text) must_check;
 
 /* Finds the pair of a key; *ret is NULL if there is none. */
@@ -117,8 +117,8 @@ int dict_find(struct work *w, size_t at, const struct dict *d, const struct text
 int dict_set(struct work *w, size_t at, struct dict *d, const struct text *key,
 	     const struct value *v) must_check;
 
-/* Operators, filters and methods of Python 2.7; every operand is defined. What Python refuses is an error, and so is a number that
- * does not fit. First, texts one after another. */
+/* Operators, filters and methods of Python 2.7; every operand is defined. What Python refuses is an error, and so is
+ * a number that does not fit. operate_join joins texts. */
 int operate_join(struct work *w, size_t at, const struct list *texts, struct value *ret) must_check;
 /* Compute a + b, a * b and -v. */
 int operate_add(struct work *w, size_t at, const struct value *a, const struct value *b,

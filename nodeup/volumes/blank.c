@@ -26,8 +26,9 @@ static const uint64_t spots[] = {
 };
 
 /* ext4's first copy is at the head of its second group: at 8, 32 or 128 MiB, depending on the size of its blocks.
- * With bigalloc it is as many times further in as a cluster has blocks. 64 MiB and 256 GiB are btrfs' mirrors, 1 GiB
- * is BlueStore's label. XFS' largest groups end one block before 1 TiB, and their second block is never empty. */
+ * With bigalloc that offset is multiplied by the number of blocks in a cluster. 64 MiB and 256 GiB are btrfs'
+ * mirrors, 1 GiB is BlueStore's label. XFS' largest groups end one block before 1 TiB, and their second block is
+ * never empty. */
 #define POWERS_FROM (8 * MIB)
 #define POWERS_TO (16 * TIB)
 
@@ -38,7 +39,7 @@ static const uint64_t spots[] = {
 /* a stripe of up to 1 MiB may move the second group this far */
 #define XFS_STRIPE MIB
 
-/* if a group for each processor makes more groups than mkfs.xfs' own rule, it makes those */
+/* mkfs.xfs makes a group for each processor, if that makes more groups than its own rule does */
 enum { XFS_GROUPS = 192 };
 /* groups by mkfs.xfs' own rule: 4 on one disk, up to 32 on several */
 static const unsigned int xfs_groups[] = { 4, 8, 16, 32 };
@@ -129,8 +130,8 @@ static int check_spots(const struct disk_host *h, int fd, uint64_t size, uint64_
 	return r;
 }
 
-/* Checks where the second of n groups would begin. mkfs.xfs rounds the size of a group to whole blocks: up, or down
- * if it counts processors. The blocks may be smaller than the largest. */
+/* Checks where the second of n groups would begin. mkfs.xfs rounds the size of a group up to whole blocks, or down
+ * if it makes a group for each processor. The blocks may be smaller than the largest. */
 static int check_xfs(const struct disk_host *h, int fd, uint64_t size, uint64_t *ret_at)
 {
 	int r = 0;

@@ -65,7 +65,7 @@ struct strv claim_mounts(const struct disk_host *h, struct arena *a, const struc
 	struct mounts all = { 0 };
 	struct err ignored;
 
-	/* without a table the kernel's own claim can still be asked */
+	/* without a table of mounts the kernel's own claim can still be asked */
 	(void)!mounts_read(h->root_fd, a, "self", &all, &ignored);
 	for (size_t i = 0; i < all.n; i++)
 		if (strcmp(all.v[i].dev, d->dev) == 0 || is_from(h, &all.v[i], &nodes))

@@ -1,6 +1,6 @@
 /* discover.h - finds the disks that a volume names
  * Finds them by volume id, by EC2's names, as instance store or by path, but never by the order in which the kernel
- * found them. If a disk is not here (yet), the error is -ENODEV, so that the caller can wait.
+ * found them. If a disk is not here, perhaps not yet, the error is -ENODEV, so that the caller can wait.
  * Owner: the arena. Errors: SYSTEM with ENODEV: absent; CONFIG: no disk can ever fit; REFUSED: two fit. Threads: all
  * functions. Source: EC2 user guide, "Device names", "block-device-mapping".
  * Tests: test_disk_copies.c, test_disk_probe.c. */

@@ -54,22 +54,22 @@ int disk_list(const struct disk_host *h, struct arena *a, struct disks *ret,
 	      struct err *e) must_check;
 /* Words a disk for a message: "EBS vol-0abc, 500 GiB". */
 char *disk_describe(struct arena *a, const struct disk *d);
-/* Opens a disk. -ENODEV: its node is another device's now. */
+/* Opens a disk. -ENODEV: its node belongs to another device now. */
 int disk_open(const struct disk_host *h, const struct disk *d, int flags, int *ret_fd,
 	      struct err *e) must_check;
-/* Returns one line that identifies the disk: equal lines mean the same disk in the same boot. NULL: the line could
- * not tell another disk under the same name, or the next boot. A disk cannot be told if it has no serial number and
- * the kernel is older than 5.15, which does not number disks. */
+/* Returns one line that identifies the disk: equal lines mean the same disk in the same boot. NULL: no line could
+ * tell the disk from another under the same name, or this boot from the next. A disk without a serial number cannot
+ * be told from another if the kernel is older than 5.15, which does not number disks. */
 char *disk_identity(struct arena *a, const struct disk_host *h, const struct disk *d);
-/* Returns the path by which programs of this machine open the disk, links followed. -ENODEV: the path is another
- * device's now. */
+/* Returns the path by which programs of this machine open the disk, links followed. -ENODEV: the path belongs to
+ * another device now. */
 int disk_host_path(const struct disk_host *h, struct arena *a, const struct disk *d, char **ret,
 		   struct err *e) must_check;
 /* Returns whether two of EC2's names ("/dev/sdf", "xvdf") mean one disk. */
 bool disk_name_eq(const char *a, const char *b);
-/* Returns whether a disk other than NVMe may be EC2's own: EC2's have no model, but a LUN has one. */
+/* Returns whether a disk other than NVMe may be EC2's own: EC2's disks have no model, but a LUN has one. */
 bool disk_may_be_ec2s(const struct disk *d);
 /* Returns one line of a file of /sys or /proc, trimmed; NULL if there is none. */
 char *disk_attr(const struct disk_host *h, struct arena *a, const char *path);
-/* "259:3", the number of the block device at a path, links followed; NULL: there is none. */
+/* Returns "259:3", the number of the block device at a path, links followed; NULL: there is none. */
 char *disk_dev_at(int root_fd, struct arena *a, const char *path);

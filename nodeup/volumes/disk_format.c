@@ -23,7 +23,7 @@ static void locks_done(struct locks *l)
 		(void)close(l->fds[i]);
 }
 
-/* Opens each disk; where that fails, l->n says at which. */
+/* Opens each disk. If a disk cannot be opened, l->n is its place in the list. */
 static int open_disks(const struct disk_host *h, const struct disks *disks, int flags,
 		      struct locks *l, struct err *e)
 {
@@ -111,7 +111,7 @@ static int open_all(const struct disk_host *h, struct arena *a, const struct dis
 	return 0;
 }
 
-/* Returns whether both are one disk. The number alone does not tell: it may be given to another disk. */
+/* Returns whether both are one disk. An equal number is no proof: the kernel may have given it to another disk. */
 static bool is_same_disk(const struct disk *x, const struct disk *y)
 {
 	return strcmp(x->dev, y->dev) == 0 && x->seq == y->seq && x->size == y->size &&
@@ -205,7 +205,7 @@ static int run_tool(const struct disk_host *h, struct arena *a, const struct vol
 	r = open_all(h, a, &now->on, !md && mkfs_kind(mkfs.fs)->several, &open, &mkfs.nodes, e);
 	if (r == 0)
 		r = judge_held(h, a, req, disks, now, e);
-	/* without this our record would excuse another program's leftovers */
+	/* if the record stayed, it would excuse another program's leftovers */
 	if (r < 0 && now->verdict == VERDICT_FORMAT && !now->again)
 		(void)!disk_record_remove(h->root_fd, req->name, &ignored);
 	if (r < 0)
@@ -254,7 +254,7 @@ static void forget_if_blank(const struct disk_host *h, struct arena *a,
 		(void)!disk_record_remove(h->root_fd, req->name, &ignored);
 }
 
-/* Checks for uses that no table of the kernel tells, before anything is recorded. */
+/* Checks for uses that no table of the kernel shows, before anything is recorded. */
 static int not_in_use(const struct disk_host *h, struct arena *a, const struct volume_req *req,
 		      const struct disks *on, struct err *e)
 {
@@ -396,7 +396,7 @@ static int prove_and_erase(const struct disk_host *h, struct arena *a, const str
 		*ret_begun = true;
 		r = ephemeral_erase(held.fds[i], &ephemeral->v[i], e);
 	}
-	/* a record excuses later content, so disks that we did not begin on must have none */
+	/* a record excuses later content, so it must go if we did not begin on its disks */
 	if (r < 0 && !*ret_begun)
 		(void)!disk_record_remove(h->root_fd, req->name, &ignored);
 	return r;
@@ -448,7 +448,7 @@ static int format_locked(const struct disk_host *h, struct arena *a, const struc
 		r = take_ephemeral(h, a, req, disks, &now, e);
 	if (r < 0 || now.verdict == VERDICT_ADOPT)
 		return r;
-	/* the tool keeps one lock: that is enough, as the next run waits for all */
+	/* the tool keeps one lock: that is enough, as the next run waits for all locks */
 	locked.mkfs.lock_fd = locks.fds[0];
 	r = now.verdict == VERDICT_OURS ? disk_format_record(h, a, req, disks, now.uuid, true, e)
 					: make_filesystem(h, a, &locked, disks, &now, e);

@@ -26,9 +26,9 @@ struct probe {
 /* Probes an open device of that size. persist: reads more of the device, all of which must be zeros. */
 void disk_probe_fd(const struct disk_host *h, struct arena *a, int fd, uint64_t size, bool persist,
 		   struct probe *ret);
-/* Looks for nothing but a signature. For disks that we may not judge. */
+/* Looks only for a signature. For disks that we may not judge. */
 bool disk_probe_signature(const struct disk_host *h, struct arena *a, const struct disk *d,
 			  struct probe *ret);
-/* Opens a disk for reading and probes it; one that cannot be opened is UNREADABLE. */
+/* Opens a disk for reading and probes it; a disk that cannot be opened is UNREADABLE. */
 void disk_probe(const struct disk_host *h, struct arena *a, const struct disk *d, bool persist,
 		struct probe *ret);

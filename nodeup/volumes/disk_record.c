@@ -61,7 +61,7 @@ static bool read_record(int root_fd, struct arena *a, const char *path, struct d
 	if (!record_read(root_fd, path, &text))
 		return false;
 	lines = strv_split(a, buf_str(&text), '\n');
-	/* the last line is a mark: a text without it was cut off */
+	/* the last line is a mark: if it is missing, the text was cut off */
 	if (lines.n < 2 || strcmp(lines.v[lines.n - 2], "end") != 0)
 		return false;
 	for (size_t i = 0; i < lines.n; i++)
@@ -77,7 +77,7 @@ bool disk_record_get(int root_fd, struct arena *a, const char *volume, struct di
 	return read_record(root_fd, a, disk_record_path(a, volume), ret);
 }
 
-/* Returns the serial number in an identity; "" if the disk told none. */
+/* Returns the serial number in an identity; "" if the disk has none. */
 static const char *serial_of(struct arena *a, const char *identity)
 {
 	const char *text = str_has_prefix(identity, "serial=") ? identity + strlen("serial=") : "";
@@ -139,7 +139,7 @@ bool disk_record_speaks_of(int root_fd, struct arena *a, const char *serial, con
 		struct disk_record rec;
 		struct strv serials;
 
-		/* a killed run's staged file is no record yet: nothing was begun */
+		/* a file that a killed run only staged is no record: nothing was begun */
 		if (*names.v[i] == '.' || strcmp(path, own) == 0)
 			continue;
 		if (!read_record(root_fd, a, path, &rec))

@@ -10,9 +10,9 @@
 #include "nodeup/base/str.h"
 
 struct disk_record {
-	bool done; /* if not set, formatting had only begun */
+	bool done; /* false: formatting had only begun */
 	const char
-		*machine; /* the instance id: a record from an image is about its builder's disks */
+		*machine; /* the instance id: an image brings the record of its builder's disks */
 	const char *fs, *uuid;
 	const char *label; /* "" if it has none */
 	struct strv disks; /* disk_identity() of each */
@@ -22,7 +22,7 @@ struct disk_record {
 bool disk_record_get(int root_fd, struct arena *a, const char *volume, struct disk_record *ret);
 /* Returns whether this machine has formatted the disk with that serial number to the end, in this boot or before. */
 bool disk_record_is_done(const struct disk_record *rec, const char *machine, const char *serial);
-/* Returns the known serial numbers of its disks. */
+/* Returns the known serial numbers of the record's disks. */
 struct strv disk_record_serials(struct arena *a, const struct disk_record *rec);
 /* Returns whether the record has serial numbers and this one is not among them. A disk without a serial number is
  * never ruled out. */

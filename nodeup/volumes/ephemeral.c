@@ -29,7 +29,7 @@ struct look {
 
 /* Instance types whose first disk EC2 hands out with a file system, and how many disks they have, from ephemeral0
  * on. IMDS' mapping is from the launch: it may promise disks that the type lacks, and it lacks volumes that were
- * attached later under such a name. If the type has the disk, no other disk can have its name. */
+ * attached later under the name of such a disk. If the type has the disk, no other disk can have that name. */
 static const struct {
 	const char *type;
 	unsigned int disks;
@@ -319,8 +319,8 @@ int ephemeral_take_back(const struct disk_host *h, struct arena *a, const struct
 	if (!ephemeral_has_line(h, a, d, uuid))
 		return 0;
 	r = fstab_drop(h, a, d, uuid, e);
-	/* a program that uses the disk there goes on; the disk also has its own mount point, and from the next boot
-	 * on only that */
+	/* a program that uses the disk at /mnt goes on; the disk is mounted at its own mount point too, and from the
+	 * next boot on only there */
 	if (r == 0 && !str_eq(path, EPHEMERAL_POINT) && ephemeral_is_at_point(h, a, d, path))
 		(void)!ephemeral_unmount(h, d, &ignored);
 	return r;

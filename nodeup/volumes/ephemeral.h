@@ -18,20 +18,20 @@
 #include "nodeup/volumes/fstab.h"
 #include "nodeup/volumes/disk_probe.h"
 
-/* The place where cloud-init mounts it. */
+/* The place where cloud-init mounts the disk. */
 #define EPHEMERAL_POINT "/mnt"
 
 struct ephemeral {
 	bool is_new; /* all conditions above are shown */
-	bool is_cut; /* in addition, a killed run of ours had begun on it */
+	bool is_cut; /* is_new, and a killed run of ours had begun on the disk */
 	bool is_mounted; /* mounted by cloud-init at EPHEMERAL_POINT: must be unmounted and judged again */
-	/* the first condition without proof, for a disk that looks new; else NULL */
+	/* the first condition that is not proven, if the disk looks new; else NULL */
 	const char *why;
 };
 
 /* Judges a disk and the signature on it; only reads. `but`: a volume whose record is ignored, as a run of ours began
- * it on this machine and did not finish; NULL: none. It does not matter on which disk that run began: this disk's
- * content decides. */
+ * it on this machine and did not finish; NULL: none. This disk's content decides, even if that run began on another
+ * disk. */
 void ephemeral_look(const struct disk_host *h, struct arena *a, const struct disk *d,
 		    const struct probe *p, const char *but, struct ephemeral *ret);
 /* Unmounts the disk at EPHEMERAL_POINT, never lazily. -EBUSY: it is in use. */

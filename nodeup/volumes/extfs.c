@@ -19,10 +19,11 @@ enum { ROOT = 2, RESIZE = 7, JOURNAL = 8, LOST = 11, DIRECTS = 12 };
 enum { COMPAT_JOURNAL = 0x4, COMPAT_RESIZE = 0x10 };
 enum { INCOMPAT_RECOVER = 0x4, INCOMPAT_64BIT = 0x80 };
 enum { RO_SPARSE_SUPER = 0x1 };
-/* uninit_bg and metadata_csum: without one of them a group's flags about its bitmaps do not count */
+/* uninit_bg and metadata_csum: if the file system has neither, a group's flags about its bitmaps do not count */
 enum { RO_GROUP_FLAGS = 0x10 | 0x400 };
 
-/* Features that are understood here. A file system with any other was made by somebody's choice. */
+/* Features that are understood here. A file system with any other feature was made by somebody's choice, not by
+ * default. */
 #define COMPAT_KNOWN (COMPAT_JOURNAL | 0x8 /* ext_attr */ | COMPAT_RESIZE | 0x20 /* dir_index */)
 #define INCOMPAT_KNOWN \
 	(0x2 /* filetype */ | 0x40 /* extent */ | INCOMPAT_64BIT | 0x200 /* flex_bg */)
@@ -190,7 +191,7 @@ static uint64_t room_to_grow(const struct ext *x)
 	return room < x->block / 4 ? room : x->block / 4;
 }
 
-/* Returns whether mkfs left out a last group that would have held only tables. */
+/* Returns whether mkfs left out the last group, since that group would have held only tables. */
 static bool is_short_of(const struct ext *x, uint64_t blocks)
 {
 	const uint64_t rest = (blocks - x->first) % x->blocks_per_group;
@@ -268,7 +269,7 @@ static uint64_t count_bits(const unsigned char *bits, uint64_t n)
 	return set;
 }
 
-/* Checks that the first group's used inodes are those of mkfs, and that the others have none. */
+/* Checks that the first group uses exactly mkfs' inodes, and the other groups none. */
 static int check_inode_bits(const struct ext *x, const unsigned char *bits, uint32_t number)
 {
 	const uint64_t used = number == 0 ? LOST : 0;
@@ -359,7 +360,7 @@ static int read_inode(const struct ext *x, uint32_t number, struct inode *ret)
 	return 0;
 }
 
-/* Lists the blocks of a small directory; false: it is not one. */
+/* Lists the blocks of a small directory; false: the inode is no small directory. */
 static bool map_directory(const struct inode *i, size_t n, uint64_t ret[static DIRECTS])
 {
 	const unsigned char *map = i->map;

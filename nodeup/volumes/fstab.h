@@ -11,7 +11,7 @@
 
 struct fstab {
 	size_t cloud;  /* number of cloud-init's lines about the disk */
-	size_t others; /* number of other lines about it */
+	size_t others; /* number of other lines about the disk */
 	/* mount point, type and options in cloud-init's last line; NULL: it has no line */
 	const char *point, *type, *options;
 };
@@ -21,6 +21,6 @@ struct strv fstab_words(struct arena *a, const char *line);
 /* Finds the lines about a disk, by any of its names or by the UUID of its content. A missing file has none. */
 int fstab_of(const struct disk_host *h, struct arena *a, const struct disk *d, const char *uuid,
 	     struct fstab *ret, struct err *e) must_check;
-/* Removes cloud-init's lines about it, durably. */
+/* Removes cloud-init's lines about the disk, durably. */
 int fstab_drop(const struct disk_host *h, struct arena *a, const struct disk *d, const char *uuid,
 	       struct err *e) must_check;

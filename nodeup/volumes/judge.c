@@ -216,7 +216,7 @@ static bool is_among(const struct disks *disks, const struct disk *d)
 	return false;
 }
 
-/* Returns whether the content of another device has that UUID too. */
+/* Returns whether the content of another device has the same UUID. */
 static bool has_uuid(const struct look *l, const struct disk *d, const char *uuid)
 {
 	struct probe p;
@@ -226,7 +226,7 @@ static bool has_uuid(const struct look *l, const struct disk *d, const char *uui
 		strcmp(p.fs, RAID_MEMBER) == 0);
 }
 
-/* Returns whether a disk cannot be EC2's; its owner may be surprised if we open it. */
+/* Returns whether a disk cannot be EC2's. We do not open such a disk, as that may surprise its owner. */
 static bool is_virtual(const struct disk *d)
 {
 	static const char *const kinds[] = { "loop", "ram", "zram", "sr", "fd", "nbd" };
@@ -257,7 +257,7 @@ static const char *copy_on(const struct look *l, const struct disk *d, const cha
 }
 
 /* Refuses a UUID that two disks have, such as a snapshot's copy and its original: a mount may take either. If the
- * right disk is in use, there is no doubt. */
+ * right disk is in use already, there is no doubt. */
 static int not_copied(const struct look *l, const char *uuid, struct err *e)
 {
 	struct disks all;
@@ -292,8 +292,8 @@ static struct probe *probe_all(const struct look *l)
 	return probes;
 }
 
-/* Returns whether the disk is the next one of an instance store. If so, the file system on the earlier disk is lost
- * with it. */
+/* Returns whether the disk is of an instance store, as the recorded disks were. If so, the earlier disk is gone, and
+ * its file system too. */
 static bool is_fresh_store(const struct look *l, const struct disk *d)
 {
 	const struct strv before = disk_record_serials(l->a, l->rec);

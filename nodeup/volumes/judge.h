@@ -35,7 +35,7 @@ struct judged {
 	enum verdict verdict;
 	bool raid;              /* FORMAT: make an array of the disks first */
 	struct disks on;        /* devices of the file system: the disks, or their array */
-	struct disks ephemeral; /* FORMAT: as EC2 made them, and blank by that alone */
+	struct disks ephemeral; /* FORMAT: disks that count as blank only by ephemeral.h */
 	bool is_cloud_inits; /* OURS: cloud-init has a line of fstab for the disk, which must go */
 	bool again;          /* FORMAT: over leftovers of our interrupted mkfs */
 	bool recorded;       /* OURS: the record says so too */

@@ -12,7 +12,7 @@
 static const struct mkfs_kind kinds[] = {
 	{ .fs = "ext4", .type = "ext4", .tool = "mkfs.ext4", .package = "e2fsprogs",
 	  .size_min = 16 * MIB, .label_max = 16, .uuid_arg = "-U", .on_raid = true,
-	  /* -F: allows a whole disk; a disk in use would need it twice */
+	  /* -F: allows a whole disk; for a disk in use mkfs would want it twice */
 	  .args = (const char *const[]){ "-q", "-F", NULL },
 	  .extended = "nodiscard,lazy_itable_init=1,lazy_journal_init=1" },
 	{ .fs = "xfs", .type = "xfs", .tool = "mkfs.xfs", .package = "xfsprogs",

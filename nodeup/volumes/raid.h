@@ -1,6 +1,6 @@
 /* raid.h - joins several disks by md, for file systems that cannot span disks themselves
- * Makes striped arrays (raid0) only: for mirrors there is btrfs, which need not copy whole disks first. The array
- * has the volume's UUID, so its members are known as ours under any name of the array.
+ * Makes striped arrays (raid0) only: mirrors are left to btrfs, which need not copy whole disks first. The array has
+ * the volume's UUID, so its members are known as ours under any name of the array.
  * Owner: the arena. Errors: CONFIG where mdadm is not installed; SYSTEM with its last line. Threads: all functions.
  * Source: mdadm(8), md(4).
  * Tests: test_volume_raid.c. */

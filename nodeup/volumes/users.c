@@ -25,7 +25,7 @@ struct search {
 	struct arena *a;
 	const char *path; /* our path of the directory; NULL: the question is only about a disk */
 	const char *disk; /* "259:3", or NULL */
-	const char *dev, *root; /* the directory's file system, and its path there */
+	const char *dev, *root; /* the directory's file system, and its path in that */
 	struct mounts own;
 	struct view *views;
 	size_t n_views;
@@ -211,7 +211,7 @@ static bool is_overlay_of(const struct search *s, const struct mount *m)
 	return false;
 }
 
-/* Returns whether a namespace has the same root as ours. If so, its mount points mean the same. */
+/* Returns whether a namespace has the same root as ours. If so, its mount points mean the same places. */
 static bool has_our_root(const struct search *s, const struct process *p)
 {
 	const struct mount *ours = mounts_at(&s->own, "/"), *theirs = mounts_at(p->mounts, "/");
@@ -333,8 +333,9 @@ static int look_at_swaps(struct search *s)
 	return 0;
 }
 
-/* Returns whether a loop device uses the disk, or a file on it. The path that the kernel shows is its maker's, and
- * may be another file here. So this asks the device itself; if the device does not tell, it may use the disk. */
+/* Returns whether a loop device uses the disk, or a file on it. The kernel shows the path as the device's maker had
+ * it; here it may lead to another file. So this asks the device itself. Without an answer, the device may use the
+ * disk. */
 static bool is_over_disk(const struct search *s, const char *loop)
 {
 	const char *at = arena_printf(s->a, "/sys/block/%s/dev", loop);

@@ -1,7 +1,8 @@
 /* users.h - finds users of a directory's files: processes of every mount namespace, and the kernel
  * A file counts if a thread has it open, mapped, or as its program, working or root directory. The directory itself
  * counts if it is mounted elsewhere, or has a mount inside. Paths are compared as their file system has them, so a
- * container that sees the directory under another name is found too. Sockets are ignored: they hold no data.
+ * process that sees the directory under another name, in a container, is found too. Sockets are ignored: they hold
+ * no data.
  * Owner: the arena. Errors: SYSTEM: a process cannot be inspected, so that the answer is unknown. Threads: all
  * functions. Source: proc(5); the kernel's overlayfs.txt on lowerdir and upperdir.
  * Tests: test_users.c. */
@@ -17,7 +18,7 @@ struct user {
 };
 
 /* Finds a user of a disk: a process that has the device open or mapped, or a loop device over it. If the disk is
- * mounted at `point` (NULL: nowhere), a user of that directory counts too. That mount itself does not count, nor
+ * mounted at `point` (NULL: nowhere), a user of that directory counts too. The mount at `point` does not count, nor
  * does a mount in another namespace that is unmounted with it. */
 int users_of_disk(int root_fd, struct arena *a, const char *dev, const char *point,
 		  struct user *ret, struct err *e) must_check;

@@ -13,12 +13,12 @@ struct span {
 	int kubernetes_since, kubernetes_before; /* minor versions of 1.x; 0: no bound */
 };
 
-/* Means a patch, the later ones of its minor, and all later minors. */
+/* Means a patch, the later patches of its minor, and all later minors. */
 #define SINCE(minor, patch, ...)                            \
 	{                                                   \
 		minor, patch, INT_MAX, INT_MAX, __VA_ARGS__ \
 	}
-/* Means a patch and the later ones of the same minor. */
+/* Means a patch and the later patches of its minor. */
 #define WITHIN(minor, patch, ...)                         \
 	{                                                 \
 		minor, patch, minor, INT_MAX, __VA_ARGS__ \
@@ -28,7 +28,7 @@ struct span {
 	{                                         \
 		0, 0, minor, INT_MAX, __VA_ARGS__ \
 	}
-/* Means a patch, the last one that makes the change, and all between. */
+/* Means a first and a last patch, and all versions between them. */
 #define BETWEEN(minor, patch, last_minor, last_patch, ...)        \
 	{                                                         \
 		minor, patch, last_minor, last_patch, __VA_ARGS__ \
@@ -80,7 +80,7 @@ bool kops_is_same(const struct version *x, const struct version *y)
 {
 	for (size_t i = 0; i < KOPS_CHANGE_COUNT; i++)
 		for (size_t k = 0; k < SPANS_MAX; k++)
-			/* a node that has runc already does not depend on where runc came from */
+			/* if a node has runc already, it does not matter where runc came from */
 			if (i != KOPS_CONTAINERD_BUNDLE &&
 			    is_of(&changes[i][k], x) != is_of(&changes[i][k], y))
 				return false;

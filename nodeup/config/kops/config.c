@@ -218,8 +218,8 @@ static int check_parts(struct arena *a, const struct tree *t, const struct kops_
 	return 0;
 }
 
-/* Keeps the error, if errors are kept. There is no model without the parts, but a part may seem to be missing only
- * because it could not be read. */
+/* Keeps the error, if errors are kept. Without the parts there is no model; but if a part could not be read, it only
+ * seems to be missing. */
 static int keep_parts(const struct dialect_opts *o, int r, const struct err *e)
 {
 	if (r < 0 && errs_any(o->errors)) {

@@ -69,7 +69,7 @@ static int read_conf(struct arena *a, const struct tree *conf, const struct dial
 	return 0;
 }
 
-/* Makes the node. A NodeupConfig next to the document of --conf replaces the one of the state store or
+/* Makes the node. A NodeupConfig next to the document of --conf replaces the NodeupConfig of the state store or
  * kops-controller. */
 static int make_node(struct arena *a, const struct documents *d, const struct facts *f,
 		     const struct dialect_opts *o, struct node *ret, struct err *e)

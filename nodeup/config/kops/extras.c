@@ -141,7 +141,8 @@ static int add_files(struct arena *a, const struct kops_config *c, const struct 
 	return r;
 }
 
-/* Returns the file system that the name means. kops accepts no other names, and btrfs only in its own misspelling. */
+/* Returns the file system that the name means. kops accepts no other names, and it accepts btrfs only in its own
+ * misspelling. */
 static const char *file_system(const char *name)
 {
 	static const struct {

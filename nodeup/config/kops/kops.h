@@ -131,8 +131,8 @@ bool kops_wants_max_pods(const struct kops_config *c);
 bool kops_wants_gpus(const struct kops_config *c);
 /* Returns whether the network plugin gives the host several addresses. */
 bool kops_has_addresses(const struct kops_config *c);
-/* Takes BootConfig out of kops' user data; where it is not compressed, its lines keep their numbers. -ENOENT: this
- * is not user data of today's kops. */
+/* Takes BootConfig out of kops' user data. If it is not compressed, its lines keep their numbers. -ENOENT: this is
+ * not user data of today's kops. */
 int kops_script(struct arena *a, const char *file, const char *text, const char **ret,
 		struct err *e) must_check;
 /* Shows a worker and a control plane, for a start. */
@@ -151,8 +151,8 @@ struct kops_role {
 /* Returns the row of a role. Any other name is an error of the document, and gets the row of a worker. */
 const struct kops_role *kops_role(const char *role);
 
-/* Keys of a document that are not known, but for those that are to be left alone. One is an error, as the node would be silently
- * wrong; acceptKeys of the machine or of BootConfig lets it through. */
+/* Collects the unknown keys of a document, except those to be left alone. Such a key is an error, as the node would
+ * be silently wrong; acceptKeys of the machine or of BootConfig lets it through. */
 struct kops_unknowns {
 	struct field_unknowns all;
 	const struct dialect_opts *opts;
@@ -163,14 +163,14 @@ bool kops_accept(struct kops_unknowns *k, const struct field_unknown *u);
 /* Makes an error of each unknown key. */
 int kops_refuse_unknown(const struct kops_unknowns *unknown, struct err *e) must_check;
 
-/* Reads the assets of an architecture, "HASH@url,mirror", so that asset_parse() takes each of them. Each wrong asset
- * is an error. */
+/* Reads the assets of an architecture, "HASH@url,mirror", in the form that asset_parse() takes. Each wrong asset is
+ * an error. */
 int kops_assets(struct arena *a, const struct kops_config *c, const char *arch,
 		const struct dialect_opts *o, struct node_texts *ret, struct err *e) must_check;
 /* Reads the images of an architecture; there may be none. */
 int kops_images(struct arena *a, const struct kops_config *c, const char *arch,
 		const struct dialect_opts *o, struct node_images *ret, struct err *e) must_check;
-/* The key of that id of a keyset.yaml, its certificate and its private key as PEM. KeypairIDs pins it; the primary one of the keyset
- * does not count. */
+/* Reads the key with that id from a keyset.yaml: its certificate and its private key as PEM. KeypairIDs pins the id;
+ * the primary key of the keyset does not count. */
 int kops_keyset(struct arena *a, const struct tree *t, const char *name, const char *id,
 		struct node_keypair *ret, struct err *e) must_check;

@@ -147,8 +147,8 @@ static int find_service_ip(struct arena *a, const char *range, const char **ret,
 	return 0;
 }
 
-/* Returns the instance type to ask EC2 about. NULL: neither the number of pods nor the use of GPUs depends on EC2,
- * or the facts tell them. */
+/* Returns the instance type to ask EC2 about. NULL: there is nothing to ask, as neither the number of pods nor the
+ * use of GPUs depends on EC2, or the facts have the answer. */
 static const char *asked_type(const struct kops_config *c, const struct facts *f)
 {
 	if ((!kops_wants_max_pods(c) || (f->enis.set && f->ips_per_eni.set)) &&
@@ -214,7 +214,7 @@ int kops_node(struct arena *a, const struct kops_boot *boot, struct kops_config 
 	find_names(a, f, own);
 	if (r == 0 && boot->role->serves_api)
 		r = find_service_ip(a, range, &own->service_ip, e);
-	/* a missing part may be one that could not be read */
+	/* a part that seems to be missing may be one that could not be read */
 	if (errs_any(o->errors) &&
 	    ((r < 0 && str_is_empty(range)) || !strmap_get(&config->cas, KOPS_CA))) {
 		o->errors->is_vital = true;

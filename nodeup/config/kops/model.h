@@ -1,6 +1,6 @@
 /* model.h - a node of today's kops, as its builders see it
- * What its documents say, and what follows from them and from the facts. node.own is one; that of an adopted
- * node has names alone.
+ * Holds what its documents say, and what follows from them and from the facts. node.own points to such a model; for
+ * an adopted node it holds only names.
  * Invariant: pure; config->cas has kubernetes-ca. Owner: the arena. Errors: CONFIG. Threads: const once it is made.
  * Bodies: model.c, extras.c, wants.c.
  * Source: kops 1.37 upup/pkg/fi/nodeup/command.go, nodeup/pkg/model (context.go; IssueCert, GetBootstrapCert,
@@ -13,14 +13,14 @@
 struct kops_node {
 	const struct kops_boot *boot;
 	const struct kops_config *config;
-	const char *arch; /* of its assets and images; amd64 if it is not known */
-	const char *name; /* of its Node object: the instance's id, or EC2's name for its address */
+	const char *arch; /* architecture of its assets and images; amd64 if it is not known */
+	const char *name; /* name of its Node: the instance's id, or EC2's name for its address */
 	/* the URL that its programs use: "https://api.internal.example.com" */
 	const char *api_server;
 	struct strv names;        /* names and addresses on the certificate of kubelet's server */
 	struct strv names_of_ec2; /* EC2's own names and addresses, whatever the network does */
 	const char *address;      /* the first address; NULL: not known */
-	/* the same node under its other name; NULL: it has only one */
+	/* the same node under its other name; NULL: the node has only one name */
 	const struct kops_node *otherwise;
 	const char *service_ip; /* the API server's address, the first of the services; or NULL */
 };
@@ -64,16 +64,16 @@ enum kops_condition {
 /* Returns the conditions that hold for the node. */
 unsigned int kops_conditions(const struct kops_node *n);
 
-/* One row a certificate: who signs it, for whom, under which names, and where the node has it.
- * A worker is given those that do not ask for an API server by kops-controller; where an API server runs the node issues all
- * of them itself. */
+/* One row for each certificate: its signer, its subject, its names, and its files on the node. On a worker,
+ * kops-controller issues the certificates of rows without KOPS_API. A node with an API server issues all of them
+ * itself. */
 struct kops_certificate {
 	const char *name, *signer;
 	/* subject NULL: the node's name; a client's has "system:node:" before it */
 	const char *subject, *organization;
 	struct strv (*names)(
 		struct arena *a,
-		const struct kops_node *n); /* NULL: it is for a client, which needs no names */
+		const struct kops_node *n); /* NULL: a client's certificate, which needs no names */
 	unsigned int conditions;
 	/* where it is written: in a kubeconfig, or in two files */
 	const char *login, *cert_at, *key_at;
@@ -84,7 +84,8 @@ struct kops_certificate {
 
 /* Returns the node's next certificate, in the order of names; NULL: there are no more. `at` begins with 0. */
 const struct kops_certificate *kops_certificate(const struct kops_node *n, size_t *at);
-/* The place of the manifest of the API server's healthcheck below ConfigBase; NULL: the documents name none. */
+/* Returns the place below ConfigBase where the manifest of the API server's healthcheck is; NULL: the documents name
+ * none. */
 const char *kops_healthcheck(const struct kops_config *c);
 /* Returns the CA that signs the clients of an etcd cluster. */
 const char *kops_etcd_clients_ca(struct arena *a, const struct kops_config *c, const char *cluster);

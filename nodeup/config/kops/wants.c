@@ -176,8 +176,8 @@ static const char *subject_of(struct arena *a, const struct kops_certificate *c,
 	return c->names ? n->name : arena_printf(a, "system:node:%s", n->name);
 }
 
-/* Sets the names on a certificate. If the node issues it itself, these are all the node's names; kops-controller
- * takes the names that EC2 tells it. */
+/* Sets the names on a certificate. If the node issues the certificate itself, these are all the node's names;
+ * otherwise kops-controller takes the names that EC2 tells it. */
 static void set_hosts(struct arena *a, const struct kops_node *n, const struct kops_certificate *c,
 		      struct node_issue *issue)
 {

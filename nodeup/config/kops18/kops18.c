@@ -23,7 +23,7 @@ enum { IMAGES_MAX = 100, PACKAGES_MAX = 500 };
 
 static const char master_tag[] = "_kubernetes_master";
 static const char update_tag[] = "_automatic_upgrades";
-/* in kops 1.8 this name ends in nothing but the time */
+/* in kops 1.8 this tag only decides whether the node keeps the time */
 static const char aws_tag[] = "_aws";
 
 /* Names become parts of paths and URLs. */
@@ -91,8 +91,8 @@ static const char *config_base(struct arena *a, const struct kube_env *env)
 	return arena_strn(a, env->cluster_location, (size_t)(slash - env->cluster_location));
 }
 
-/* Warns of a tag that may be a typo. kops writes tags that nodeup ignores, so a tag is named only if it is one edit
- * away from one of these. */
+/* Warns of a tag that may be a typo. kops also writes tags that nodeup ignores, so the warning is only for tags that
+ * are one edit away from a tag in this list. */
 static void warn_tags(struct arena *a, const struct kube_env *env, const struct dialect_opts *o)
 {
 	static const char *const tags[] = { master_tag, update_tag, aws_tag };
@@ -108,7 +108,7 @@ static void warn_tags(struct arena *a, const struct kube_env *env, const struct 
 					     env->tags.v[i], tags[k]);
 }
 
-/* Checks the cluster's name and the group. The name is part of a path, so a wrong one ends the reading. */
+/* Checks the cluster's name and the group. The name is part of a path, so a wrong name ends the reading. */
 static int check_group(struct arena *a, const struct tree *t, struct kube_env *env,
 		       const struct dialect_opts *o, struct err *e)
 {

@@ -28,7 +28,7 @@ int kops18_env(struct arena *a, const struct tree *t, const struct dialect_opts 
  * Returns false if the documents beside --conf are to be used. */
 bool kops18_locations(struct arena *a, const struct kube_env *env, const char **ret_cluster,
 		      const char **ret_ig);
-/* Builds the model from d, whose own is kube_env. Cluster and group may be TREE_NULL (bare minimum). Key pairs and
+/* Builds the model from d; d->own is a kube_env. Cluster and group may be TREE_NULL (bare minimum). Key pairs and
  * secrets stay empty. */
 int kops18_node(struct arena *a, const struct documents *d, const struct facts *f,
 		const struct dialect_opts *o, struct node *ret, struct err *e) must_check;
@@ -43,7 +43,7 @@ bool kops18_runs_kube_proxy(const struct node *n);
 extern const struct dialect_example kops18_examples[];
 /* The keys and secrets that this node needs, by role and version. */
 struct node_wants kops18_wants(struct arena *a, const struct documents *d, const struct node *n);
-/* Writes the same for every node, in words: names, conditions, files. */
+/* Describes in words the keys and secrets of every node: names, conditions, files. */
 void kops18_pki(struct buf *b);
 /* The row of kops 1.8 in dialects[]. */
 extern const struct dialect kops18_dialect;

@@ -21,7 +21,7 @@
 	X(const struct tree *, volume_mounts, "volumeMounts", .doc = "disks, as in the instance group") \
 	X(const char *, assets_signature, "assetsSignature", .doc = "of minisign, over the lines of Assets; not of kops")
 
-/* the settings of nodeup.d, and what else is ours */
+/* the settings of nodeup.d, and other keys of nodeup */
 #define KOPS18_SETTINGS(X) \
 	X(const struct tree *, settings.url_rewrites, "urlRewrites", .shape = TREE_SEQ, .secret = true, \
 	  .doc = "FROM=TO: where URLs that begin so are fetched instead; not of kops") \

@@ -1,6 +1,6 @@
-/* model.h - what only a node of kops 1.8 has, node.own of its nodes, and what a document says about each program of it
- * One list a spec, in list_*.h: C type, member, document key, flag and doc of each field; programs.c makes the rows of the
- * same lists. `const char *` is Go's string and *string (NULL: absent), struct opt_* its pointers, a plain
+/* model.h - the part of a node that only kops 1.8 has (node.own), and what a document says about each program
+ * One list a spec, in list_*.h: C type, member, document key, flag and doc of each field; programs.c makes the rows
+ * of the same lists. `const char *` is Go's string and *string (NULL: absent), struct opt_* its pointers, a plain
  * int64_t its plain int.
  * Owner: the arena they were read into. Errors: none; data only.
  * Source: kops 1.8.1 pkg/apis/kops/componentconfig.go and dockerconfig.go. */
@@ -78,7 +78,8 @@ struct kops18_node {
 	/* of this role, with the instance group's values and labels merged in */
 	struct kubelet_spec kubelet;
 	struct kube_proxy_spec kube_proxy;
-	struct kube_apiserver_spec kube_apiserver; /* this one and the next two: masters only */
+	/* this member and the next two: only on masters */
+	struct kube_apiserver_spec kube_apiserver;
 	struct kube_controller_manager_spec kube_controller_manager;
 	struct kube_scheduler_spec kube_scheduler;
 };

@@ -65,7 +65,7 @@ static int network_of_plugin(struct kops18_build *b, const char **ret)
 	const char *plugin = k->network_plugin_name;
 
 	if (str_is_empty(plugin)) {
-		/* kops reads a missing plugin as the classic network; a missing kubelet section does not mean that */
+		/* kops reads a missing plugin as the classic network, but not a missing kubelet section */
 		*ret = master || b->cluster.has_kubelet ? "classic" : "kubenet";
 		return 0;
 	}

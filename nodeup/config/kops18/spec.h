@@ -1,6 +1,6 @@
-/* spec.h - the documents of kops 1.8 as they stand, and the steps that make a node of them
- * Internal to the dialect: kops18*.c alone include it. A key the node does not need is kept as a
- * tree, so that each key kops 1.8 knows has a row and a typo is told from a section of no use here.
+/* spec.h - the documents of kops 1.8, and the steps that make a node of them
+ * Internal to the dialect: only its .c files include it. Keys that a node does not need are kept as trees: each key
+ * that kops 1.8 knows has a row, so a typo is not taken for a section that is unused here.
  * Bodies: assets.c, defaults.c, extras.c, kops18.c, merge.c, network.c, storage.c, version.c.
  * Owner: the arena. Errors: CONFIG with file:line:column.
  * Source: kops 1.8.1 pkg/apis/kops/v1alpha2/{cluster,instancegroup,networking}.go.
@@ -22,7 +22,7 @@ struct kops18_api {
 	KOPS18_API(FIELD_MEMBER)
 };
 
-/* Networks whose addons read the options; a node does not. */
+/* Networks whose options only their addons read; a node does not. */
 struct kops18_networking {
 	KOPS18_WEAVE(FIELD_MEMBER)
 	KOPS18_FLANNEL(FIELD_MEMBER)
@@ -77,8 +77,9 @@ struct kops18_build {
 	const struct kube_env *env;
 	const struct facts *facts;
 	const struct dialect_opts *opts;
-	bool is_known; /* whether the kops that wrote kube_env.yaml is known */
-	const struct tree *cluster_spec, *ig_spec; /* without their object, for positions */
+	bool is_known; /* the kops that wrote kube_env.yaml is known */
+	/* the specs without the objects around them, for positions */
+	const struct tree *cluster_spec, *ig_spec;
 	struct kops18_cluster cluster;
 	struct kops18_ig ig;
 	struct node *node;
@@ -86,10 +87,10 @@ struct kops18_build {
 	struct err *err;
 };
 
-/* Reads a map by its schema. Unknown keys are warnings; with strict they are one error. */
+/* Reads a map by its schema. Unknown keys are warnings, or one error if `strict` is set. */
 int kops18_read(struct arena *a, const struct schema *s, const struct tree *t, const char *path,
 		const struct dialect_opts *o, void *obj, struct err *e) must_check;
-/* Returns r, or 0 if errors are kept and this one was kept. */
+/* Returns r. If errors are kept and this error was kept, returns 0. */
 int kops18_go_on(struct kops18_build *b, int r) must_check;
 /* Returns a location without slashes at its end. */
 const char *kops18_folder(struct arena *a, const char *location);
@@ -113,7 +114,8 @@ int kops18_version(struct kops18_build *b) must_check;
 const char *kops18_image(struct kops18_build *b, const char *name, const char *tag);
 /* Gives missing sections the values that kops would have written. */
 void kops18_default_sections(struct kops18_build *b);
-/* Reads hooks and fileAssets for this role. An item of the instance group hides one of the cluster. */
+/* Reads hooks and fileAssets for this role. An item of the instance group hides the cluster's item of the same name
+ * or path. */
 int kops18_extras(struct kops18_build *b) must_check;
 /* Merges kubelet's sections for this role, and sets host names and docker's storage driver. */
 int kops18_merge(struct kops18_build *b) must_check;

@@ -1,6 +1,6 @@
 /* storage.c - what the documents say about disks, and docker's storage driver
- * kops' volumeMounts with selectors beyond a path, and the two settings of kube-up; both become volumes of the model. What cannot
- * be meant is an error with its place before anything is touched.
+ * kops' volumeMounts with selectors beyond a path, and the two settings of kube-up; both become volumes of the
+ * model. A value that makes no sense is an error with its place, before anything is changed.
  * Source: kops pkg/apis/kops VolumeMountSpec; kube-up 1.2 to 1.5 format-disks.sh. */
 #include "nodeup/config/kops18/spec.h"
 
@@ -332,7 +332,7 @@ static struct storage_docker docker_of(struct kops18_build *b)
 	};
 }
 
-/* Takes out items with an error: only their paths were needed, to compare them with others. */
+/* Removes items with an error: only their paths were needed, to compare them with other items. */
 static void drop_wrong(struct node_volumes *v)
 {
 	size_t n = 0;

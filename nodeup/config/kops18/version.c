@@ -22,7 +22,7 @@ static bool parse_tag(struct arena *a, const char *image, struct version *ret)
 	return colon && version_parse(a, colon + 1, ret);
 }
 
-/* Returns the asset named kubelet; its list may name mirrors behind commas. */
+/* Returns the asset named kubelet; after its URL, commas may separate mirrors. */
 static const struct node_text *kubelet_asset(const struct node *n)
 {
 	for (size_t i = 0; i < n->assets.n; i++) {

@@ -68,7 +68,7 @@ static void add_pki(struct auth *u)
 			   .target = arena_printf(u->arena, "%sca-certificates.crt", pki) });
 }
 
-/* Writes a kubeconfig as the script does; `user` and `cluster` are lines of it. */
+/* Writes a kubeconfig as the script does; `user` and `cluster` are lines in it. */
 static const char *kubeconfig(struct auth *u, const char *name, const char *user,
 			      const char *cluster)
 {

@@ -188,8 +188,8 @@ static struct tree *make_pillar(struct arena *a, const struct kubeup_env *v,
 	return pillar;
 }
 
-/* Returns docker's options. kube-up lost those about disks at a reboot, since only the run that made the disks knew
- * them. source: cluster/aws/templates/format-disks.sh, cluster/gce/configure-vm.sh node-docker-opts */
+/* Returns docker's options. kube-up lost its options for disks at a reboot, since only the run that made the disks
+ * knew them. source: cluster/aws/templates/format-disks.sh, cluster/gce/configure-vm.sh node-docker-opts */
 static const char *docker_opts(struct arena *a, const struct kubeup_env *v,
 			       const struct kubeup_host *host)
 {
@@ -238,7 +238,7 @@ static struct tree *make_grains(struct arena *a, const struct kubeup_env *v,
 	(void)tree_add(a, roles,
 		       tree_string(a, v->is_master ? "kubernetes-master" : "kubernetes-pool"));
 	(void)tree_set(a, grains, "roles", roles);
-	/* a master's template needs it for a flag, but leaves that flag out on AWS */
+	/* a master's template needs this address for a flag, but leaves the flag out on AWS */
 	(void)tree_add(a, addresses, tree_string(a, "127.0.0.1"));
 	(void)tree_set(a, grains, "fqdn_ip4", addresses);
 	tree_set_text(a, grains, "cloud", "aws");

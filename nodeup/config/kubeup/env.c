@@ -111,8 +111,8 @@ static bool is_true(const char *value)
 	return str_eq(value, "true");
 }
 
-/* Warns of keys that kube-up's script or templates never read, since they ask for another name, as a run of them
- * shows. The last two are for pods of a master that work only in Google's cloud. */
+/* Warns of keys that kube-up's script or templates never read, because they read another name; a run of kube-up
+ * shows this. The last two keys are for pods of a master that work only in Google's cloud. */
 static void warn_of_nothing(struct look *l)
 {
 	const struct kubeup_env *v = l->env;
@@ -339,7 +339,7 @@ static int check_values(struct look *l)
 	return values_judge(&v, l->err);
 }
 
-/* One of several checks. of_missing: it reports missing keys, and a key that could not be read may look missing. */
+/* One of several checks. of_missing: the check reports missing keys, but such a key may only be unreadable. */
 static const struct {
 	int (*check)(struct look *);
 	bool of_missing;

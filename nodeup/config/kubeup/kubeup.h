@@ -34,8 +34,8 @@ const char *kubeup_pem(struct arena *a, const char *base64, bool is_zipped);
 /* Finds the version of Kubernetes that writes such a document. The keys tell the version; no value does. */
 int kubeup_version(struct arena *a, const struct tree *t, struct version *ret,
 		   struct err *e) must_check;
-/* Fails with the keys that this version needs and the document lacks: its script would stop, or make a node that
- * does not work. */
+/* Fails if the document lacks keys that this version needs, and names them. Without them the version's script would
+ * stop, or make a node that does not work. */
 int kubeup_has_all(struct arena *a, const struct kubeup_env *env, struct err *e) must_check;
 /* Gives an empty value to each missing key that may be empty. Returns false if another key is missing. Wrong values
  * count as missing. */

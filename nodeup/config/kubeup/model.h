@@ -10,16 +10,16 @@
 struct kubeup_made {
 	const char *path;
 	const char *text;   /* NULL: a directory, or a link */
-	const char *target; /* of a link; else NULL */
+	const char *target; /* target of a link; else NULL */
 	unsigned int mode;
-	const char *owner;    /* of a directory; NULL: root */
+	const char *owner;    /* owner of a directory; NULL: root */
 	bool secret;          /* its text is never shown */
 	bool if_absent;       /* keeps a file that exists, whatever its text */
 	const char *template; /* the file of the archive that makes the text; or NULL */
 	const char *other; /* with if_absent: the warning if the file has another text; or NULL */
 };
 
-/* A member of one of the archives. If known is set, it is an asset of its own: "HASH@URL". */
+/* A member of one of the archives. If `known` is set, the member is an asset by itself: "HASH@URL". */
 struct kubeup_member {
 	const char *name, *path, *known;
 	unsigned int mode;

@@ -140,8 +140,8 @@ static bool is_secret(const struct kubeup_env *v, const char *text)
 	return false;
 }
 
-/* Takes the variable out of its own value: that is meant for scripts of init, and systemd would pass the word to
- * kubelet unchanged. */
+/* Removes $DAEMON_ARGS from its own value. It is meant for scripts of init; systemd would pass the word to kubelet
+ * unchanged. */
 static const char *without_itself(struct arena *a, const char *path, const char *text)
 {
 	static const char word[] = "DAEMON_ARGS=\"$DAEMON_ARGS ";
@@ -205,7 +205,7 @@ static void add_asset(struct build *b, const char *key, const char *text)
 		   (struct node_text){ .text = text, .pos = pos_of(b, key) });
 }
 
-/* Adds the CNI plugins. kube-up names the archive by its md5 alone, and kops 1.8 the same archive by its sha1.
+/* Adds the CNI plugins. kube-up names the archive only by its md5, kops 1.8 names the same archive by its sha1.
  * source: cluster/saltbase/salt/cni/init.sls; kops 1.8.1 upup/pkg/fi/cloudup/networking.go */
 static int add_plugins(struct build *b)
 {
@@ -324,8 +324,9 @@ static void add_programs(struct build *b)
 	}
 }
 
-/* Adds Python 2 with its YAML: with it the script that makes the addons of 1.2 reads them, and skips those that it
- * cannot read. source: cluster/aws/templates/configure-vm-aws.sh ensure-packages; kube-addon-update.sh */
+/* Adds Python 2 with its YAML, which the script that makes the addons of 1.2 needs to read them. The script skips
+ * addons that it cannot read. source: cluster/aws/templates/configure-vm-aws.sh ensure-packages;
+ * kube-addon-update.sh */
 static void add_python(struct build *b)
 {
 	static const struct {

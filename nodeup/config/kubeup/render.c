@@ -117,7 +117,8 @@ static const char *with_registry(struct rendering *r, const struct documents_fil
 	return strv_join(r->arena, &lines, "\n");
 }
 
-/* Checks a static pod: kubelet skips one that does not parse, and hides the message among many others in its log. */
+/* Checks a static pod: kubelet skips a pod that does not parse, and its message is lost among many others in the
+ * log. */
 static int check_pod(struct rendering *r, const char *path, const char *text)
 {
 	struct tree *pod;

@@ -33,10 +33,11 @@ struct kubeup_state {
 	enum kubeup_role role;
 	int since, until;                         /* minor versions; until 0: all later ones */
 	struct kubeup_when when[KUBEUP_WHEN_MAX]; /* all must hold */
-	bool renders;           /* renders the source as a template; else copies it */
-	bool tree;              /* source and path are directories */
-	bool no_json;           /* with tree: takes only the YAML files */
-	const char *sls, *says; /* made only if the file sls contains the text says; NULL: always */
+	bool renders; /* renders the source as a template; else copies it */
+	bool tree;    /* source and path are directories */
+	bool no_json; /* with tree: takes only the YAML files */
+	/* made only if the file `sls` contains the text `says`; NULL: always */
+	const char *sls, *says;
 	/* with tree: leaves out files of this name, whatever their suffix; or NULL */
 	const char *without;
 	const char *vars; /* the map, in YAML, that the state gives to the template; or NULL */
@@ -67,9 +68,9 @@ struct kubeup_host {
 /* Makes the map that templates see: pillar and grains. */
 struct tree *kubeup_context(struct arena *a, const struct kubeup_env *env,
 			    const struct kubeup_host *host);
-/* Returns the tag of Kubernetes' four images: the document's, or one that is made from the archive's hash. The
- * archive gives its images another tag, but they are tagged anew when they are loaded. So the plan knows the tag
- * before the archive is read. */
+/* Returns the tag of Kubernetes' four images: the document's tag, or a tag made from the archive's hash. The archive
+ * gives its images another tag, but they are tagged anew when they are loaded. So the plan knows the tag before the
+ * archive is read. */
 const char *kubeup_tag(struct arena *a, const struct kubeup_env *env);
 /* Renders every file of the states for this document, and parses the static pods. Keeps all errors in errors; if
  * that is NULL, stops at the first. */

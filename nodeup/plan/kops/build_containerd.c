@@ -12,8 +12,8 @@ static const char options[] = "/etc/sysconfig/containerd";
 /* Lists archives that hold none of containerd's programs. */
 static const char *const others[] = { "cni-plugins-", "crictl-", "nerdctl-" };
 
-/* Lists the programs below bin/ of containerd's archive. containerd cannot start without those that every archive
- * has. */
+/* Lists the programs below bin/ of containerd's archive. containerd cannot start without the programs that every
+ * archive has. */
 static const struct {
 	const char *name;
 	bool is_always;
@@ -41,7 +41,7 @@ static const struct {
 	{ "nerdctl-", "nerdctl" },
 };
 
-/* Returns the name of containerd's archive: the first archive that is not one of the others. */
+/* Returns the name of containerd's archive: the first archive that is not listed in `others`. */
 static const char *containerd_archive(const struct plan *p)
 {
 	for (size_t i = 0; i < p->n_assets; i++) {
@@ -153,7 +153,8 @@ static void install_runc(struct plan *p, const char *archive)
 		true;
 }
 
-/* A configuration of the documents' own may read no others. */
+/* Makes the files of others an input of the unit, if config.toml imports them; a text that the documents bring may
+ * not. */
 static void read_shared(struct plan *p, struct task *unit)
 {
 	if (!strstr(plan_at(p, config)->file.content, kops_containerd_shared))
@@ -162,8 +163,8 @@ static void read_shared(struct plan *p, struct task *unit)
 	unit->unit.shared_ending = kops_containerd_ending;
 }
 
-/* The host's own, which reads another file by default.
- * source: kops 1.37 nodeup/pkg/model/containerd.go buildSystemdServiceOverrideFlatcar */
+/* Configures the host's own containerd, which reads another file by default. source: kops 1.37
+ * nodeup/pkg/model/containerd.go buildSystemdServiceOverrideFlatcar */
 static void configure_containerd(struct plan *p)
 {
 	struct task *unit;

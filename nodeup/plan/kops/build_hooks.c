@@ -46,7 +46,7 @@ static const char *find_special(const char *word)
 	return NULL;
 }
 
-/* Returns a value as systemd reads it in a unit, where a doubled sign stands for one. */
+/* Returns a value as systemd reads it in a unit: there a doubled sign stands for a single sign. */
 static const char *without_doubles(struct plan *p, const char *value)
 {
 	char *out = arena_str(p->arena, value), *to = out;

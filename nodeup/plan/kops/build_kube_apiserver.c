@@ -208,7 +208,7 @@ static const struct tree *sidecar_of(struct plan *p)
 
 	if (!text)
 		return NULL;
-	/* a check of documents alone does not read the state store */
+	/* if only documents are checked, the state store is not read */
 	if (!*text)
 		return tree_map(p->arena);
 	if (manifest_read(p->arena, from, text, &t, &e) < 0) {

@@ -48,7 +48,7 @@ static void drop_unknown(const struct kops_config *c, struct kops_kubelet *s)
 		s->image_minimum_gc_age.set = s->image_maximum_gc_age.set = false;
 }
 
-/* Returns the document's settings, with what follows for this node. */
+/* Returns the document's settings of kubelet, completed for this node. */
 static struct kops_kubelet settings_of(struct plan *p)
 {
 	const struct kops_config *c = kops_of(p)->config;

@@ -14,10 +14,10 @@ static const char *const policy_units[] = { "policy-routes@*.service",
 					    "refresh-policy-routes@*.service",
 					    "refresh-policy-routes@*.timer", NULL };
 
-/* It gives the host the addresses of pods, by rules of its own. */
+/* nm-cloud-setup gives the host the addresses of pods, by rules of its own. */
 static const char setup_marker[] = "/etc/kops/nm-cloud-setup-disabled";
 static const char *const setup_units[] = { "nm-cloud-setup.service", "nm-cloud-setup.timer", NULL };
-/* A device begins anew with what its connection says, and stays up. */
+/* Makes each device apply the settings of its connection again, without going down. */
 static const char *const setup_undo[] = {
 	"sh", "-c",
 	"for d in $(nmcli -g DEVICE connection show --active); do nmcli device reapply $d; done; :",
@@ -73,7 +73,8 @@ static const struct {
 	  "RUN+=\"/etc/network/cloud-ifupdown-helper\"\n" },
 };
 
-/* Returns the physical interface that has the MAC of the instance's first; NULL: there is not exactly one. */
+/* Returns the physical interface with the MAC of the instance's first interface. NULL: not exactly one interface has
+ * it. */
 static const char *first_interface(const struct facts *f)
 {
 	const char *name = NULL;
@@ -95,7 +96,7 @@ static void add_others(struct plan *p, struct strv *inputs)
 	static const char path[] = "/etc/systemd/network/75-eni-secondary.network";
 	const char *first = first_interface(p->req->facts);
 
-	/* a check of documents alone is for no instance */
+	/* if only documents are checked, there is no instance */
 	if (!first && !p->req->no_keys)
 		plan_warn(p,
 			  "%s is not written: which interface is the instance's first "

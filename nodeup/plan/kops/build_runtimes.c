@@ -4,7 +4,7 @@
 #include "nodeup/plan/kops/release.h"
 #include "nodeup/plan/kops/toml.h"
 
-/* NVIDIA makes packages for some distributions alone. */
+/* NVIDIA makes packages only for some distributions. */
 static bool has_nvidia(const struct plan *p)
 {
 	return kops_has_nvidia(p) && kops_release(p)->has_nvidia;

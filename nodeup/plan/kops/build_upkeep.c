@@ -99,7 +99,7 @@ static const char *reserved_ports(struct arena *a, const char *range)
 	return plus ? arena_printf(a, "%ld-%ld", from, from + strtol(plus + 1, NULL, BASE)) : range;
 }
 
-/* Each interface that is there is told by itself: what is said of all counts for later ones alone. */
+/* Sets each existing interface by itself: a setting for all interfaces counts only for those that come later. */
 static const char *routes_told(const struct plan *p)
 {
 	const struct strmap *interfaces = &p->req->facts->interfaces;
@@ -113,8 +113,8 @@ static const char *routes_told(const struct plan *p)
 	return arena_printf(p->arena, "%s\n", strv_join(p->arena, &lines, "\n"));
 }
 
-/* As with kops it is a warning that one cannot be loaded.
- * source: kops 1.37 upup/pkg/fi/nodeup/command.go loadKernelModules */
+/* As with kops, a module that cannot be loaded is only a warning. source: kops 1.37 upup/pkg/fi/nodeup/command.go
+ * loadKernelModules */
 static void add_modules(struct plan *p)
 {
 	const bool kindnet = kops_of(p)->config->networking.kindnet;
@@ -168,7 +168,7 @@ static void stop_for_good(struct plan *p, const char *unit)
 	plan_unit_mask(p, unit);
 }
 
-/* The host's own, which rejects what it did not allow itself. */
+/* Masks the host's own firewall, which rejects everything that it did not allow itself. */
 static void mask_firewall(struct plan *p, const char *unit)
 {
 	const char *name = arena_strn(p->arena, unit, strcspn(unit, "."));
@@ -223,8 +223,8 @@ static bool has_hook(const struct plan *p, const char *name)
 	return false;
 }
 
-/* Updates of the whole system wait until somebody boots it. Who writes the unit of kops decides that otherwise.
- * source: kops 1.37 nodeup/pkg/model/update_service.go buildFlatcarSystemdService */
+/* Lets updates of the whole system wait until somebody reboots the host. A hook with the name of kops' unit takes
+ * this over. source: kops 1.37 nodeup/pkg/model/update_service.go buildFlatcarSystemdService */
 static void stay_up(struct plan *p, const struct release_today *r)
 {
 	static const char name[] = "update-service";

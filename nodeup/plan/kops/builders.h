@@ -32,8 +32,8 @@
 	X("kube-proxy", build_kops_kube_proxy) /* kube-proxy's static pod; or the files for the pod that replaces it */ \
 	X("kube-apiserver", build_kops_kube_apiserver) /* the API server's static pod */ \
 	X("control-plane", build_kops_control_plane) /* pods of the controller manager and the scheduler, and kubectl */ \
-	X("manifests", build_kops_manifests) /* static pods whose manifests are in the state store: etcd's, and the
-					      * one that applies addons */ \
+	X("manifests", build_kops_manifests) /* static pods whose manifests are in the state store: the pods of etcd,
+					      * and the pod that applies addons */ \
 	X("protokube", build_kops_protokube) /* to kops 1.35: the service that applies addons */ \
 	X("kubelet", build_kops_kubelet) /* kubelet, its settings and certificates */ \
 	X("warm-pool", build_kops_warm_pool) /* images that an instance of a warm pool has before it is used */ \
@@ -41,7 +41,8 @@
 	X("hooks", build_kops_hooks) /* units of the users; containerd runs their containers. They come last, as they
 				      * must not replace a part of the node */ \
 	X("file-assets", build_file_assets) /* the files of the user's own */ \
-	X("bake", build_bake, .explicit_only = true) /* all assets and nothing else, images too */
+	X("bake", build_bake, .explicit_only = true) /* only the assets, container images too, to bake a machine
+						      * image */
 
 /* Lists the builders of a node that another program set up, and whose documents are not here. */
 #define KOPS_ADOPTED_BUILDERS(X) \
@@ -53,7 +54,8 @@
 	X("adopted", build_kops_adopted) /* the services of a node that another program set up */ \
 	X("bootstrap", build_bootstrap) /* our own unit, that runs us at each boot */ \
 	X("file-assets", build_file_assets) /* the files of the user's own */ \
-	X("bake", build_bake, .explicit_only = true) /* nothing but the assets, all of them, images too */
+	X("bake", build_bake, .explicit_only = true) /* only the assets, container images too, to bake a machine
+						      * image */
 /* clang-format on */
 
 extern plan_build_fn build_kops_release, build_kops_system, build_kops_pki, build_kops_upgrades,

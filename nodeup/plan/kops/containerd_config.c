@@ -23,7 +23,7 @@ bool kops_has_gvisor(const struct plan *p)
 	return kops_of(p)->config->gvisor.enabled.v && !kops_of(p)->boot->role->serves_api;
 }
 
-/* Sets the value at a place, whose keys '|' separates. */
+/* Sets the value at a place; '|' separates the keys in the place. */
 static void set(struct plan *p, struct tree *doc, const char *place, struct tree *value)
 {
 	const struct strv path = strv_split(p->arena, place, '|');
@@ -63,7 +63,7 @@ static const struct layout layouts[] = {
 	  "sandbox_image" },
 };
 
-/* Returns whether containerd is at least of that release. A pre-release of it does not count. */
+/* Returns whether containerd is of that release or a later one. A pre-release of that release does not count. */
 static bool is_at_least(const struct version *v, const struct layout *l)
 {
 	const bool is_to_come = v->patch == 0 && v->suffix && *v->suffix == '-';
@@ -75,7 +75,7 @@ static bool is_at_least(const struct version *v, const struct layout *l)
 
 static const struct layout *layout_of(struct plan *p, const struct kops_containerd *c)
 {
-	/* no host's own is the newest */
+	/* a host's own containerd never has the newest layout */
 	const struct layout *l = layouts + plan_distro(p)->has_containerd;
 	const char *own = plan_distro(p)->has_containerd ? p->req->runtime.version : NULL;
 	struct version v;

@@ -3,7 +3,7 @@
 
 #include "nodeup/config/kops/changes.h"
 
-/* Returns the version of containerd: of the documents' own, or of the one that the host has. */
+/* Returns the version of containerd: the documents' version, or the version that the host has. */
 static const char *containerd_version(const struct plan *p)
 {
 	const struct kops_containerd *c = &kops_of(p)->config->containerd;

@@ -88,7 +88,7 @@ struct opt_int kops_max_pods(struct plan *p)
 		type = kops_of(p)->config->default_machine_type;
 	if (type)
 		n = find_limit(p, type);
-	/* a check of documents alone is for no instance */
+	/* if only documents are checked, there is no instance */
 	if (p->req->no_keys)
 		return n;
 	if (n.set)

@@ -10,13 +10,14 @@ static const enum kops_change changes[] = {
 	[GUARDED_BY_RELEASE] = KOPS_RELEASE_CONF_LATE,
 };
 
-/* Returns whether any release will do: documents that are checked alone may name a distribution without a version. */
+/* Returns whether any release will do: if only documents are checked, they may name a distribution without a
+ * version. */
 static bool is_any_release(const struct plan *p)
 {
 	return p->req->no_keys && !p->req->facts->version && !p->req->facts->codename;
 }
 
-/* NULL: no node is made on any of its releases. */
+/* Returns the newest release of a distribution on which nodes are made; NULL: there is none. */
 static const struct release *newest_of(const char *distribution)
 {
 	const struct release *r = releases;
@@ -26,7 +27,8 @@ static const struct release *newest_of(const char *distribution)
 	return r->distribution ? r : NULL;
 }
 
-/* The row that this host is made by: of a release behind the newest, that of the newest. NULL: nodes are not made on it. */
+/* Returns the row by which this host is made. A release newer than all known ones gets the newest row. NULL: nodes
+ * are not made on this release. */
 static const struct release *find_release(const struct plan *p)
 {
 	const struct release *row = plan_release(p);
@@ -61,7 +63,7 @@ unsigned int kops_guards(const struct plan *p, unsigned int guards)
 	return guards;
 }
 
-/* Says where kops' own program would not have gone on, or kubelet may not. */
+/* Warns of a release on which kops' own program would have stopped, or kubelet may stop. */
 static void warn_of_release(struct plan *p, const struct release *r)
 {
 	const struct facts *f = p->req->facts;
@@ -72,7 +74,7 @@ static void warn_of_release(struct plan *p, const struct release *r)
 			  "%s %s is newer than what is known: this node is made as one of "
 			  "%s %s",
 			  f->distribution, f->version, r->distribution, r->version);
-	/* documents that are looked at alone are of no instance */
+	/* if only documents are checked, there is no instance */
 	if (p->req->no_keys)
 		return;
 	if (!kops_is_since(kops, r->today.since, ARRAY_LEN(r->today.since)))

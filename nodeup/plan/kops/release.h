@@ -7,5 +7,5 @@
 
 /* Returns the row of this host, or the first release's if kops makes no node on it. */
 const struct release_today *kops_release(const struct plan *p);
-/* Returns those of the guards that this host gets from the kops of its documents. */
+/* Returns which of the guards this host gets from the kops of its documents. */
 unsigned int kops_guards(const struct plan *p, unsigned int guards);

@@ -4,7 +4,7 @@
 #include "nodeup/plan/assets.h"
 
 /* The plugins of each network; source: kops 1.8.1 nodeup/pkg/model/network.go. A network without a row brings its
- * own plugins, and gets those of the last row too. */
+ * own plugins, and gets the plugins of the last row too. */
 static const struct {
 	const char *networking;
 	const char *plugins;

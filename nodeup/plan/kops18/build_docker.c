@@ -10,7 +10,7 @@ static const char sysconfig[] = "/etc/sysconfig/docker";
 static const char prestart[] = "/opt/kubernetes/helpers/docker-prestart";
 static const char healthcheck[] = "/opt/kubernetes/helpers/docker-healthcheck";
 
-/* removes what docker remembers of networks, which keeps it from starting (docker#18283) */
+/* removes docker's records of networks, which keep docker from starting (docker#18283) */
 static const char prestart_text[] = "#!/bin/bash\n"
 				    "# Written by nodeup\n"
 				    "rm -rf /var/lib/docker/network\n";

@@ -103,7 +103,7 @@ static struct strv protokube_flags(struct plan *p)
 	return flags;
 }
 
-/* Writes " -e 'K=V' " for each variable, as kops does; unusual ones get our own quotes. */
+/* Writes " -e 'K=V' " for each variable, as kops does; puts unusual variables into our own quotes. */
 static const char *docker_env(struct plan *p, const struct strmap *open, bool has_file)
 {
 	struct strv out = { 0 };

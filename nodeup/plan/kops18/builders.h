@@ -6,7 +6,8 @@
 
 #include "nodeup/plan/builders.h"
 
-/* In the order in which a person would tell it. A row is a name, a function, and further members of struct builder. */
+/* Lists the builders in the order in which a person would describe a node. A row is a name, a function, and further
+ * members of struct builder. */
 /* clang-format off */
 #define KOPS18_BUILDERS(X) \
 	X("volumes", build_volumes) /* disks: file systems, mounts, and the services that wait for them */ \
@@ -35,7 +36,8 @@
 	X("hooks", build_hooks) /* what users add comes last, since it may not replace a part of the node: their
 				 * units, and containers that docker runs */ \
 	X("file-assets", build_file_assets) /* files that the user names */ \
-	X("bake", build_bake, .explicit_only = true) /* the assets alone, images included, for an image of a machine */
+	X("bake", build_bake, .explicit_only = true) /* only the assets, container images too, to bake a machine
+						      * image */
 /* clang-format on */
 
 extern plan_build_fn build_directories, build_users, build_upgrades, build_logrotate,

@@ -9,7 +9,7 @@
 #include "nodeup/plan/kubeconfig.h"
 #include "nodeup/plan/static_pod.h"
 
-/* Returns the node's part that kops 1.8 alone has. */
+/* Returns the part of the node that only kops 1.8 has. */
 const struct kops18_node *kops18_of(const struct plan *p);
 /* Returns the path of a file below the layout's srv. */
 const char *kops18_in_srv(const struct plan *p, const char *name);
@@ -17,7 +17,7 @@ const char *kops18_in_srv(const struct plan *p, const char *name);
 const char *kops18_api_server(const struct plan *p);
 /* Returns whether gossip (".k8s.local") spreads names instead of DNS. */
 bool kops18_uses_gossip(const struct plan *p);
-/* Returns the same by the cluster's own name, as kube-proxy needs it. */
+/* Returns whether the cluster's own name ends in ".k8s.local": kube-proxy goes by this name. */
 bool kops18_is_gossip_cluster(const struct plan *p);
 /* Returns the store's text for encryption at rest, if the cluster asks for it and this Kubernetes can; else NULL. */
 const char *kops18_encryption_config(const struct plan *p);

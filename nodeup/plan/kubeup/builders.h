@@ -6,7 +6,8 @@
 
 #include "nodeup/plan/builders.h"
 
-/* In the order in which a person would tell it. A row is a name, a function, and further members of struct builder. */
+/* Lists the builders in the order in which a person would describe a node. A row is a name, a function, and further
+ * members of struct builder. */
 /* clang-format off */
 #define KUBEUP_BUILDERS(X) \
 	X("volumes", build_volumes) /* disks: file systems, mounts, and the services that wait for them */ \
