@@ -35,9 +35,8 @@ struct dialect_opts {
 	/* Tells whether a run with a document of kops v ended well on this instance; v NULL: a run with these
 	 * documents. The function is NULL if there are no records. It is called if a version or a value is refused. */
 	bool (*was_applied)(void *records, const struct vintage *v);
-	bool (*recorded)(
-		void *records,
-		struct vintage *ret); /* kops on record, of these or earlier documents; or NULL */
+	/* gives the kops on record, of these or earlier documents; or NULL */
+	bool (*recorded)(void *records, struct vintage *ret);
 	void *records;
 };
 
