@@ -56,10 +56,10 @@ static void lack(struct plan *p, const char *names)
 {
 	static const char form[] = "packages: %s: this distribution installs none";
 
-	if (p->era->may_lack_packages)
-		plan_warn(p, form, names);
-	else
+	if (!p->era->may_lack_packages)
 		plan_refuse(p, form, names);
+	else if (!p->req->no_keys) /* documents alone may be for any host */
+		plan_warn(p, form, names);
 }
 
 void build_packages(struct plan *p)

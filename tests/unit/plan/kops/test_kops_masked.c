@@ -147,11 +147,15 @@ static void a_configuration_is_one_that_the_hosts_containerd_reads(void **state)
 static void packages_cannot_be_had_everywhere(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
-	struct kops_worker w;
-	const struct plan *p =
-		plan_of(a, &w, "flatcar", "4152.2.0", NULL, "packages: [htop, nfs-common]\n");
+	struct kops_worker w = { .facts = { .distribution = "flatcar" } };
+	const struct plan *p;
 
 	(void)state;
+	/* a host, not documents alone */
+	strmap_set(a, &w.manifests, "memfs://tests/a.yaml", "");
+	p = kops_try_plan(a, &w, "packages", ASSETS "packages: [htop, nfs-common]\n");
+	if (!p)
+		fail_msg("%s", w.e.msg);
 	assert_int_equal(p->warnings.n, 1);
 	assert_string_equal(p->warnings.v[0],
 			    "packages: htop nfs-common: this distribution installs none");
