@@ -411,4 +411,4 @@ def test_a_boot_reads_the_user_data_of_its_instance(node):
     reboot(node)
     assert node.imds_log().count('"GET /latest/user-data ') > asked and not os.path.exists(node.root + CONF)
     status, said = by_hand(node, "status")
-    assert status == 0 and "\n  conf      imds\n  kops      1.8.1 (by " in said, said
+    assert status == 0 and "\n  conf      imds\n" in said and "\n  kops      1.8.1 (by " in said, said

@@ -180,7 +180,9 @@ def test_what_arrived_before_the_disk_was_full_stays(master, mounts, full):
     result = world.apply(prefix=mounts.enter, timeout=LIMIT)
     assert result.code == OK, result
     assert all(asked_from(world, url) == size for url, size in parts.items()), parts
-    assert world.installed(KUBECTL).read_bytes() == world.contents[KUBECTL] and not half_done(world, mounts)
+    assert world.installed(KUBECTL).read_bytes() == world.contents[KUBECTL]
+    # an archive whose members an earlier run has installed may leave a part: nothing asks for the rest
+    assert not [p for p in half_done(world, mounts) if any(a.digest in p.name for a in assets)]
 
 
 def test_what_nobody_names_makes_room(world, mounts):
