@@ -80,12 +80,8 @@ static const struct layout *layout_of(struct plan *p, const struct kops_containe
 	const char *own = plan_distro(p)->has_containerd ? p->req->runtime.version : NULL;
 	struct version v;
 
-	if (own && version_parse(p->arena, own, &v)) {
-		while (l->major && !(is_at_least(&v, l) && kops_has(p, l->by)))
-			l++;
-		return l;
-	}
-	if (!version_parse(p->arena, c->version ? c->version : "", &v)) {
+	if (!(own && version_parse(p->arena, own, &v)) &&
+	    !version_parse(p->arena, c->version ? c->version : "", &v)) {
 		if (c->version)
 			plan_refuse(p, "containerdConfig.version: '%s' is not a version",
 				    c->version);
