@@ -79,8 +79,7 @@ static bool is_after_strays(const struct task *t, const struct task *stray)
 /* Returns whether the link keeps units of the stray from starting again. */
 static bool is_mask_of(const struct task *stray, const struct task *link)
 {
-	return stray->stray.undo && str_has_prefix(link->name, plan_unit_dir) &&
-	       str_eq(link->link.target, "/dev/null");
+	return stray->stray.undo && plan_is_mask(link);
 }
 
 /* Returns whether the link leads to the program. A mask leads to none. */

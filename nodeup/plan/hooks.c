@@ -87,7 +87,7 @@ static bool is_masked(const struct plan *p, const char *name)
 {
 	const struct task *t = plan_at(p, arena_printf(p->arena, "%s%s", plan_unit_dir, name));
 
-	return t && t->kind == TASK_LINK && str_eq(t->link.target, "/dev/null");
+	return t && plan_is_mask(t);
 }
 
 void plan_add_hook(struct plan *p, const struct node_hook *h, const struct plan_hook *unit)

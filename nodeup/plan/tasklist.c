@@ -234,6 +234,11 @@ void plan_unit_mask(struct plan *p, const char *name)
 		->link.target = "/dev/null";
 }
 
+bool plan_is_mask(const struct task *t)
+{
+	return t->kind == TASK_LINK && str_eq(t->link.target, "/dev/null");
+}
+
 struct task *plan_service(struct plan *p, const char *name, const char *text, bool enable)
 {
 	(void)plan_unit_file(p, name, text);

@@ -63,6 +63,8 @@ void plan_checkpoints(struct plan *p, struct task *kubelet, const char *root, co
 struct task *plan_unit_off(struct plan *p, const char *name);
 /* Masks a unit of that name, so that nothing starts it any more. */
 void plan_unit_mask(struct plan *p, const char *name);
+/* Returns whether the task is such a link. */
+bool plan_is_mask(const struct task *t);
 /* Returns whether the task writes the unit's own file or one of its drop-ins. */
 bool plan_is_text_of(const struct task *t, const char *unit);
 
