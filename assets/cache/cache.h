@@ -36,7 +36,7 @@ size_t cache_adopt_kops(struct cache *c);
  * no such cache), and entries that share their bytes with installed files. Removes unpacked archives. */
 void cache_adopt_older(struct cache *c, int root_fd, const char *spool_dir);
 
-/* How many bytes to read to judge an entry. */
+/* The effort of judging an entry, in bytes that are read. */
 enum cache_effort {
 	CACHE_BY_RECORD, /* none, only metadata */
 	CACHE_BY_NEED,   /* reads an entry without a valid record, which then gets a record */

@@ -49,7 +49,7 @@ int io_open_at(int dir_fd, const char *name, int flags) must_check;
 /* Opens or creates a regular file below the root to lock it; never follows a link to it. */
 int io_open_lock(int root_fd, const char *path, mode_t mode, int *ret_fd, struct err *e) must_check;
 
-/* How long to wait for a pipe that a person names, if there is no deadline. */
+/* The time to wait for a pipe that a person names, if there is no deadline. */
 #define IO_PIPE_NS INT64_C(60000000000)
 
 /* Reads a host's file that a person named, of at most b->max bytes. It may be a pipe, as with `--conf=<(...)`, or a

@@ -16,7 +16,7 @@
 /* The pause between two looks at a child, if the kernel has no pidfd (before Linux 5.3). */
 enum { TICK_MS = 50 };
 
-/* How many chunks are read in a row: more than a pipe holds, but a limit in case a child never stops writing. */
+/* The number of chunks that are read in a row: more than a pipe holds, but a limit in case a child never stops writing. */
 enum { DRAIN_CHUNKS = 64 };
 
 struct child {

@@ -31,13 +31,13 @@ int64_t wait_delay(unsigned int attempt);
 /* Reports a try that failed with `last` to fn (NULL: to nobody). */
 void wait_tell(wait_fn *fn, void *arg, const char *what, int64_t since_ns, unsigned int attempt,
 	       const struct err *last, int64_t next_ns);
-/* How long a server may be silent before a report. */
+/* The time that a server may be silent before a report. */
 #define WAIT_SILENCE_NS DUR_SEC
 /* Reports to fn (NULL: to nobody) that a try has no answer so far. With has_begun, reports that its answer has begun
  * but does not end. who: the server. */
 void wait_tell_silence(wait_fn *fn, void *arg, const char *what, const char *who, bool has_begun,
 		       int64_t since_ns, unsigned int attempt);
-/* How long to try again (< 0: for ever), and the function to call before each pause. */
+/* The time to try again (< 0: for ever), and the function to call before each pause. */
 struct wait_patience {
 	int64_t ns;
 	wait_fn *fn;

@@ -281,7 +281,7 @@ static int look_at_ports(struct checking *c, struct err *e)
 	return CHECK_RIGHT;
 }
 
-/* How apply uses a check before a change. It warns of faults that may pass by themselves. */
+/* The use that apply makes of a check before a change. It warns of faults that may pass by themselves. */
 enum in_apply { NOT_MADE, WARNS, REFUSES };
 
 static const struct check {
