@@ -7,6 +7,9 @@ DIRS    := nodeup nodeup/base nodeup/config nodeup/config/kops nodeup/config/kop
            units manifests userdata
 LIBS    := curl cares ssl crypto systemd archive isal yaml jansson expat blkid z lzma zstd lz4 m
 
+# The date of a release, so that the same sources give the same bytes: that of the last commit.
+export SOURCE_DATE_EPOCH ?= $(or $(shell git log -1 --format=%ct 2>/dev/null),$(shell stat -c %Y CHANGELOG.md))
+
 prefix  ?= /usr/local
 bindir  ?= $(prefix)/bin
 mandir  ?= $(prefix)/share/man
@@ -258,23 +261,27 @@ install: $(OUT)/nodeup
 RELEASES := 1.29.0 1.29.1 1.29.2 1.30.0 1.30.1 1.30.2 1.30.3 1.30.4 1.31.0 1.32.0 1.32.1 1.32.2 1.32.3 1.32.4 1.33.0 1.33.1 \
             1.33.2 1.34.0 1.34.1 1.34.2 1.34.3 1.35.0 1.35.1 1.35.2 1.36.0 1.36.1 1.36.2 1.37.0
 DIST     := build/dist/linux/$(ARCH)
-dist: ## build/dist, as kops lays out its own program; ARCH=arm64 lays that one out beside
-dist: $(addprefix $(DIST)/nodeup,.sha256 .xz .xz.sha256) $(RELEASES:%=build/dist/binaries/kops/%/linux)
+dist: ## build/dist, as kops lays out its own program; KEY=FILE signs it (minisign), ARCH=arm64 lays that one out beside
+dist: $(foreach file,nodeup nodeup.xz nodeup.spdx.json,$(DIST)/$(file) $(DIST)/$(file).sha256) $(RELEASES:%=build/dist/binaries/kops/%/linux)
+	$(Q)KEY=$(KEY) tools/sign.sh '$(VERSION) $(ARCH)' $(filter-out %.sha256 %/linux,$^)
 $(DIST)/nodeup: $(OUT)/nodeup
 	$(Q)install -D -m 755 $< $@
 $(DIST)/nodeup.xz: $(DIST)/nodeup
 	$(Q)xz -6 -T1 -c $< >$@
+$(DIST)/nodeup.spdx.json: $(DIST)/nodeup tools/sbom.py
+	$(Q)$(RUN) $< version -o json | tools/sbom.py $< $(ARCH) >$@
+# kops takes the first word of the file.
 $(DIST)/%.sha256: $(DIST)/%
-	$(Q)sha256sum $< | cut -d ' ' -f 1 >$@
+	$(Q)cd $(@D) && sha256sum $(<F) >$(@F)
 
 build/dist/binaries/kops/%/linux:
 	$(Q)mkdir -p $(@D) && ln -sfn ../../../linux $@
 
 # Packages of what install installs.
-deb: ## a package in build/dist; so rpm
+deb: ## a package in build/dist; so rpm; KEY=FILE signs it
 deb rpm: $(OUT)/nodeup
 	$(Q)tools/apt.sh install $(PACKAGE_NEEDS)
-	$(Q)ARCH=$(ARCH) RUN="$(RUN)" tools/package.sh $@ build/dist
+	$(Q)ARCH=$(ARCH) RUN="$(RUN)" KEY=$(KEY) tools/package.sh $@ build/dist
 
 # What took long stays: the built dependencies, and the lab's Debian tree.
 clean: ## all that was built, but for the dependencies and the lab

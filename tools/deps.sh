@@ -36,7 +36,7 @@ build_tools=(gcc clang make pkg-config dpkg-dev meson ninja-build autoconf autom
 	python3-jinja2 libmount-dev libcap-dev)
 test_tools=(libcmocka-dev python3-pytest python3-pytest-xdist python3-yaml python3-jsonschema shellcheck clang-format libclang-rt-dev lld universal-ctags
 	curl wget openssl zstd xz-utils strace debootstrap systemd-container iproute2
-	xfsprogs btrfs-progs f2fs-tools qemu-system-common minisign)
+	xfsprogs btrfs-progs f2fs-tools qemu-system-common minisign faketime)
 
 # What the libraries that are built here are compiled with, and what unit tests are linked with, of the other architecture.
 foreign=("${linked[@]#*=}" linux-libc-dev libcrypt-dev libcap-dev libmount-dev libselinux1-dev libsepol-dev libpcre2-dev

@@ -2,11 +2,13 @@
 # A package of what `make install` installs, made by the distribution's own tool.
 #
 #   package.sh deb|rpm DIR    DIR/nodeup_VERSION_ARCH.deb or DIR/nodeup-VERSION-1.MACHINE.rpm, and its .sha256
+#   KEY=FILE                  signs it too
 #   ARCH=arm64 RUN=qemu...    of that architecture, whose programs RUN runs here
 #
-# VERSION is what the program says. It needs nothing, as the program is static, and starts nothing. The journal's catalog
+# VERSION is what the program says. SOURCE_DATE_EPOCH is the date of all that is in it: the same program gives the same bytes. It needs nothing, as the program is static, and starts nothing. The journal's catalog
 # is read in by the package itself.
 set -euo pipefail
+umask 022
 
 summary='Turns a bare EC2 instance into a Kubernetes node'
 catalog='! command -v journalctl >/dev/null || journalctl --update-catalog'
@@ -27,6 +29,8 @@ tree()
 	install -D -m 644 -t "$work/tree/usr/share/doc/nodeup" LICENSE NOTICE README.md
 }
 
+dated() { find "$work/tree" -exec touch -hd "@$SOURCE_DATE_EPOCH" {} +; }
+
 deb()
 {
 	file=$out/nodeup_${version}_$arch.deb
@@ -44,6 +48,7 @@ deb()
 	END
 	printf '#!/bin/sh\nset -e\n%s\n%s\n' "$catalog" "$link" >"$work/tree/DEBIAN/postinst"
 	chmod 755 "$work/tree/DEBIAN/postinst"
+	dated
 	dpkg-deb --root-owner-group -b "$work/tree" "$file" >/dev/null
 }
 
@@ -52,10 +57,13 @@ rpm()
 	local machine=x86_64
 	[ "$arch" != arm64 ] || machine=aarch64
 	file=$out/nodeup-$version-1.$machine.rpm
+	dated
 	cat >"$work/nodeup.spec" <<-END
 		%global debug_package %{nil}
 		%global __os_install_post %{nil}
 		%global _build_id_links none
+		%global _buildhost localhost
+		%global use_source_date_epoch_as_buildtime 1
 		Name: nodeup
 		Version: $version
 		Release: 1
@@ -81,5 +89,6 @@ cd "$(dirname "$0")/.."
 tree
 version=$(${RUN:-} "$work/tree/usr/bin/nodeup" version | sed -n '1s/^nodeup version //p')
 "$kind"
-sha256sum "$file" | cut -d ' ' -f 1 >"$file.sha256"
+(cd "$out" && sha256sum "${file##*/}" >"$file.sha256")
+KEY=${KEY:-} tools/sign.sh "$version $arch" "$file"
 echo "$file"

@@ -1,8 +1,10 @@
 """Packages of the program: what `make deb` and `make rpm` put where, and that their own tools take it."""
 import functools
 import hashlib
+import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 
@@ -20,10 +22,16 @@ def run(*argv, **options):
     return subprocess.run(list(map(str, argv)), check=True, capture_output=True, text=True, **options).stdout
 
 
+EPOCH = 1_790_000_000
 # The program of the other architecture is there where a check built it.
 ARM64 = ROOT / "build/arm64/nodeup"
 if_built = pytest.mark.skipif(not ARM64.exists(), reason="make ARCH=arm64 deps all builds it")
 ARCHES = ["amd64", pytest.param("arm64", marks=if_built)]
+
+
+def packed(kind, folder, by=(), **env):
+    env = {**os.environ, "SOURCE_DATE_EPOCH": str(EPOCH), **env}
+    return pathlib.Path(run(*by, "tools/package.sh", kind, folder, cwd=ROOT, env=env).strip())
 
 
 @pytest.fixture(scope="module")
@@ -31,9 +39,8 @@ def made(tmp_path_factory):
     """Gives the package of a kind. Each is made once: to pack it takes seconds."""
     @functools.cache
     def make(kind, arch="amd64"):
-        env = {**os.environ, "ARCH": arch, "RUN": "" if arch == "amd64" else "build/deps-arm64/qemu"}
-        package = pathlib.Path(run("tools/package.sh", kind, tmp_path_factory.mktemp(kind), cwd=ROOT, env=env).strip())
-        assert pathlib.Path(f"{package}.sha256").read_text().strip() == hashlib.sha256(package.read_bytes()).hexdigest()
+        package = packed(kind, tmp_path_factory.mktemp(kind), ARCH=arch, RUN="" if arch == "amd64" else "build/deps-arm64/qemu")
+        run("sha256sum", "-c", f"{package.name}.sha256", cwd=package.parent)
         return package
     return make
 
@@ -108,13 +115,88 @@ def test_another_version_is_another_program(tmp_path):
     assert [is_old("1.2.3"), is_old("1.2.4"), is_old("1.2.4")] == [0, 1, 1]
 
 
+@pytest.fixture(scope="module")
+def key(tmp_path_factory):
+    """A maker's key, and the public one."""
+    folder = tmp_path_factory.mktemp("key")
+    run("minisign", "-G", "-W", "-p", folder / "pub", "-s", folder / "key", stdin=subprocess.DEVNULL)
+    return folder / "key", folder / "pub"
+
+
+def laid_out(folder, arch="amd64", **more):
+    """The files of `make dist` in a folder, without those that only link to it."""
+    program = {"amd64": ROOT / "build/nodeup", "arm64": ARM64}[arch]
+    words = [f"{name}={value}" for name, value in {"ARCH": arch, "DIST": folder, "SOURCE_DATE_EPOCH": EPOCH, **more}.items()]
+    run("make", "-s", "-o", program.relative_to(ROOT), "dist", *words, cwd=ROOT, env=ENV)
+    return program, sorted(path.name for path in folder.iterdir())
+
+
 @pytest.mark.parametrize("arch", ARCHES)
 def test_dist_is_what_kops_fetches(arch, tmp_path):
-    """Each hash is alone in its file, as kops reads it: sha256sum -c wants a name beside it."""
-    program = {"amd64": ROOT / "build/nodeup", "arm64": ARM64}[arch]
-    run("make", "-s", "-o", program.relative_to(ROOT), "dist", f"ARCH={arch}", f"DIST={tmp_path}", cwd=ROOT, env=ENV)
+    """kops takes the first word of a hash's file; sha256sum -c wants the name beside it."""
+    program, names = laid_out(tmp_path, arch)
+    files = ["nodeup", "nodeup.spdx.json", "nodeup.xz"]
+    # without a key nothing is signed
+    assert names == sorted([*files, *(f"{name}.sha256" for name in files)])
     assert (tmp_path / "nodeup").read_bytes() == program.read_bytes()
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["nodeup", "nodeup.sha256", "nodeup.xz", "nodeup.xz.sha256"]
-    for name in ("nodeup", "nodeup.xz"):
-        assert (tmp_path / f"{name}.sha256").read_text() == hashlib.sha256((tmp_path / name).read_bytes()).hexdigest() + "\n"
-    assert subprocess.run(["xz", "-dc", tmp_path / "nodeup.xz"], check=True, capture_output=True).stdout == (tmp_path / "nodeup").read_bytes()
+    for name in files:
+        assert (tmp_path / f"{name}.sha256").read_text().split()[0] == hashlib.sha256((tmp_path / name).read_bytes()).hexdigest()
+        run("sha256sum", "-c", f"{name}.sha256", cwd=tmp_path)
+    assert subprocess.run(["xz", "-dc", tmp_path / "nodeup.xz"], check=True, capture_output=True).stdout == program.read_bytes()
+
+
+def released(folder, private, by=()):
+    """All that a maker gives away, signed, by a command such as faketime: {name: file}."""
+    folder.mkdir()
+    laid_out(folder, KEY=private)
+    for kind in ("deb", "rpm"):
+        packed(kind, folder, by, KEY=str(private))
+    return {path.name: path for path in folder.iterdir()}
+
+
+@pytest.fixture(scope="module")
+def release(key, tmp_path_factory):
+    return released(tmp_path_factory.mktemp("release") / "one", key[0])
+
+
+def test_what_the_program_is_made_of_is_listed(release):
+    listed = json.loads(release["nodeup.spdx.json"].read_text())
+    assert (listed["spdxVersion"], listed["dataLicense"], listed["SPDXID"]) == ("SPDX-2.3", "CC0-1.0", "SPDXRef-DOCUMENT")
+    assert listed["creationInfo"]["created"] == "2026-09-21T14:13:20Z"
+    own, *parts = listed["packages"]
+    assert own["checksums"] == [{"algorithm": "SHA256", "checksumValue": hashlib.sha256(PROGRAM.read_bytes()).hexdigest()}]
+    assert {part["name"]: part["versionInfo"] for part in parts} == json.loads(run(PROGRAM, "version", "-o", "json"))["libraries"]
+    linked = {relation["relatedSpdxElement"] for relation in listed["relationships"] if relation["relationshipType"] == "STATIC_LINK"}
+    assert linked == {part["SPDXID"] for part in parts}
+    # each has a place in Debian, whose package of that version is there
+    known = dict(line.split() for line in (ROOT / "build/deps/versions").read_text().splitlines())
+    purls = [part["externalRefs"][0]["referenceLocator"] for part in parts]
+    assert all(re.fullmatch(r"pkg:deb/debian/[a-z0-9-]+@[A-Za-z0-9.%:-]+\?arch=source", purl) for purl in purls), purls
+    assert {part["versionInfo"] for part in parts} <= set(known.values())
+
+
+def test_a_release_is_signed_by_its_maker(release, key, tmp_path):
+    files = sorted(name for name in release if not name.endswith((".sha256", ".minisig")))
+    assert files == ["nodeup", f"nodeup-{version()}-1.x86_64.rpm", "nodeup.spdx.json", "nodeup.xz", f"nodeup_{version()}_amd64.deb"]
+    for name in files:
+        said = run("minisign", "-V", "-p", key[1], "-m", release[name])
+        assert f"Trusted comment: nodeup {version()} amd64 {name}\n" in said
+    other = tmp_path / "nodeup.xz"
+    other.write_bytes(release["nodeup.xz"].read_bytes() + b"x")
+    shutil.copy(release["nodeup.xz.minisig"], tmp_path)
+    assert subprocess.run(["minisign", "-V", "-p", key[1], "-m", other], capture_output=True, check=False).returncode
+
+
+def test_another_day_gives_the_same_bytes(release, key, tmp_path):
+    """With another clock, umask and folder; that the program itself is the same is what the long check builds."""
+    again = released(tmp_path / "another", key[0], ("env", "NO_FAKE_STAT=1", "faketime", "2031-01-02 03:04:05", "sh", "-c", 'umask 027; exec "$@"', "sh"))
+    assert [name for name in release if release[name].read_bytes() != again[name].read_bytes()] == []
+
+
+@pytest.mark.long
+def test_another_folder_gives_the_same_program(tmp_path):
+    copy = tmp_path / "a folder with a longer name"
+    run("git", "clone", "-q", ROOT, copy)
+    os.symlink(ROOT / "build/deps", (copy / "build").mkdir() or copy / "build/deps")
+    run("faketime", "2031-01-02 03:04:05", "make", "-s", "-j2", "build/nodeup", cwd=copy, env=ENV)
+    assert (copy / "build/nodeup").read_bytes() == (ROOT / "build/nodeup").read_bytes()
