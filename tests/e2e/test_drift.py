@@ -143,6 +143,7 @@ def check_silence(node, unit, says, fate="pods stay"):
     assert status == 2 and re.search(r"^  is +differs: active, but it does not answer", output, re.M), output
 
 
+@pytest.mark.long
 def test_a_frozen_kubelet_is_seen_and_restarted_by_repair_alone(node):
     """Here, where kubelet and docker have been up for a while: the tests above restart nothing."""
     nodechecks.settle(node, "kubelet.service")

@@ -153,6 +153,7 @@ def test_tried_all_the_same_kubelet_dies_and_its_last_words_are_told(tokens):
     assert 'could not init cloud provider "aws": EC2MetadataError' in failed, done.stderr
 
 
+@pytest.mark.long
 def test_an_instance_without_tokens_is_asked_once_a_boot(lab):
     node = boot_documents(lab, "v1", "nodes")
     for _ in range(2):

@@ -44,7 +44,7 @@ def user_data(script, document, region, digest, version):
     return script
 
 
-@pytest.fixture(scope="module", params=KUBERNETES)
+@pytest.fixture(scope="module", params=[pytest.param("1.37.0", marks=pytest.mark.long), "1.34.3"])
 def machine(request):
     runtime = kopsnode.newest() or pytest.skip(f"no containerd of {kopsnode.NEWEST[0]}")
     with Lab() as lab:

@@ -160,6 +160,7 @@ def test_what_was_written_to_the_bare_directory_is_not_hidden(node):
     in_place(node)
 
 
+@pytest.mark.long
 def test_an_image_of_it_boots_as_another_instance(node, loops):
     """Baked with the units, marks and records of the first: the disk is fresh, and its UUID another."""
     old = findmnt(node, "/mnt/disks")["uuid"]

@@ -326,6 +326,7 @@ def test_a_document_that_an_older_nodeup_took(node):
     r.mended()
 
 
+@pytest.mark.long
 def test_a_host_that_is_refused_at_boot(node):
     with refused.Refused(node, [HAND], UNITS, lambda: no_longer_fit(node)) as r:
         r.boot_and_work("this host has cgroup v2")

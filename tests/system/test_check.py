@@ -109,6 +109,7 @@ def test_documents_that_are_wrong(world):
     assert rows["store"]["text"] == "it answers" and rows["room"]["result"] == "skipped", rows
 
 
+@pytest.mark.long
 def test_a_store_that_does_not_answer(world):
     result, rows = check(world, conf="http://127.0.0.1:1/kube_env.yaml")
     assert result.code == NET and failed(rows) == ["store"], result

@@ -236,6 +236,7 @@ def test_a_run_that_sleeps_gives_way(world, told, status):
     assert not re.search(r"\b404\b(?! ms)", first.text().partition("next run in")[2]), first.text()
 
 
+@pytest.mark.long
 def test_a_run_that_slept_waits_for_the_one_that_came(world, told, status, held):
     world.assets[KUBELET].urls = [world.url(KUBELET, "status=404")]
     plugins = world.assets[CNI]

@@ -116,6 +116,7 @@ def test_a_clock_before_the_life_of_the_ca_changes_no_certificate(worker):
     assert worker.read(cert) == before and worker.requests()[2:] == ["200 "]
 
 
+@pytest.mark.long
 def test_a_clock_behind_the_end_of_the_ca_changes_no_certificate(worker):
     """A CA that ends in a moment is as a clock that runs ahead: what is kept stays, and what is missing is waited for."""
     ends = time.time() + 25

@@ -22,6 +22,7 @@ def test_a_silent_mirror_is_helped(slow_runs, name):
     assert result.seconds >= 3
 
 
+@pytest.mark.long
 def test_slow_is_not_silent(slow_runs):
     """40 s for one file, more than any timeout: there is no total deadline."""
     world, result = finished(slow_runs, "is steady")

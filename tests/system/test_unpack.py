@@ -63,6 +63,7 @@ def test_a_killed_child_costs_a_second_try(world):
     assert world.origin.count(world.assets[CNI].urls[0]) == 1, "what was fetched is not fetched again"
 
 
+@pytest.mark.long
 def test_the_programs_file_may_be_gone(world):
     """An upgrade replaces it while it runs: the child is what was started, not what lies there now."""
     slow(world)

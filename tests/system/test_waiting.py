@@ -166,6 +166,7 @@ def test_a_store_that_says_nothing(world, port, silent, on_terminal):
     assert len(told_of(run.screen.text(), r"WAITING documents: for \d\.\d s, attempt 1: \S+: no answer yet$")) == 1, run.screen.text()
 
 
+@pytest.mark.long
 def test_tasks_on_a_terminal(world, held, on_terminal):
     """What is to be installed of an archive waits for the rest of it, and has a line in place as that has."""
     world.write_documents()
