@@ -185,8 +185,7 @@ struct dialect {
 			     const char *text, size_t n, struct err *e);
 	const char *(*cluster_hash_line)(struct arena *a, const char *text, size_t n);
 	/* Builds the model. Key pairs and secrets stay empty. */
-	int (*node)(struct arena *a, const struct documents *d, const struct facts *f,
-		    const struct dialect_opts *o, struct node *ret, struct err *e);
+	int (*node)(const struct reading *in, const struct documents *d);
 	/* Reads the proxy out of the cluster's document alone; its url is NULL if there is none. The function is
 	 * NULL if no document names a proxy. */
 	int (*proxy)(struct arena *a, const struct documents *d, const struct dialect_opts *o,

@@ -153,6 +153,18 @@ struct node {
 	struct strmap manifests;       /* URL to text, of the manifests in node_wants() */
 };
 
+struct dialect_opts;
+struct facts;
+
+/* Shared by the readers of a dialect, which make the model of a node from its documents. */
+struct reading {
+	struct arena *arena;
+	const struct dialect_opts *opts;
+	const struct facts *facts;
+	struct node *node; /* the model that they fill */
+	struct err *err;
+};
+
 /* A document of this machine to be put back. */
 struct node_lost {
 	const char *path, *text;

@@ -72,8 +72,9 @@ static int look_ahead(struct loader *l, struct arena *scratch, struct node *ret,
 					   .any_value = true,
 					   .no_host = true };
 	const struct documents *d = &l->b->documents;
+	const struct reading in = { scratch, &opts, &l->b->facts, ret, e };
 
-	return d->dialect->node(scratch, d, &l->b->facts, &opts, ret, e);
+	return d->dialect->node(&in, d);
 }
 
 static int find_wanted(struct loader *l, struct wanted *ret, struct err *e)

@@ -58,11 +58,10 @@ static int find_facts(struct loader *l, struct dialect_opts *o, struct err *e)
 static int check_node(struct loader *l, const struct dialect_opts *o, struct err *e)
 {
 	struct bootstrap *b = l->b;
+	const struct reading in = { l->arena, o, &b->facts, &b->node, e };
 	int r = loader_vintage(l, o, e);
 
-	return r < 0 ? r
-		     : b->documents.dialect->node(l->arena, &b->documents, &b->facts, o, &b->node,
-						  e);
+	return r < 0 ? r : b->documents.dialect->node(&in, &b->documents);
 }
 
 int loader_model(struct loader *l, struct err *e)

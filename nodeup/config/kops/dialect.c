@@ -71,27 +71,27 @@ static int read_conf(struct arena *a, const struct tree *conf, const struct dial
 
 /* Makes the node. A NodeupConfig next to the document of --conf replaces the NodeupConfig of the state store or
  * kops-controller. */
-static int make_node(struct arena *a, const struct documents *d, const struct facts *f,
-		     const struct dialect_opts *o, struct node *ret, struct err *e)
+static int make_node(const struct reading *in, const struct documents *d)
 {
 	const struct kops_boot *boot = d->own;
-	struct kops_config *config = arena_new(a, struct kops_config);
+	struct kops_config *config = arena_new(in->arena, struct kops_config);
+	struct node *n = in->node;
 	int r;
 
 	*config = (struct kops_config){ 0 };
-	*ret = (struct node){ .dialect = &kops_dialect,
-			      .cluster_name = boot->cluster_name,
-			      .cloud_provider = boot->cloud_provider };
+	*n = (struct node){ .dialect = &kops_dialect,
+			    .cluster_name = boot->cluster_name,
+			    .cloud_provider = boot->cloud_provider };
 	if (d->cluster->kind == TREE_NULL && d->adopted) {
-		ret->is_adopted = true;
-		ret->own = kops_unknown_node(a, boot, f);
+		n->is_adopted = true;
+		n->own = kops_unknown_node(in->arena, boot, in->facts);
 	}
 	if (d->cluster->kind == TREE_NULL)
 		return 0;
-	r = kops_config(a, d->cluster, boot, &d->vintage, o, config, e);
-	if (r == 0 && !errs_any_vital(o->errors))
-		r = kops_node(a, boot, config, f, o, ret, e);
-	ret->dialect = &kops_dialect;
+	r = kops_config(in->arena, d->cluster, boot, &d->vintage, in->opts, config, in->err);
+	if (r == 0 && !errs_any_vital(in->opts->errors))
+		r = kops_node(in, boot, config);
+	n->dialect = &kops_dialect;
 	return r;
 }
 

@@ -61,8 +61,7 @@ static int add_hook(const struct extras_item *it, const struct kops_hook *h, con
 	return r;
 }
 
-static int add_hooks(struct arena *a, const struct kops_config *c, const struct dialect_opts *o,
-		     struct node *ret, struct err *e)
+static int add_hooks(const struct reading *in, const struct kops_config *c)
 {
 	const struct kops_hooks *const both[] = { &c->hooks_of_group, &c->hooks_of_cluster };
 	static const char *const endings[] = { "-ig", "" };
@@ -72,19 +71,20 @@ static int add_hooks(struct arena *a, const struct kops_config *c, const struct 
 
 	for (size_t k = 0; k < ARRAY_LEN(both); k++)
 		for (size_t i = 0; i < both[k]->n && r == 0; i++) {
-			struct extras_item it = { .arena = a, .seen = &seen };
+			struct extras_item it = { .arena = in->arena, .seen = &seen };
 
 			it.pos = c->hooks_tree->items[k].value->items[i].value->pos;
-			it.where = arena_printf(a, "%s: Hooks[%zu][%zu]", tree_where(a, &it.pos), k,
-						i);
+			it.where = arena_printf(in->arena, "%s: Hooks[%zu][%zu]",
+						tree_where(in->arena, &it.pos), k, i);
 			if (n++ == EXTRAS_HOOKS_MAX)
-				return err_config(e, "%s: more than %d", it.where,
+				return err_config(in->err, "%s: more than %d", it.where,
 						  EXTRAS_HOOKS_MAX);
-			r = errs_keep(o->errors,
-				      add_hook(&it, &both[k]->v[i],
-					       arena_printf(a, "kops-hook-%zu%s", i, endings[k]),
-					       ret, e),
-				      e);
+			r = errs_keep(
+				in->opts->errors,
+				add_hook(&it, &both[k]->v[i],
+					 arena_printf(in->arena, "kops-hook-%zu%s", i, endings[k]),
+					 in->node, in->err),
+				in->err);
 		}
 	return r;
 }
@@ -123,20 +123,21 @@ static int add_file(const struct extras_item *it, const struct kops_file_asset *
 	return r;
 }
 
-static int add_files(struct arena *a, const struct kops_config *c, const struct dialect_opts *o,
-		     struct node *ret, struct err *e)
+static int add_files(const struct reading *in, const struct kops_config *c)
 {
 	struct map seen = { 0 };
 	int r = 0;
 
 	for (size_t i = 0; i < c->file_assets.n && r == 0; i++) {
-		struct extras_item it = { .arena = a, .seen = &seen };
+		struct extras_item it = { .arena = in->arena, .seen = &seen };
 
 		it.pos = item_of(c, "FileAssets", i)->pos;
-		it.where = arena_printf(a, "%s: FileAssets[%zu]", tree_where(a, &it.pos), i);
+		it.where = arena_printf(in->arena, "%s: FileAssets[%zu]",
+					tree_where(in->arena, &it.pos), i);
 		if (i == EXTRAS_FILES_MAX)
-			return err_config(e, "%s: more than %d", it.where, EXTRAS_FILES_MAX);
-		r = errs_keep(o->errors, add_file(&it, &c->file_assets.v[i], ret, e), e);
+			return err_config(in->err, "%s: more than %d", it.where, EXTRAS_FILES_MAX);
+		r = errs_keep(in->opts->errors,
+			      add_file(&it, &c->file_assets.v[i], in->node, in->err), in->err);
 	}
 	return r;
 }
@@ -182,38 +183,36 @@ static int read_volume(struct volume_item *it, const struct kops_volume_mount *m
 	return r;
 }
 
-static int add_volumes(struct arena *a, const struct kops_config *c, const struct facts *f,
-		       const struct dialect_opts *o, struct node *ret, struct err *e)
+static int add_volumes(const struct reading *in, const struct kops_config *c)
 {
 	int r = 0;
 
 	for (size_t i = 0; i < c->volume_mounts.n && r == 0; i++) {
 		struct volume_item it = {
-			.arena = a,
+			.arena = in->arena,
 			.tree = item_of(c, "VolumeMounts", i),
-			.path = arena_printf(a, "VolumeMounts[%zu]", i),
-			.facts = f,
-			.opts = o,
-			.err = e,
+			.path = arena_printf(in->arena, "VolumeMounts[%zu]", i),
+			.facts = in->facts,
+			.opts = in->opts,
+			.err = in->err,
 		};
 		int wrong;
 
 		if (i == VOLUMES_MAX)
-			return err_config(e, "%s: more than %d", it.path, VOLUMES_MAX);
+			return err_config(in->err, "%s: more than %d", it.path, VOLUMES_MAX);
 		wrong = read_volume(&it, &c->volume_mounts.v[i]);
-		r = errs_keep(o->errors, wrong, e);
+		r = errs_keep(in->opts->errors, wrong, in->err);
 		if (wrong == 0)
-			arena_push(a, ret->volumes.v, ret->volumes.n, it.v);
+			arena_push(in->arena, in->node->volumes.v, in->node->volumes.n, it.v);
 	}
-	return r < 0 ? r : volumes_check(a, &ret->volumes, e);
+	return r < 0 ? r : volumes_check(in->arena, &in->node->volumes, in->err);
 }
 
-int kops_extras(struct arena *a, const struct kops_config *c, const struct facts *f,
-		const struct dialect_opts *o, struct node *ret, struct err *e)
+int kops_extras(const struct reading *in, const struct kops_config *c)
 {
-	int r = add_hooks(a, c, o, ret, e);
+	int r = add_hooks(in, c);
 
 	if (r == 0)
-		r = add_files(a, c, o, ret, e);
-	return r < 0 ? r : add_volumes(a, c, f, o, ret, e);
+		r = add_files(in, c);
+	return r < 0 ? r : add_volumes(in, c);
 }

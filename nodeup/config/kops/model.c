@@ -32,40 +32,40 @@ static const char *name_of_address(struct arena *a, const char *ipv4, const char
 
 /* Finds the node's name. Documents may be checked on any machine: then there are no facts, and values that come from
  * facts stay empty. */
-static int find_name(struct arena *a, const struct kops_config *c, const struct facts *f,
-		     bool no_host, const char **ret, struct err *e)
+static int find_name(const struct reading *in, const struct kops_config *c, const char **ret)
 {
+	const struct facts *f = in->facts;
+	const bool no_host = in->opts->no_host;
 	struct in_addr ignored;
 
 	*ret = "";
 	if (!f->instance_id && no_host)
 		return 0;
 	if (!f->instance_id) {
-		(void)err_config(e, "the node's name: the id of this instance is not known");
-		return facts_note(e, "instanceID");
+		(void)err_config(in->err, "the node's name: the id of this instance is not known");
+		return facts_note(in->err, "instanceID");
 	}
 	*ret = f->instance_id;
 	if (!c->use_ip_based_node_names)
 		return 0;
 	if (f->local_hostname && str_has_prefix(f->local_hostname, f->instance_id))
 		return err_config(
-			e,
+			in->err,
 			"useIPBasedNodeNames: instance %s has a name of its id, %s: its subnet "
 			"must give names of addresses",
 			f->instance_id, f->local_hostname);
 	if (!f->local_ipv4 || !f->region || inet_pton(AF_INET, f->local_ipv4, &ignored) != 1)
 		return no_host ? 0
 			       : err_config(
-					 e,
+					 in->err,
 					 "useIPBasedNodeNames: the instance's IPv4 address is '%s'",
 					 f->local_ipv4 ? f->local_ipv4 : "");
-	*ret = name_of_address(a, f->local_ipv4, f->region);
+	*ret = name_of_address(in->arena, f->local_ipv4, f->region);
 	return 0;
 }
 
 /* source: kops 1.37 upup/pkg/fi/nodeup/command.go evaluateSpec */
-static int fill_names(struct kops_config *c, const char *name, const struct facts *f, bool no_host,
-		      struct err *e)
+static int fill_names(const struct reading *in, struct kops_config *c, const char *name)
 {
 	struct kops_kube_proxy *proxy = &c->kube_proxy;
 	struct in6_addr ignored;
@@ -75,17 +75,17 @@ static int fill_names(struct kops_config *c, const char *name, const struct fact
 		return 0;
 	proxy->hostname_override = name;
 	if (str_eq(proxy->bind_address, "@aws")) {
-		if (!f->local_ipv4 && !no_host) {
+		if (!in->facts->local_ipv4 && !in->opts->no_host) {
 			(void)err_config(
-				e,
+				in->err,
 				"KubeProxy.bindAddress '@aws': this instance's address is not known");
-			return facts_note(e, "localIPv4");
+			return facts_note(in->err, "localIPv4");
 		}
-		proxy->bind_address = f->local_ipv4;
+		proxy->bind_address = in->facts->local_ipv4;
 	} else if (!str_is_empty(proxy->bind_address) &&
 		   inet_pton(strchr(proxy->bind_address, ':') ? AF_INET6 : AF_INET,
 			     proxy->bind_address, &ignored) != 1)
-		return err_config(e, "KubeProxy.bindAddress: '%s' is not an address",
+		return err_config(in->err, "KubeProxy.bindAddress: '%s' is not an address",
 				  proxy->bind_address);
 	return 0;
 }
@@ -158,27 +158,28 @@ static const char *asked_type(const struct kops_config *c, const struct facts *f
 }
 
 /* Refuses files of the documents that the API server would refuse. */
-static int check_files(struct arena *a, const struct kops_node *own, const struct node *n,
-		       const struct dialect_opts *o, struct err *e)
+static int check_files(const struct reading *in, const struct kops_node *own)
 {
 	const struct kops_apiserver_config *c = &own->config->apiserver;
 	struct kops_kube_apiserver s = c->kube_apiserver;
-	struct values v = { .arena = a,
-			    .opts = o,
-			    .minor = n->kubernetes.minor,
+	struct values v = { .arena = in->arena,
+			    .opts = in->opts,
+			    .minor = in->node->kubernetes.minor,
 			    .accept = own->boot->settings.accept };
 
 	/* the secret replaces the file */
 	if (!str_is_empty(c->encryption_config_secret_hash))
 		s.encryption_provider_config = NULL;
 	if (own->boot->role->serves_api)
-		parsed_files_check(a, &kops_kube_apiserver_schema, &s, n, &v.found);
-	return values_judge(&v, e);
+		parsed_files_check(in->arena, &kops_kube_apiserver_schema, &s, in->node, &v.found);
+	return values_judge(&v, in->err);
 }
 
-int kops_node(struct arena *a, const struct kops_boot *boot, struct kops_config *config,
-	      const struct facts *f, const struct dialect_opts *o, struct node *ret, struct err *e)
+int kops_node(const struct reading *in, const struct kops_boot *boot, struct kops_config *config)
 {
+	struct arena *a = in->arena;
+	const struct facts *f = in->facts;
+	const struct dialect_opts *o = in->opts;
 	const char *range = config->networking.service_cluster_ip_range;
 	struct kops_node *own = arena_new(a, struct kops_node);
 	int r;
@@ -193,7 +194,7 @@ int kops_node(struct arena *a, const struct kops_boot *boot, struct kops_config 
 				: arena_printf(a, "https://%s",
 					       kops_name_inside(a, "api", boot->cluster_name)),
 	};
-	*ret = (struct node){
+	*in->node = (struct node){
 		.own = own,
 		.cluster_name = boot->cluster_name,
 		.instance_group = boot->instance_group_name,
@@ -208,12 +209,12 @@ int kops_node(struct arena *a, const struct kops_boot *boot, struct kops_config 
 	};
 	if (boot->config_server.servers.n)
 		strmap_set(a, &config->cas, KOPS_CA, boot->config_server.ca_certificates);
-	r = find_name(a, config, f, o->no_host, &own->name, e);
+	r = find_name(in, config, &own->name);
 	if (r == 0)
-		r = fill_names(config, own->name, f, o->no_host, e);
+		r = fill_names(in, config, own->name);
 	find_names(a, f, own);
 	if (r == 0 && boot->role->serves_api)
-		r = find_service_ip(a, range, &own->service_ip, e);
+		r = find_service_ip(a, range, &own->service_ip, in->err);
 	/* a part that seems to be missing may be one that could not be read */
 	if (errs_any(o->errors) &&
 	    ((r < 0 && str_is_empty(range)) || !strmap_get(&config->cas, KOPS_CA))) {
@@ -221,10 +222,10 @@ int kops_node(struct arena *a, const struct kops_boot *boot, struct kops_config 
 		return 0;
 	}
 	if (r == 0)
-		r = kops_assets(a, config, own->arch, o, &ret->assets, e);
+		r = kops_assets(a, config, own->arch, o, &in->node->assets, in->err);
 	if (r == 0)
-		r = kops_images(a, config, own->arch, o, &ret->images, e);
+		r = kops_images(a, config, own->arch, o, &in->node->images, in->err);
 	if (r == 0)
-		r = kops_extras(a, config, f, o, ret, e);
-	return r < 0 ? r : check_files(a, own, ret, o, e);
+		r = kops_extras(in, config);
+	return r < 0 ? r : check_files(in, own);
 }

@@ -31,8 +31,7 @@ struct kops_node *kops_unknown_node(struct arena *a, const struct kops_boot *boo
 /* Returns the name of one of the cluster's own services: "api.internal.minimal.example.com". */
 char *kops_name_inside(struct arena *a, const char *service, const char *cluster);
 /* Fills the parts of the common model that users add: hooks, files and volumes. */
-int kops_extras(struct arena *a, const struct kops_config *c, const struct facts *f,
-		const struct dialect_opts *o, struct node *ret, struct err *e) must_check;
+int kops_extras(const struct reading *in, const struct kops_config *c) must_check;
 /* Returns the URL in the state store of a path below ConfigBase. */
 const char *kops_in_base(struct arena *a, const struct kops_boot *boot, const char *path);
 /* Returns which keysets, secrets and manifests the node takes from the state store, and which certificates it is
@@ -40,9 +39,8 @@ const char *kops_in_base(struct arena *a, const struct kops_boot *boot, const ch
 struct node_wants kops_wants(struct arena *a, const struct documents *d, const struct node *n);
 /* Makes the model, and the parts of the common model that common builders read. Changes config: replaces "@aws" in
  * it. */
-int kops_node(struct arena *a, const struct kops_boot *boot, struct kops_config *config,
-	      const struct facts *f, const struct dialect_opts *o, struct node *ret,
-	      struct err *e) must_check;
+int kops_node(const struct reading *in, const struct kops_boot *boot,
+	      struct kops_config *config) must_check;
 
 /* The conditions of a row: the node has the thing if all of them hold. */
 enum kops_condition {

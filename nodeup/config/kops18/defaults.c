@@ -13,7 +13,7 @@ static const struct opt_bool yes = { true, true }, no = { true, false };
 
 static bool is_at_least(const struct kops18_build *b, int minor)
 {
-	return node_k8s_at_least(b->node, 1, minor);
+	return node_k8s_at_least(b->in->node, 1, minor);
 }
 
 /* In a registry of the user's own, kops' copies have flat names. */
@@ -21,24 +21,24 @@ const char *kops18_image(struct kops18_build *b, const char *name, const char *t
 {
 	const char *registry = b->cluster.container_registry;
 
-	return arena_printf(b->arena, "%s/%s:%s",
+	return arena_printf(b->in->arena, "%s/%s:%s",
 			    str_is_empty(registry) ? "gcr.io/google_containers" : registry, name,
 			    tag);
 }
 
 static const char *component_image(struct kops18_build *b, const char *component)
 {
-	const struct version *v = &b->node->kubernetes;
+	const struct version *v = &b->in->node->kubernetes;
 
 	return kops18_image(b, component,
-			    arena_printf(b->arena, "v%d.%d.%d%s", v->major, v->minor, v->patch,
+			    arena_printf(b->in->arena, "v%d.%d.%d%s", v->major, v->minor, v->patch,
 					 v->suffix ? v->suffix : ""));
 }
 
 /* Returns the --cloud-provider of a component: "external" if a daemon set does the cloud's work. */
 static const char *cloud_of(const struct kops18_build *b)
 {
-	return b->cluster.cloud_controller_manager ? "external" : b->node->cloud_provider;
+	return b->cluster.cloud_controller_manager ? "external" : b->in->node->cloud_provider;
 }
 
 static struct strv split_list(struct arena *a, const char *items)
@@ -49,31 +49,32 @@ static struct strv split_list(struct arena *a, const char *items)
 /* Returns the tenth address of the service range; NULL if it is not an IPv4 range. */
 static const char *cluster_dns(struct kops18_build *b)
 {
-	const char *range = b->node->service_cluster_ip_range;
-	const char *net = arena_strn(b->arena, range, strcspn(range, "/"));
+	const char *range = b->in->node->service_cluster_ip_range;
+	const char *net = arena_strn(b->in->arena, range, strcspn(range, "/"));
 	struct in_addr addr;
 	char text[INET_ADDRSTRLEN];
 
 	if (inet_pton(AF_INET, net, &addr) != 1)
 		return NULL;
 	addr.s_addr = htonl(ntohl(addr.s_addr) + 10);
-	return arena_str(b->arena, inet_ntop(AF_INET, &addr, text, sizeof(text)));
+	return arena_str(b->in->arena, inet_ntop(AF_INET, &addr, text, sizeof(text)));
 }
 
 /* kops gives pods the upper half of the non-masquerade range: 100.64.0.0/10 -> 100.96.0.0/11. */
 static const char *cluster_cidr(struct kops18_build *b)
 {
-	const char *range = b->node->non_masquerade_cidr;
+	const char *range = b->in->node->non_masquerade_cidr;
 	const char *slash = strchr(range, '/');
 	const long bits = slash ? strtol(slash + 1, NULL, 10) : 0;
 	struct in_addr addr;
 	char text[INET_ADDRSTRLEN];
 
 	if (!slash || bits < 1 || bits > 30 ||
-	    inet_pton(AF_INET, arena_strn(b->arena, range, (size_t)(slash - range)), &addr) != 1)
+	    inet_pton(AF_INET, arena_strn(b->in->arena, range, (size_t)(slash - range)), &addr) !=
+		    1)
 		return NULL;
 	addr.s_addr = htonl(ntohl(addr.s_addr) | 1U << (31 - bits));
-	return arena_printf(b->arena, "%s/%ld", inet_ntop(AF_INET, &addr, text, sizeof(text)),
+	return arena_printf(b->in->arena, "%s/%ld", inet_ntop(AF_INET, &addr, text, sizeof(text)),
 			    bits + 1);
 }
 
@@ -85,7 +86,7 @@ static void default_docker(struct kops18_build *b)
 		.ip_tables = no,
 		.log_driver = "json-file",
 		.log_level = "warn",
-		.log_opt = split_list(b->arena, "max-size=10m,max-file=5"),
+		.log_opt = split_list(b->in->arena, "max-size=10m,max-file=5"),
 		.storage = "overlay,aufs",
 		.version = is_at_least(b, 8) ? "1.13.1" : "1.12.6",
 	};
@@ -104,7 +105,7 @@ static const char *network_plugin(const char *networking)
 static void default_kubelet(struct kops18_build *b)
 {
 	struct kubelet_spec *k = &b->cluster.kubelet;
-	const struct node *n = b->node;
+	const struct node *n = b->in->node;
 	const char *plugin = network_plugin(n->networking);
 	const bool aws = strcmp(n->cloud_provider, "aws") == 0;
 
@@ -125,7 +126,7 @@ static void default_kubelet(struct kops18_build *b)
 		.eviction_hard = "memory.available<100Mi,nodefs.available<10%,nodefs.inodesFree<5%,"
 				 "imagefs.available<10%,imagefs.inodesFree<5%",
 	};
-	strmap_set(b->arena, &k->feature_gates, "ExperimentalCriticalPodAnnotation", "true");
+	strmap_set(b->in->arena, &k->feature_gates, "ExperimentalCriticalPodAnnotation", "true");
 	if (str_eq(plugin, "kubenet"))
 		k->network_plugin_mtu = (struct opt_int){ true, 9001 };
 	if (!is_at_least(b, 7))
@@ -154,7 +155,8 @@ static void default_proxy(struct kops18_build *b)
 		.cpu_request = "100m",
 		.log_level = 2,
 		.cluster_cidr = cidr ? cidr : cluster_cidr(b),
-		.hostname_override = strcmp(b->node->cloud_provider, "aws") == 0 ? "@aws" : NULL,
+		.hostname_override = strcmp(b->in->node->cloud_provider, "aws") == 0 ? "@aws"
+										     : NULL,
 	};
 }
 
@@ -171,7 +173,7 @@ static struct strv admission_plugins(struct kops18_build *b)
 		plugins = "Initializers,NamespaceLifecycle,LimitRanger,ServiceAccount,"
 			  "PersistentVolumeLabel,DefaultStorageClass,DefaultTolerationSeconds,"
 			  "NodeRestriction,ResourceQuota";
-	return split_list(b->arena, plugins);
+	return split_list(b->in->arena, plugins);
 }
 
 /* Each master has one member of each etcd cluster. */
@@ -198,16 +200,16 @@ static void default_apiserver(struct kops18_build *b)
 		.insecure_port = 8080,
 		.address = "127.0.0.1",
 		.admission_control = admission_plugins(b),
-		.service_cluster_ip_range = b->node->service_cluster_ip_range,
-		.etcd_servers = split_list(b->arena, "http://127.0.0.1:4001"),
-		.etcd_servers_overrides = split_list(b->arena, "/events#http://127.0.0.1:4002"),
+		.service_cluster_ip_range = b->in->node->service_cluster_ip_range,
+		.etcd_servers = split_list(b->in->arena, "http://127.0.0.1:4001"),
+		.etcd_servers_overrides = split_list(b->in->arena, "/events#http://127.0.0.1:4002"),
 		.allow_privileged = yes,
 		.api_server_count = { true, count_masters(b) },
 		.anonymous_auth = no,
 		.kubelet_preferred_address_types = split_list(
-			b->arena, is_at_least(b, 7)
-					  ? "InternalIP,Hostname,ExternalIP"
-					  : "InternalIP,Hostname,ExternalIP,LegacyHostIP"),
+			b->in->arena, is_at_least(b, 7)
+					      ? "InternalIP,Hostname,ExternalIP"
+					      : "InternalIP,Hostname,ExternalIP,LegacyHostIP"),
 		.storage_backend = *etcd == '3' ? "etcd3" : "etcd2",
 		.authorization_mode = b->cluster.rbac ? "RBAC" : "AlwaysAllow",
 	};
@@ -215,10 +217,10 @@ static void default_apiserver(struct kops18_build *b)
 		s->authentication_token_webhook_config_file = "/etc/kubernetes/authn.config";
 	if (!is_at_least(b, 7))
 		return;
-	s->requestheader_allowed_names = split_list(b->arena, "aggregator");
-	s->requestheader_extra_header_prefixes = split_list(b->arena, "X-Remote-Extra-");
-	s->requestheader_group_headers = split_list(b->arena, "X-Remote-Group");
-	s->requestheader_username_headers = split_list(b->arena, "X-Remote-User");
+	s->requestheader_allowed_names = split_list(b->in->arena, "aggregator");
+	s->requestheader_extra_header_prefixes = split_list(b->in->arena, "X-Remote-Extra-");
+	s->requestheader_group_headers = split_list(b->in->arena, "X-Remote-Group");
+	s->requestheader_username_headers = split_list(b->in->arena, "X-Remote-User");
 }
 
 /* With these two networks, only the cloud's routes lead from node to node. */
@@ -233,10 +235,10 @@ static void default_controller_manager(struct kops18_build *b)
 		.log_level = 2,
 		.image = component_image(b, "kube-controller-manager"),
 		.cloud_provider = cloud_of(b),
-		.cluster_name = b->node->cluster_name,
+		.cluster_name = b->in->node->cluster_name,
 		.cluster_cidr = cluster_cidr(b),
 		.allocate_node_cidrs = yes,
-		.configure_cloud_routes = has_cloud_routes(b->node) ? yes : no,
+		.configure_cloud_routes = has_cloud_routes(b->in->node) ? yes : no,
 		.leader_election.leader_elect = yes,
 		.attach_detach_reconcile_sync_period = { true, INT64_C(60000000000) },
 		.use_service_account_credentials = yes,

@@ -70,10 +70,10 @@ static int is_for_us(struct kops18_build *b, const struct item *it, const struct
 	for (size_t i = 0; i < roles->n; i++)
 		if (strcmp(roles->v[i], "Master") != 0 && strcmp(roles->v[i], "Node") != 0 &&
 		    strcmp(roles->v[i], "Bastion") != 0)
-			return err_config(b->err,
+			return err_config(b->in->err,
 					  "%s.roles: no role is '%s': Master, Node, Bastion",
 					  it->at.where, roles->v[i]);
-	return roles->n == 0 || strv_has(roles, b->node->is_master ? "Master" : "Node");
+	return roles->n == 0 || strv_has(roles, b->in->node->is_master ? "Master" : "Node");
 }
 
 static int check_text(struct kops18_build *b, const struct item *it, const char *key,
@@ -83,8 +83,8 @@ static int check_text(struct kops18_build *b, const struct item *it, const char 
 
 	if (!text || !str_has_suffix(text, fingerprint))
 		return 0;
-	r = err_config(b->err, "%s.%s: only a fingerprint of the content", it->at.where, key);
-	err_note(b->err, "do",
+	r = err_config(b->in->err, "%s.%s: only a fingerprint of the content", it->at.where, key);
+	err_note(b->in->err, "do",
 		 "kops leaves the content out of user data: name ConfigBase in kube_env.yaml, "
 		 "where the whole document is");
 	return r;
@@ -92,7 +92,7 @@ static int check_text(struct kops18_build *b, const struct item *it, const char 
 
 static int check_hook(struct kops18_build *b, const struct item *it, const struct hook *h)
 {
-	int r = extras_check_units(&it->at, h->name, &h->requires, &h->before, b->err);
+	int r = extras_check_units(&it->at, h->name, &h->requires, &h->before, b->in->err);
 
 	/* if a unit is turned off, only its name counts */
 	if (r < 0 || (h->disabled.set && h->disabled.v))
@@ -103,10 +103,11 @@ static int check_hook(struct kops18_build *b, const struct item *it, const struc
 	if (r < 0)
 		return r;
 	if (h->has_action &&
-	    str_is_empty(str_trim(b->arena, h->action.image ? h->action.image : "")))
-		return err_config(b->err, "%s.execContainer: no image", it->at.where);
+	    str_is_empty(str_trim(b->in->arena, h->action.image ? h->action.image : "")))
+		return err_config(b->in->err, "%s.execContainer: no image", it->at.where);
 	if (!h->has_action && str_is_empty(h->manifest))
-		return err_config(b->err, "%s: neither execContainer nor manifest", it->at.where);
+		return err_config(b->in->err, "%s: neither execContainer nor manifest",
+				  it->at.where);
 	return 0;
 }
 
@@ -114,7 +115,8 @@ static int add_hook(struct kops18_build *b, const struct item *it)
 {
 	struct hook h = { 0 };
 	struct node_hook hook;
-	int r = kops18_read(b->arena, &kops18_hook_schema, it->tree, it->path, b->opts, &h, b->err);
+	int r = kops18_read(b->in->arena, &kops18_hook_schema, it->tree, it->path, b->in->opts, &h,
+			    b->in->err);
 
 	if (r == 0)
 		r = check_hook(b, it, &h);
@@ -124,18 +126,18 @@ static int add_hook(struct kops18_build *b, const struct item *it)
 		return r;
 	hook = (struct node_hook){
 		.name = !str_is_empty(h.name) ? h.name
-					      : arena_printf(b->arena, "kops-hook-%zu%s", it->index,
-							     it->of_group ? "-ig" : ""),
+					      : arena_printf(b->in->arena, "kops-hook-%zu%s",
+							     it->index, it->of_group ? "-ig" : ""),
 		.requires = h.requires,
 		.before = h.before,
 		.disabled = h.disabled.set && h.disabled.v,
 		.manifest = h.has_action ? NULL : h.manifest,
-		.image = h.has_action ? str_trim(b->arena, h.action.image ? h.action.image : "")
+		.image = h.has_action ? str_trim(b->in->arena, h.action.image ? h.action.image : "")
 				      : NULL,
 		.command = h.action.command,
 		.environment = h.action.environment,
 	};
-	extras_add_hook(&it->at, &hook, b->node);
+	extras_add_hook(&it->at, &hook, b->in->node);
 	return 0;
 }
 
@@ -143,12 +145,13 @@ static int add_file(struct kops18_build *b, const struct item *it)
 {
 	struct file_asset fa = { 0 };
 	struct node_file f = { .mode = FILE_MODE, .pos = it->tree->pos };
-	int r = kops18_read(b->arena, &kops18_file_asset_schema, it->tree, it->path, b->opts, &fa,
-			    b->err);
+	int r = kops18_read(b->in->arena, &kops18_file_asset_schema, it->tree, it->path,
+			    b->in->opts, &fa, b->in->err);
 
 	if (r == 0)
 		r = extras_path(&it->at, fa.path, fa.name,
-				distro_of(b->facts->distribution)->assets_dir, &f.path, b->err);
+				distro_of(b->in->facts->distribution)->assets_dir, &f.path,
+				b->in->err);
 	if (r == 0)
 		r = check_text(b, it, "content", fa.content);
 	if (r == 0)
@@ -158,12 +161,12 @@ static int add_file(struct kops18_build *b, const struct item *it)
 	f.content = fa.content ? fa.content : "";
 	f.len = strlen(f.content);
 	if (fa.is_base64.set && fa.is_base64.v) {
-		r = extras_decode(b->arena, extras_key(&it->at, "content"), f.content, &f.content,
-				  &f.len, b->err);
+		r = extras_decode(b->in->arena, extras_key(&it->at, "content"), f.content,
+				  &f.content, &f.len, b->in->err);
 		if (r < 0)
 			return r;
 	}
-	extras_add_file(&it->at, &f, b->node);
+	extras_add_file(&it->at, &f, b->in->node);
 	return 0;
 }
 
@@ -183,23 +186,23 @@ static int read_list(struct kops18_build *b, struct list *l, const struct tree *
 	if (!list || list->kind == TREE_NULL)
 		return 0;
 	if (list->kind != TREE_SEQ)
-		return err_config(b->err, "%s: %s: expected a list",
-				  tree_where(b->arena, &list->pos), l->key);
+		return err_config(b->in->err, "%s: %s: expected a list",
+				  tree_where(b->in->arena, &list->pos), l->key);
 	for (size_t i = 0; i < list->n && r == 0; i++) {
 		struct item it = {
-			.at = { .arena = b->arena,
+			.at = { .arena = b->in->arena,
 				.pos = list->items[i].value->pos,
 				.seen = &l->seen },
 			.tree = list->items[i].value,
-			.path = arena_printf(b->arena, "%s[%zu]", l->key, i),
+			.path = arena_printf(b->in->arena, "%s[%zu]", l->key, i),
 			.index = i,
 			.of_group = of_group,
 		};
 
-		it.at.where =
-			arena_printf(b->arena, "%s: %s", tree_where(b->arena, &it.at.pos), it.path);
+		it.at.where = arena_printf(b->in->arena, "%s: %s",
+					   tree_where(b->in->arena, &it.at.pos), it.path);
 		if (l->n++ == l->most)
-			return err_config(b->err, "%s: more than %zu", it.at.where, l->most);
+			return err_config(b->in->err, "%s: more than %zu", it.at.where, l->most);
 		r = kops18_go_on(b, l->add(b, &it));
 	}
 	return r;

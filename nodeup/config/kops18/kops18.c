@@ -194,8 +194,8 @@ static int check_identity(struct kops18_build *b, const struct kops18_object *o,
 
 	if (!name || !own || own->kind != TREE_SCALAR || strcmp(own->scalar, name) == 0)
 		return 0;
-	return err_config(b->err, "%s: this is %s '%s', but kube_env.yaml names '%s'",
-			  tree_where(b->arena, &own->pos), kind, own->scalar, name);
+	return err_config(b->in->err, "%s: this is %s '%s', but kube_env.yaml names '%s'",
+			  tree_where(b->in->arena, &own->pos), kind, own->scalar, name);
 }
 
 static int unwrap(struct kops18_build *b, const struct tree *t, const char *kind, const char *name,
@@ -208,13 +208,13 @@ static int unwrap(struct kops18_build *b, const struct tree *t, const char *kind
 		*ret_spec = t;
 		return 0;
 	}
-	r = kops18_read(b->arena, &kops18_object_schema, t, "", b->opts, &o, b->err);
+	r = kops18_read(b->in->arena, &kops18_object_schema, t, "", b->in->opts, &o, b->in->err);
 	if (r < 0)
 		return r;
 	if (o.kind && strcmp(o.kind, kind) != 0)
-		return err_config(b->err, "%sexpected an object of kind %s, found %s",
-				  tree_place(b->arena, t, "kind"), kind, o.kind);
-	*ret_spec = o.spec ? o.spec : tree_null(b->arena);
+		return err_config(b->in->err, "%sexpected an object of kind %s, found %s",
+				  tree_place(b->in->arena, t, "kind"), kind, o.kind);
+	*ret_spec = o.spec ? o.spec : tree_null(b->in->arena);
 	return check_identity(b, &o, kind, name);
 }
 
@@ -222,8 +222,8 @@ static int unwrap(struct kops18_build *b, const struct tree *t, const char *kind
 static int open_document(struct kops18_build *b, const struct tree *t, const char *kind,
 			 const char *name, const struct tree **ret_spec)
 {
-	*ret_spec = tree_null(b->arena);
-	return errs_keep_vital(b->opts->errors, unwrap(b, t, kind, name, ret_spec), b->err);
+	*ret_spec = tree_null(b->in->arena);
+	return errs_keep_vital(b->in->opts->errors, unwrap(b, t, kind, name, ret_spec), b->in->err);
 }
 
 static int read_documents(struct kops18_build *b, const struct tree *cluster, const struct tree *ig)
@@ -235,36 +235,37 @@ static int read_documents(struct kops18_build *b, const struct tree *cluster, co
 	if (r == 0)
 		r = kops18_go_on(b, kops18_known_networks(b));
 	if (r == 0)
-		r = kops18_go_on(b, kops18_read(b->arena, &kops18_cluster_schema, b->cluster_spec,
-						"", b->opts, &b->cluster, b->err));
+		r = kops18_go_on(b,
+				 kops18_read(b->in->arena, &kops18_cluster_schema, b->cluster_spec,
+					     "", b->in->opts, &b->cluster, b->in->err));
 	if (r == 0)
-		r = kops18_go_on(b, kops18_read(b->arena, &kops18_ig_schema, b->ig_spec, "",
-						b->opts, &b->ig, b->err));
+		r = kops18_go_on(b, kops18_read(b->in->arena, &kops18_ig_schema, b->ig_spec, "",
+						b->in->opts, &b->ig, b->in->err));
 	return r;
 }
 
 static int set_role(struct kops18_build *b)
 {
 	const bool tagged = strv_has(&b->env->tags, master_tag);
-	const char *where = tree_place(b->arena, b->ig_spec, "role");
+	const char *where = tree_place(b->in->arena, b->ig_spec, "role");
 	const char *role = b->ig.role;
 
-	b->node->is_master = tagged;
+	b->in->node->is_master = tagged;
 	/* tags that could not be read do not count as missing */
-	if (str_is_empty(role) || (!tagged && errs_any(b->opts->errors)))
+	if (str_is_empty(role) || (!tagged && errs_any(b->in->opts->errors)))
 		return 0;
 	if (strcmp(role, "Bastion") == 0)
-		return err_config(b->err, "%srole is Bastion: a bastion is not a Kubernetes node",
-				  where);
+		return err_config(b->in->err,
+				  "%srole is Bastion: a bastion is not a Kubernetes node", where);
 	if (tagged == (strcmp(role, "Master") == 0))
 		return 0;
 	if (tagged || b->is_known)
-		return err_config(b->err, "%srole is %s, but kube_env.yaml %s the tag %s", where,
-				  role, tagged ? "has" : "lacks", master_tag);
-	return err_config(b->err,
+		return err_config(b->in->err, "%srole is %s, but kube_env.yaml %s the tag %s",
+				  where, role, tagged ? "has" : "lacks", master_tag);
+	return err_config(b->in->err,
 			  "%srole is %s, but kube_env.yaml lacks the tag %s, as of kops 1.11 and "
 			  "newer; nodeup reads %s",
-			  where, role, master_tag, vintage_spoken(b->arena));
+			  where, role, master_tag, vintage_spoken(b->in->arena));
 }
 
 /* The default of a member of the cluster. */
@@ -282,18 +283,18 @@ static int set_cloud(struct kops18_build *b)
 {
 	const char *cluster = b->cluster.cloud_provider,
 		   *kubelet = b->cluster.kubelet.cloud_provider;
-	const char *where = tree_place(b->arena, b->cluster_spec, "cloudProvider");
+	const char *where = tree_place(b->in->arena, b->cluster_spec, "cloudProvider");
 	const char *name = cluster;
 
 	if (str_is_empty(name)) {
-		where = tree_place(b->arena, b->cluster_spec, "kubelet");
+		where = tree_place(b->in->arena, b->cluster_spec, "kubelet");
 		/* "external" does not name the cloud, so kubelet's value does not count */
 		name = str_eq(kubelet, "external") ? NULL : kubelet;
 	}
-	b->node->cloud_provider = either(name, NULL, USUAL(cloud_provider));
-	if (strcmp(b->node->cloud_provider, "aws") != 0)
-		return err_config(b->err, "%scloudProvider '%s' is not supported; aws is", where,
-				  b->node->cloud_provider);
+	b->in->node->cloud_provider = either(name, NULL, USUAL(cloud_provider));
+	if (strcmp(b->in->node->cloud_provider, "aws") != 0)
+		return err_config(b->in->err, "%scloudProvider '%s' is not supported; aws is",
+				  where, b->in->node->cloud_provider);
 	return 0;
 }
 
@@ -302,19 +303,20 @@ static void set_names(struct kops18_build *b)
 	const struct kops18_cluster *c = &b->cluster;
 	const struct kubelet_spec *kubelet = &b->cluster.kubelet;
 	const char *cluster_name = either(b->env->cluster_name, NULL, "");
-	struct node *n = b->node;
+	struct node *n = b->in->node;
 
 	n->cluster_name = cluster_name;
 	n->instance_group = b->env->instance_group_name;
-	n->config_base = config_base(b->arena, b->env);
+	n->config_base = config_base(b->in->arena, b->env);
 	b->own->channels = b->env->channels;
 	n->packages = b->env->packages;
 	n->auto_upgrades = strv_has(&b->env->tags, update_tag);
 	n->keeps_time = strv_has(&b->env->tags, aws_tag);
-	n->master_internal_name = either(c->master_internal_name, NULL,
-					 arena_printf(b->arena, "api.internal.%s", cluster_name));
-	b->own->master_public_name =
-		either(c->master_public_name, NULL, arena_printf(b->arena, "api.%s", cluster_name));
+	n->master_internal_name =
+		either(c->master_internal_name, NULL,
+		       arena_printf(b->in->arena, "api.internal.%s", cluster_name));
+	b->own->master_public_name = either(c->master_public_name, NULL,
+					    arena_printf(b->in->arena, "api.%s", cluster_name));
 	b->own->dns_zone = either(c->dns_zone, NULL, NULL);
 	n->non_masquerade_cidr = either(c->non_masquerade_cidr, kubelet->non_masquerade_cidr,
 					USUAL(non_masquerade_cidr));
@@ -336,10 +338,10 @@ static void set_cloud_config(struct kops18_build *b)
 
 	b->own->has_cloud_config = b->cluster.has_cloud_config;
 	if (c->disable_security_group_ingress.set)
-		strmap_set(b->arena, lines, "DisableSecurityGroupIngress",
+		strmap_set(b->in->arena, lines, "DisableSecurityGroupIngress",
 			   c->disable_security_group_ingress.v ? "true" : "false");
 	if (c->elb_security_group)
-		strmap_set(b->arena, lines, "ElbSecurityGroup", c->elb_security_group);
+		strmap_set(b->in->arena, lines, "ElbSecurityGroup", c->elb_security_group);
 }
 
 static void add_etcd_cluster(struct kops18_build *b, const char *name,
@@ -357,7 +359,7 @@ static void add_etcd_cluster(struct kops18_build *b, const char *name,
 		.heartbeat_interval = c->heartbeat_interval,
 	};
 
-	arena_push(b->arena, b->own->etcd_clusters.v, b->own->etcd_clusters.n, cluster);
+	arena_push(b->in->arena, b->own->etcd_clusters.v, b->own->etcd_clusters.n, cluster);
 }
 
 static void set_etcd_clusters(struct kops18_build *b)
@@ -370,14 +372,14 @@ static void set_etcd_clusters(struct kops18_build *b)
 		struct strv members = { 0 };
 
 		for (size_t k = 0; k < c->members.n; k++)
-			strv_add(b->arena, &members, either(c->members.v[k].name, NULL, "a"));
+			strv_add(b->in->arena, &members, either(c->members.v[k].name, NULL, "a"));
 		add_etcd_cluster(b, either(c->name, NULL, "main"), c, members);
 		if (c->enable_etcd_tls.set && c->enable_etcd_tls.v)
 			b->own->etcd_tls = true;
 	}
 	if (b->cluster.etcd_clusters.n)
 		return;
-	strv_add(b->arena, &one, "a");
+	strv_add(b->in->arena, &one, "a");
 	add_etcd_cluster(b, "main", &none, one);
 	add_etcd_cluster(b, "events", &none, one);
 }
@@ -385,14 +387,15 @@ static void set_etcd_clusters(struct kops18_build *b)
 static int read_image(struct kops18_build *b, const struct tree *t, const char *path,
 		      struct node_image *ret)
 {
-	int r = kops18_read(b->arena, &kops18_image_schema, t, path, b->opts, ret, b->err);
+	int r = kops18_read(b->in->arena, &kops18_image_schema, t, path, b->in->opts, ret,
+			    b->in->err);
 
 	if (r < 0)
 		return r;
 	ret->pos = t->pos;
 	if (str_is_empty(ret->name))
-		return err_config(b->err, "%s: %s: an image without a name",
-				  tree_where(b->arena, &t->pos), path);
+		return err_config(b->in->err, "%s: %s: an image without a name",
+				  tree_where(b->in->arena, &t->pos), path);
 	return 0;
 }
 
@@ -401,10 +404,10 @@ static int set_assets(struct kops18_build *b)
 	/* its unknown keys were named when it was first read */
 	const struct dialect_opts quiet = { 0 };
 	const struct tree *images = b->env->images;
-	struct node *n = b->node;
+	struct node *n = b->in->node;
 	int r;
 
-	r = kops18_assets(b->arena, b->env, &quiet, &n->assets, b->err);
+	r = kops18_assets(b->in->arena, b->env, &quiet, &n->assets, b->in->err);
 	if (r < 0)
 		return r;
 	if (!str_is_empty(b->env->assets_signature))
@@ -417,25 +420,26 @@ static int set_assets(struct kops18_build *b)
 		if (r < 0)
 			return r;
 	} else if (n->is_master) {
-		return err_config(b->err,
+		return err_config(b->in->err,
 				  "%s: 'protokubeImage' is missing: protokube brings a master its "
 				  "volumes, etcd, addons and DNS names",
-				  tree_where(b->arena, &b->env->tree->pos));
+				  tree_where(b->in->arena, &b->env->tree->pos));
 	}
 	if (images && images->kind != TREE_SEQ)
-		return err_config(b->err, "%s: images: expected a list",
-				  tree_where(b->arena, &images->pos));
-	r = kops18_at_most(b->arena, images, "images", IMAGES_MAX, b->err);
+		return err_config(b->in->err, "%s: images: expected a list",
+				  tree_where(b->in->arena, &images->pos));
+	r = kops18_at_most(b->in->arena, images, "images", IMAGES_MAX, b->in->err);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; images && i < images->n; i++) {
 		struct node_image image = { 0 };
 
-		r = kops18_go_on(b, read_image(b, images->items[i].value,
-					       arena_printf(b->arena, "images[%zu]", i), &image));
+		r = kops18_go_on(b,
+				 read_image(b, images->items[i].value,
+					    arena_printf(b->in->arena, "images[%zu]", i), &image));
 		if (r < 0)
 			return r;
-		arena_push(b->arena, n->images.v, n->images.n, image);
+		arena_push(b->in->arena, n->images.v, n->images.n, image);
 	}
 	return 0;
 }
@@ -445,12 +449,12 @@ static int check_sections(struct kops18_build *b)
 {
 	const struct opt_bool *policy = &b->cluster.kube_scheduler.use_policy_config_map;
 
-	if (policy->set && policy->v && !node_k8s_at_least(b->node, 1, 7))
+	if (policy->set && policy->v && !node_k8s_at_least(b->in->node, 1, 7))
 		return err_config(
-			b->err,
+			b->in->err,
 			"%skubeScheduler.usePolicyConfigMap needs Kubernetes 1.7, this is %d.%d",
-			tree_place(b->arena, b->cluster_spec, "kubeScheduler"),
-			b->node->kubernetes.major, b->node->kubernetes.minor);
+			tree_place(b->in->arena, b->cluster_spec, "kubeScheduler"),
+			b->in->node->kubernetes.major, b->in->node->kubernetes.minor);
 	return 0;
 }
 
@@ -458,7 +462,8 @@ int kops18_proxy(struct arena *a, const struct documents *d, const struct dialec
 		 struct node_proxy *ret, struct err *e)
 {
 	struct node node = { 0 };
-	struct kops18_build b = { .arena = a, .env = d->own, .opts = o, .node = &node, .err = e };
+	const struct reading in = { .arena = a, .opts = o, .node = &node, .err = e };
+	struct kops18_build b = { .in = &in, .env = d->own };
 	int r = unwrap(&b, d->cluster, "Cluster", b.env->cluster_name, &b.cluster_spec);
 
 	if (r == 0)
@@ -476,14 +481,14 @@ static const struct tree *cluster_spec_of_node(struct kops18_build *b)
 	static const char *const of_masters[] = { "kubeAPIServer", "kubeControllerManager",
 						  "kubeScheduler", "masterKubelet", NULL };
 	const struct tree *all = b->cluster_spec;
-	struct tree *t = tree_map(b->arena);
+	struct tree *t = tree_map(b->in->arena);
 
-	if (b->node->is_master)
+	if (b->in->node->is_master)
 		return all;
 	t->pos = all->pos;
 	for (size_t i = 0; i < all->n; i++)
 		if (!str_is_one_of(all->items[i].key, of_masters))
-			arena_push(b->arena, t->items, t->n, all->items[i]);
+			arena_push(b->in->arena, t->items, t->n, all->items[i]);
 	return t;
 }
 
@@ -491,23 +496,23 @@ static const struct tree *cluster_spec_of_node(struct kops18_build *b)
 static struct tree *all_taints(struct kops18_build *b, const struct tree *own)
 {
 	const struct tree *group = tree_lookup(b->ig_spec, "taints");
-	struct tree *map = tree_map(b->arena), *all = tree_seq(b->arena);
+	struct tree *map = tree_map(b->in->arena), *all = tree_seq(b->in->arena);
 
 	if (!group || group->kind != TREE_SEQ)
 		return map;
 	all->pos = group->pos;
 	for (size_t i = 0; i < group->n; i++)
-		(void)tree_add(b->arena, all, group->items[i].value);
+		(void)tree_add(b->in->arena, all, group->items[i].value);
 	for (size_t i = 0; own && own->kind == TREE_SEQ && i < own->n; i++)
-		(void)tree_add(b->arena, all, own->items[i].value);
-	return tree_set(b->arena, map, "taints", all);
+		(void)tree_add(b->in->arena, all, own->items[i].value);
+	return tree_set(b->in->arena, map, "taints", all);
 }
 
 /* Checks the values that programs of that version refuse: in each document by itself, and in kubelet's merged
  * sections. */
 static int check_values(struct kops18_build *b)
 {
-	const bool is_master = b->node->is_master && b->cluster.has_master_kubelet;
+	const bool is_master = b->in->node->is_master && b->cluster.has_master_kubelet;
 	const char *role = is_master ? "masterKubelet" : "kubelet";
 	struct rule_section kubelet[] = {
 		{ role, tree_lookup(b->cluster_spec, role), &kubelet_schema },
@@ -515,14 +520,14 @@ static int check_values(struct kops18_build *b)
 	};
 	const struct tree *taints = tree_lookup(kubelet[1].map, "taints");
 	struct rule_section group = { .path = "" };
-	struct tree *made_up = tree_map(b->arena);
-	struct values v = { .arena = b->arena,
-			    .opts = b->opts,
-			    .minor = b->node->kubernetes.minor,
+	struct tree *made_up = tree_map(b->in->arena);
+	struct values v = { .arena = b->in->arena,
+			    .opts = b->in->opts,
+			    .minor = b->in->node->kubernetes.minor,
 			    .accept = b->env->settings.accept };
 
 	/* kops makes up missing values */
-	tree_set_text(b->arena, made_up, "cgroupRoot", "/");
+	tree_set_text(b->in->arena, made_up, "cgroupRoot", "/");
 	if (!kubelet[0].map)
 		kubelet[0].map = made_up;
 	group.map = all_taints(b, taints ? taints : tree_lookup(kubelet[0].map, "taints"));
@@ -531,27 +536,27 @@ static int check_values(struct kops18_build *b)
 	values_find_across(&v, &kubelet_rules, kubelet, ARRAY_LEN(kubelet));
 	values_find_across(&v, &taint_rules, kubelet, ARRAY_LEN(kubelet));
 	values_find_across(&v, &taint_rules, &group, 1);
-	if (b->node->is_master) {
+	if (b->in->node->is_master) {
 		values_find_below(&v, &rules_apiserver, b->cluster_spec, "kubeAPIServer");
 		values_find_below(&v, &rules_kcm, b->cluster_spec, "kubeControllerManager");
 	}
-	return values_judge(&v, b->err);
+	return values_judge(&v, b->in->err);
 }
 
 /* Checks files of the documents for values that the API server refuses. */
 static int check_files(struct kops18_build *b)
 {
 	struct kube_apiserver_spec s = b->own->kube_apiserver;
-	struct values v = { .arena = b->arena,
-			    .opts = b->opts,
-			    .minor = b->node->kubernetes.minor,
+	struct values v = { .arena = b->in->arena,
+			    .opts = b->in->opts,
+			    .minor = b->in->node->kubernetes.minor,
 			    .accept = b->env->settings.accept };
 
 	/* a secret replaces this file */
 	if (b->own->encryption_config)
 		s.experimental_encryption_provider_config = NULL;
-	parsed_files_check(b->arena, &kube_apiserver_schema, &s, b->node, &v.found);
-	return values_judge(&v, b->err);
+	parsed_files_check(b->in->arena, &kube_apiserver_schema, &s, b->in->node, &v.found);
+	return values_judge(&v, b->in->err);
 }
 
 /* Checks that do not depend on each other. */
@@ -560,20 +565,17 @@ static int (*const steps[])(struct kops18_build *b) = {
 	set_assets, kops18_version,    set_cloud,
 };
 
-int kops18_node(struct arena *a, const struct documents *d, const struct facts *f,
-		const struct dialect_opts *o, struct node *ret, struct err *e)
+int kops18_node(const struct reading *in, const struct documents *d)
 {
-	struct kops18_node *own = arena_new(a, struct kops18_node);
+	struct kops18_node *own = arena_new(in->arena, struct kops18_node);
 	struct node node = { .dialect = d->dialect, .own = own };
+	const struct reading inner = { in->arena, in->opts, in->facts, &node, in->err };
+	const struct dialect_opts *o = in->opts;
 	struct kops18_build b = {
-		.arena = a,
+		.in = &inner,
 		.env = d->own,
-		.facts = f,
-		.opts = o,
 		.is_known = d->vintage.newest != 0,
-		.node = &node,
 		.own = own,
-		.err = e,
 	};
 	int r;
 
@@ -597,12 +599,12 @@ int kops18_node(struct arena *a, const struct documents *d, const struct facts *
 		if (r == 0)
 			r = kops18_go_on(&b, check_values(&b));
 		if (r == 0)
-			r = errs_keep_vital(o->errors, kops18_merge(&b), e);
+			r = errs_keep_vital(o->errors, kops18_merge(&b), in->err);
 		if (r == 0 && !errs_any_vital(o->errors))
 			r = kops18_go_on(&b, check_files(&b));
 	}
 	if (r < 0)
 		return r;
-	*ret = node;
+	*in->node = node;
 	return 0;
 }

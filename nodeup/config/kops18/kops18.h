@@ -30,8 +30,7 @@ bool kops18_locations(struct arena *a, const struct kube_env *env, const char **
 		      const char **ret_ig);
 /* Builds the model from d; d->own is a kube_env. Cluster and group may be TREE_NULL (bare minimum). Key pairs and
  * secrets stay empty. */
-int kops18_node(struct arena *a, const struct documents *d, const struct facts *f,
-		const struct dialect_opts *o, struct node *ret, struct err *e) must_check;
+int kops18_node(const struct reading *in, const struct documents *d) must_check;
 
 /* Reads the proxy out of a cluster's document alone. Its url is NULL if there is none. */
 int kops18_proxy(struct arena *a, const struct documents *d, const struct dialect_opts *o,

@@ -30,15 +30,15 @@ static const char *network_names(struct arena *a)
 
 static int unknown_network(struct kops18_build *b, const struct tree_item *it)
 {
-	const struct strv names = network_list(b->arena);
+	const struct strv names = network_list(b->in->arena);
 	const char *nearest = near_name(it->key, names.v, names.n);
 
-	(void)err_config(b->err, "%s: networking: unknown network '%s'",
-			 tree_where(b->arena, &it->key_pos), it->key);
-	err_note(b->err, "want", "one of %s", network_names(b->arena));
+	(void)err_config(b->in->err, "%s: networking: unknown network '%s'",
+			 tree_where(b->in->arena, &it->key_pos), it->key);
+	err_note(b->in->err, "want", "one of %s", network_names(b->in->arena));
 	if (nearest)
-		err_note(b->err, "do", "did you mean %s?", nearest);
-	return err_code(b->err);
+		err_note(b->in->err, "do", "did you mean %s?", nearest);
+	return err_code(b->in->err);
 }
 
 /* Refuses a network that kops 1.8 does not have: the node would get another network than the cluster. */
@@ -59,7 +59,7 @@ int kops18_known_networks(struct kops18_build *b)
 /* Finds the network by kubelet's plugin, for documents without a networking section. */
 static int network_of_plugin(struct kops18_build *b, const char **ret)
 {
-	const bool master = b->node->is_master && b->cluster.has_master_kubelet;
+	const bool master = b->in->node->is_master && b->cluster.has_master_kubelet;
 	const char *section = master ? "masterKubelet" : "kubelet";
 	const struct kubelet_spec *k = master ? &b->cluster.master_kubelet : &b->cluster.kubelet;
 	const char *plugin = k->network_plugin_name;
@@ -70,8 +70,10 @@ static int network_of_plugin(struct kops18_build *b, const char **ret)
 		return 0;
 	}
 	if (strcmp(plugin, "kubenet") != 0 && strcmp(plugin, "cni") != 0)
-		return err_config(b->err, "%s%s.networkPluginName: '%s' is neither kubenet nor cni",
-				  tree_place(b->arena, b->cluster_spec, section), section, plugin);
+		return err_config(b->in->err,
+				  "%s%s.networkPluginName: '%s' is neither kubenet nor cni",
+				  tree_place(b->in->arena, b->cluster_spec, section), section,
+				  plugin);
 	*ret = plugin;
 	return 0;
 }
@@ -79,7 +81,7 @@ static int network_of_plugin(struct kops18_build *b, const char **ret)
 int kops18_networking(struct kops18_build *b)
 {
 	const struct schema *s = &kops18_networking_schema;
-	const char *where = tree_place(b->arena, b->cluster_spec, "networking");
+	const char *where = tree_place(b->in->arena, b->cluster_spec, "networking");
 	const char *name = NULL;
 
 	for (size_t i = 0; i < s->n; i++) {
@@ -88,21 +90,21 @@ int kops18_networking(struct kops18_build *b)
 		if (!*(const bool *)(section + s->fields[i].present_offset))
 			continue;
 		if (name)
-			return err_config(b->err, "%snetworking: both %s and %s", where, name,
+			return err_config(b->in->err, "%snetworking: both %s and %s", where, name,
 					  s->fields[i].key);
 		name = s->fields[i].key;
 	}
-	b->node->networking = name;
+	b->in->node->networking = name;
 	if (name)
 		return 0;
 	if (!b->cluster.has_networking)
-		return network_of_plugin(b, &b->node->networking);
+		return network_of_plugin(b, &b->in->node->networking);
 	/* the network may be a value that could not be read */
-	if (errs_any(b->opts->errors))
+	if (errs_any(b->in->opts->errors))
 		return 0;
-	(void)err_config(b->err, "%snetworking: it names no network", where);
-	err_note(b->err, "want", "one of %s", network_names(b->arena));
-	return err_code(b->err);
+	(void)err_config(b->in->err, "%snetworking: it names no network", where);
+	err_note(b->in->err, "want", "one of %s", network_names(b->in->arena));
+	return err_code(b->in->err);
 }
 
 /* The proxy goes into shell lines, units and configuration files, so it may hold no special character of any. */
@@ -114,20 +116,20 @@ static bool is_plain(const char *s)
 /* The messages do not show the text: it may hold a password. */
 static int check_proxy(struct kops18_build *b, const char *host, const char *excludes)
 {
-	const char *where = tree_place(b->arena, b->cluster_spec, "egressProxy");
+	const char *where = tree_place(b->in->arena, b->cluster_spec, "egressProxy");
 	const char *name = strrchr(host, '@');
 
 	name = name ? name + 1 : host;
 	if (strstr(host, "://"))
-		return err_config(b->err, "%segressProxy.httpProxy.host: only http:// is known",
+		return err_config(b->in->err, "%segressProxy.httpProxy.host: only http:// is known",
 				  where);
 	if (!is_plain(host) || strchr(host, '/') || *name == '\0')
-		return err_config(b->err,
+		return err_config(b->in->err,
 				  "%segressProxy.httpProxy.host: expected a host name, "
 				  "[user:password@] before it",
 				  where);
 	if (!is_plain(excludes))
-		return err_config(b->err,
+		return err_config(b->in->err,
 				  "%segressProxy.excludes: expected names with commas between them",
 				  where);
 	return 0;
@@ -145,20 +147,21 @@ int kops18_egress_proxy(struct kops18_build *b)
 		host += strlen("http://");
 	if (*host == '\0') {
 		/* no warning if the host could not be read */
-		if (!errs_any(b->opts->errors))
-			dialect_warn(b->arena, b->opts,
+		if (!errs_any(b->in->opts->errors))
+			dialect_warn(b->in->arena, b->in->opts,
 				     "%segressProxy names no host: nothing is proxied",
-				     tree_place(b->arena, b->cluster_spec, "egressProxy"));
+				     tree_place(b->in->arena, b->cluster_spec, "egressProxy"));
 		return 0;
 	}
 	excludes = excludes ? excludes : "";
 	r = check_proxy(b, host, excludes);
 	if (r < 0)
 		return r;
-	b->node->proxy.url = p->port.set && p->port.v ? arena_printf(b->arena, "http://%s:%lld",
-								     host, (long long)p->port.v)
-						      : arena_printf(b->arena, "http://%s", host);
-	b->node->proxy.excludes = excludes;
-	b->node->proxy.is_secret = strchr(host, '@') != NULL;
+	b->in->node->proxy.url =
+		p->port.set && p->port.v
+			? arena_printf(b->in->arena, "http://%s:%lld", host, (long long)p->port.v)
+			: arena_printf(b->in->arena, "http://%s", host);
+	b->in->node->proxy.excludes = excludes;
+	b->in->node->proxy.is_secret = strchr(host, '@') != NULL;
 	return 0;
 }

@@ -70,7 +70,7 @@ int kops18_read(struct arena *a, const struct schema *s, const struct tree *t, c
 
 int kops18_go_on(struct kops18_build *b, int r)
 {
-	return errs_keep(b->opts->errors, r, b->err);
+	return errs_keep(b->in->opts->errors, r, b->in->err);
 }
 
 int kops18_at_most(struct arena *a, const struct tree *list, const char *key, size_t most,

@@ -73,18 +73,14 @@ extern const struct schema kops18_env_schema, kops18_image_schema, kops18_cluste
 
 /* The documents as read, and the node that is made of them. */
 struct kops18_build {
-	struct arena *arena;
+	const struct reading *in;
 	const struct kube_env *env;
-	const struct facts *facts;
-	const struct dialect_opts *opts;
 	bool is_known; /* the kops that wrote kube_env.yaml is known */
 	/* the specs without the objects around them, for positions */
 	const struct tree *cluster_spec, *ig_spec;
 	struct kops18_cluster cluster;
 	struct kops18_ig ig;
-	struct node *node;
-	struct kops18_node *own; /* node->own */
-	struct err *err;
+	struct kops18_node *own; /* in->node->own */
 };
 
 /* Reads a map by its schema. Unknown keys are warnings, or one error if `strict` is set. */

@@ -155,9 +155,9 @@ static int set_path(struct item *it)
 	if (is_swap(it)) {
 		if (it->m.path)
 			return volume_item_fail(&it->i, "path", "swap is not mounted anywhere");
-		for (size_t i = 0; i < b->node->volumes.n; i++)
-			swaps += b->node->volumes.v[i].path == NULL;
-		it->i.v.name = swaps ? arena_printf(b->arena, "swap-%zu", swaps + 1) : "swap";
+		for (size_t i = 0; i < b->in->node->volumes.n; i++)
+			swaps += b->in->node->volumes.v[i].path == NULL;
+		it->i.v.name = swaps ? arena_printf(b->in->arena, "swap-%zu", swaps + 1) : "swap";
 		return 0;
 	}
 	return volume_item_path(&it->i, it->m.path);
@@ -165,14 +165,14 @@ static int set_path(struct item *it)
 
 static int set_binds(struct item *it)
 {
-	struct arena *a = it->b->arena;
+	struct arena *a = it->b->in->arena;
 
 	for (size_t i = 0; i < it->m.binds.n; i++) {
 		const struct bind *s = &it->m.binds.v[i];
 		struct node_bind bind = { s->source, s->target, { 0 }, it->i.v.pos };
 		const char *source = arena_printf(a, "/%s", s->source);
 		const char *what = arena_printf(a, "%s.binds[%zu]", it->i.path, i);
-		struct err *e = it->b->err;
+		struct err *e = it->b->in->err;
 		struct err ignored;
 		int r;
 
@@ -198,7 +198,7 @@ static int set_binds(struct item *it)
 		arena_push(a, it->i.v.binds.v, it->i.v.binds.n, bind);
 	}
 	/* the usual directories, unless the document names those that the volume keeps */
-	if (it->b->node->is_master && str_eq(it->i.v.path, node_master_pd) && !it->i.v.binds.n)
+	if (it->b->in->node->is_master && str_eq(it->i.v.path, node_master_pd) && !it->i.v.binds.n)
 		storage_master_pd(a, &it->i.v);
 	return 0;
 }
@@ -234,8 +234,8 @@ static int read_item(struct item *it)
 	static int (*const steps[])(struct item *) = { set_disks, set_path, set_binds, set_persist,
 						       set_options };
 	struct kops18_build *b = it->b;
-	int r = kops18_read(b->arena, &storage_mount_schema, it->i.tree, it->i.path, b->opts,
-			    &it->m, b->err);
+	int r = kops18_read(b->in->arena, &storage_mount_schema, it->i.tree, it->i.path,
+			    b->in->opts, &it->m, b->in->err);
 
 	if (r < 0)
 		return r;
@@ -259,19 +259,19 @@ static int read_mounts(struct kops18_build *b, const struct tree *list)
 	if (!list)
 		return 0;
 	if (list->kind != TREE_SEQ)
-		return err_config(b->err, "%s: volumeMounts: expected a list",
-				  tree_where(b->arena, &list->pos));
-	r = kops18_at_most(b->arena, list, "volumeMounts", VOLUMES_MAX, b->err);
+		return err_config(b->in->err, "%s: volumeMounts: expected a list",
+				  tree_where(b->in->arena, &list->pos));
+	r = kops18_at_most(b->in->arena, list, "volumeMounts", VOLUMES_MAX, b->in->err);
 	for (size_t i = 0; r == 0 && i < list->n; i++) {
 		struct item it = {
 			.b = b,
-			.i = { .arena = b->arena,
+			.i = { .arena = b->in->arena,
 			       .tree = list->items[i].value,
-			       .path = arena_printf(b->arena, "volumeMounts[%zu]", i),
+			       .path = arena_printf(b->in->arena, "volumeMounts[%zu]", i),
 			       .is_extended = true,
-			       .facts = b->facts,
-			       .opts = b->opts,
-			       .err = b->err },
+			       .facts = b->in->facts,
+			       .opts = b->in->opts,
+			       .err = b->in->err },
 		};
 		int wrong;
 
@@ -283,25 +283,26 @@ static int read_mounts(struct kops18_build *b, const struct tree *list)
 		if (wrong < 0)
 			it.i.v = (struct node_volume){ .path = it.i.v.path, .pos = it.i.tree->pos };
 		if (r == 0 && (wrong == 0 || it.i.v.path))
-			arena_push(b->arena, b->node->volumes.v, b->node->volumes.n, it.i.v);
+			arena_push(b->in->arena, b->in->node->volumes.v, b->in->node->volumes.n,
+				   it.i.v);
 	}
 	return r;
 }
 
 static int check_swap(struct kops18_build *b)
 {
-	const struct node_volumes *v = &b->node->volumes;
+	const struct node_volumes *v = &b->in->node->volumes;
 
-	if (b->own->kubelet.fail_swap_on.set && !node_k8s_at_least(b->node, 1, 8))
-		return err_config(b->err,
+	if (b->own->kubelet.fail_swap_on.set && !node_k8s_at_least(b->in->node, 1, 8))
+		return err_config(b->in->err,
 				  "kubelet.failSwapOn: kubelet has it since 1.8, this is %d.%d",
-				  b->node->kubernetes.major, b->node->kubernetes.minor);
+				  b->in->node->kubernetes.major, b->in->node->kubernetes.minor);
 	for (size_t i = 0; i < v->n; i++)
-		if (!v->v[i].path && b->node->refuses_swap)
-			return err_config(b->err,
+		if (!v->v[i].path && b->in->node->refuses_swap)
+			return err_config(b->in->err,
 					  "%s: %s: kubelet would not start with it; set "
 					  "kubelet.failSwapOn to false, or leave it out",
-					  tree_where(b->arena, &v->v[i].pos), v->v[i].name);
+					  tree_where(b->in->arena, &v->v[i].pos), v->v[i].name);
 	return 0;
 }
 
@@ -310,8 +311,8 @@ static const char *driver_place(struct kops18_build *b)
 	const struct tree *docker = tree_lookup(b->cluster_spec, "docker");
 
 	if (b->env->docker_storage)
-		return tree_place(b->arena, b->env->tree, "DOCKER_STORAGE");
-	return docker ? tree_place(b->arena, docker, "storage") : "";
+		return tree_place(b->in->arena, b->env->tree, "DOCKER_STORAGE");
+	return docker ? tree_place(b->in->arena, docker, "storage") : "";
 }
 
 static struct storage_docker docker_of(struct kops18_build *b)
@@ -319,16 +320,16 @@ static struct storage_docker docker_of(struct kops18_build *b)
 	const struct tree *key = tree_lookup(b->env->tree, "DOCKER_STORAGE");
 
 	return (struct storage_docker){
-		.arena = b->arena,
-		.facts = b->facts,
-		.opts = b->opts,
+		.arena = b->in->arena,
+		.facts = b->in->facts,
+		.opts = b->in->opts,
 		.docker_storage = b->env->docker_storage,
 		.kube_aws_storage = b->env->kube_aws_storage,
-		.where = tree_place(b->arena, b->env->tree, "DOCKER_STORAGE"),
+		.where = tree_place(b->in->arena, b->env->tree, "DOCKER_STORAGE"),
 		.driver_where = driver_place(b),
 		.pos = key ? key->pos : b->env->tree->pos,
-		.node = b->node,
-		.err = b->err,
+		.node = b->in->node,
+		.err = b->in->err,
 	};
 }
 
@@ -355,7 +356,7 @@ int kops18_storage(struct kops18_build *b)
 	if (r == 0)
 		r = storage_driver(&docker);
 	if (r == 0)
-		r = volumes_check(b->arena, &b->node->volumes, b->err);
-	drop_wrong(&b->node->volumes);
+		r = volumes_check(b->in->arena, &b->in->node->volumes, b->in->err);
+	drop_wrong(&b->in->node->volumes);
 	return r < 0 ? r : check_swap(b);
 }

@@ -40,15 +40,16 @@ static bool find_version(const struct kops18_build *b, const char **ret_where)
 	const struct kops18_cluster *c = &b->cluster;
 	const char *const images[] = { c->kube_proxy.image, c->kube_apiserver.image,
 				       c->kube_controller_manager.image, c->kube_scheduler.image };
-	const struct node_text *kubelet = kubelet_asset(b->node);
+	const struct node_text *kubelet = kubelet_asset(b->in->node);
 
 	for (size_t i = 0; i < ARRAY_LEN(images); i++)
-		if (parse_tag(b->arena, images[i], &b->node->kubernetes)) {
-			*ret_where = arena_printf(b->arena, "image '%s': ", images[i]);
+		if (parse_tag(b->in->arena, images[i], &b->in->node->kubernetes)) {
+			*ret_where = arena_printf(b->in->arena, "image '%s': ", images[i]);
 			return true;
 		}
-	if (kubelet && parse_url(b->arena, kubelet->text, &b->node->kubernetes)) {
-		*ret_where = arena_printf(b->arena, "%s: ", tree_where(b->arena, &kubelet->pos));
+	if (kubelet && parse_url(b->in->arena, kubelet->text, &b->in->node->kubernetes)) {
+		*ret_where =
+			arena_printf(b->in->arena, "%s: ", tree_where(b->in->arena, &kubelet->pos));
 		return true;
 	}
 	return false;
@@ -62,29 +63,29 @@ static int compare_minors(const struct version *a, const struct version *b)
 int kops18_version(struct kops18_build *b)
 {
 	const struct version *oldest = &kops18_oldest, *newest = &kops18_newest;
-	struct version *v = &b->node->kubernetes;
+	struct version *v = &b->in->node->kubernetes;
 	const char *text = b->cluster.kubernetes_version, *where;
 
 	if (!str_is_empty(text)) {
-		where = tree_place(b->arena, b->cluster_spec, "kubernetesVersion");
-		if (!version_parse(b->arena, text, v) && !parse_url(b->arena, text, v)) {
+		where = tree_place(b->in->arena, b->cluster_spec, "kubernetesVersion");
+		if (!version_parse(b->in->arena, text, v) && !parse_url(b->in->arena, text, v)) {
 			*v = (struct version){ 0 };
-			return err_config(b->err, "%skubernetesVersion '%s' is not a version",
+			return err_config(b->in->err, "%skubernetesVersion '%s' is not a version",
 					  where, text);
 		}
 	} else if (!find_version(b, &where)) {
 		/* the version may be a value that could not be read */
-		if (errs_any(b->opts->errors))
+		if (errs_any(b->in->opts->errors))
 			return 0;
-		return err_config(b->err,
+		return err_config(b->in->err,
 				  "the Kubernetes version is not known: no kubernetesVersion, "
 				  "no image tag, none in the URL of kubelet");
 	}
 	if (compare_minors(v, oldest) >= 0 && compare_minors(v, newest) <= 0)
 		return 0;
-	(void)err_config(b->err, "%sKubernetes %d.%d is not supported; %d.%d to %d.%d are", where,
-			 v->major, v->minor, oldest->major, oldest->minor, newest->major,
+	(void)err_config(b->in->err, "%sKubernetes %d.%d is not supported; %d.%d to %d.%d are",
+			 where, v->major, v->minor, oldest->major, oldest->minor, newest->major,
 			 newest->minor);
 	*v = (struct version){ 0 };
-	return err_code(b->err);
+	return err_code(b->in->err);
 }

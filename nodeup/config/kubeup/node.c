@@ -14,19 +14,15 @@ static const char usual_registry[] = "gcr.io/google_containers";
 #define PD_TIMEOUT_NS (600 * DUR_SEC)
 
 struct build {
-	struct arena *arena;
+	const struct reading *in;
 	const struct documents *documents;
 	const struct kubeup_env *env;
-	const struct facts *facts;
-	const struct dialect_opts *opts;
-	struct node *node;
 	struct kubeup_node *own; /* the node's own part */
-	struct err *err;
 };
 
 static const char *where(struct build *b, const char *key)
 {
-	return tree_place(b->arena, b->env->tree, key);
+	return tree_place(b->in->arena, b->env->tree, key);
 }
 
 static struct tree_pos pos_of(const struct build *b, const char *key)
@@ -64,17 +60,17 @@ static int check_release(const struct facts *f, struct err *e)
 static int set_disks(struct build *b)
 {
 	const struct storage_docker docker = {
-		.arena = b->arena,
-		.facts = b->facts,
-		.opts = b->opts,
+		.arena = b->in->arena,
+		.facts = b->in->facts,
+		.opts = b->in->opts,
 		.docker_storage = b->env->docker_storage,
 		.kube_aws_storage = b->env->kube_aws_storage,
 		.root = b->documents->docker_root,
 		.where = where(b, "DOCKER_STORAGE"),
 		.driver_where = where(b, "DOCKER_STORAGE"),
 		.pos = pos_of(b, "DOCKER_STORAGE"),
-		.node = b->node,
-		.err = b->err,
+		.node = b->in->node,
+		.err = b->in->err,
 	};
 	struct node_volume pd = {
 		.name = node_master_pd,
@@ -91,36 +87,37 @@ static int set_disks(struct build *b)
 		r = storage_driver(&docker);
 	if (r < 0 || !b->env->is_master)
 		return r;
-	strv_add(b->arena, &pd.devices, "/dev/xvdb");
-	strv_add(b->arena, &pd.mount_options, "noatime");
-	storage_master_pd(b->arena, &pd);
-	arena_push(b->arena, pd.binds.v, pd.binds.n,
+	strv_add(b->in->arena, &pd.devices, "/dev/xvdb");
+	strv_add(b->in->arena, &pd.mount_options, "noatime");
+	storage_master_pd(b->in->arena, &pd);
+	arena_push(b->in->arena, pd.binds.v, pd.binds.n,
 		   (struct node_bind){ "srv/salt-overlay", "/srv/salt-overlay",
-				       strv_split(b->arena, "kubelet.service", ' '), pd.pos });
-	arena_push(b->arena, b->node->volumes.v, b->node->volumes.n, pd);
-	return volumes_check(b->arena, &b->node->volumes, b->err);
+				       strv_split(b->in->arena, "kubelet.service", ' '), pd.pos });
+	arena_push(b->in->arena, b->in->node->volumes.v, b->in->node->volumes.n, pd);
+	return volumes_check(b->in->arena, &b->in->node->volumes, b->in->err);
 }
 
 static int find_host(struct build *b, struct kubeup_host *ret)
 {
-	const struct node_volumes *volumes = &b->node->volumes;
-	const char *name = b->facts->local_hostname ? str_trim(b->arena, b->facts->local_hostname)
-						    : "";
+	const struct node_volumes *volumes = &b->in->node->volumes;
+	const char *name = b->in->facts->local_hostname
+				   ? str_trim(b->in->arena, b->in->facts->local_hostname)
+				   : "";
 
-	*ret = (struct kubeup_host){ .driver = b->node->docker_storage };
+	*ret = (struct kubeup_host){ .driver = b->in->node->docker_storage };
 	for (size_t i = 0; i < volumes->n; i++)
 		ret->on_store |= str_eq(volumes->v[i].path, storage_kube_up_name);
 	if (*name)
-		ret->name = arena_strn(b->arena, name, strcspn(name, " \t\r\n"));
-	else if (b->opts->no_host)
+		ret->name = arena_strn(b->in->arena, name, strcspn(name, " \t\r\n"));
+	else if (b->in->opts->no_host)
 		ret->name = any_host;
 	if (ret->name)
 		return 0;
-	(void)err_config(b->err,
+	(void)err_config(b->in->err,
 			 "%s: the node's name is that of its VPC, but the fact localHostname is "
 			 "not known",
-			 tree_where(b->arena, &b->env->tree->pos));
-	return facts_note(b->err, "localHostname");
+			 tree_where(b->in->arena, &b->env->tree->pos));
+	return facts_note(b->in->err, "localHostname");
 }
 
 /* Returns whether a file contains a secret of the document. */
@@ -157,24 +154,24 @@ static int add_states(struct build *b, const struct kubeup_host *host)
 	struct kubeup_node *s = b->own;
 	const struct tree_pos archive = pos_of(b, "SALT_TAR_URL");
 	struct kubeup_files files;
-	int r = kubeup_render(b->arena, b->documents, b->env, host, &files, b->opts->errors,
-			      b->err);
+	int r = kubeup_render(b->in->arena, b->documents, b->env, host, &files, b->in->opts->errors,
+			      b->in->err);
 
 	for (size_t i = 0; r == 0 && i < files.n; i++) {
 		const struct kubeup_file *f = &files.v[i];
 		const struct kubeup_made made = {
 			.path = f->path,
-			.text = without_itself(b->arena, f->path, f->text),
+			.text = without_itself(b->in->arena, f->path, f->text),
 			.mode = f->state->mode,
 			.secret = is_secret(b->env, f->text) || !(f->state->mode & 044),
 			.if_absent = !f->state->source,
-			.template = f->template ? arena_printf(b->arena, "%s, %s",
-							       tree_where(b->arena, &archive),
+			.template = f->template ? arena_printf(b->in->arena, "%s, %s",
+							       tree_where(b->in->arena, &archive),
 							       f->template)
 						: NULL,
 		};
 
-		arena_push(b->arena, s->made.v, s->made.n, made);
+		arena_push(b->in->arena, s->made.v, s->made.n, made);
 	}
 	return r;
 }
@@ -188,7 +185,7 @@ static void add_dir(struct build *b, const char *path, unsigned int mode, const 
 {
 	struct kubeup_node *s = b->own;
 
-	arena_push(b->arena, s->made.v, s->made.n,
+	arena_push(b->in->arena, s->made.v, s->made.n,
 		   (struct kubeup_made){ .path = path, .mode = mode, .owner = owner });
 }
 
@@ -196,12 +193,12 @@ static void add_member(struct build *b, const struct kubeup_member *m)
 {
 	struct kubeup_node *s = b->own;
 
-	arena_push(b->arena, s->members.v, s->members.n, *m);
+	arena_push(b->in->arena, s->members.v, s->members.n, *m);
 }
 
 static void add_asset(struct build *b, const char *key, const char *text)
 {
-	arena_push(b->arena, b->node->assets.v, b->node->assets.n,
+	arena_push(b->in->arena, b->in->node->assets.v, b->in->node->assets.n,
 		   (struct node_text){ .text = text, .pos = pos_of(b, key) });
 }
 
@@ -223,7 +220,7 @@ static int add_plugins(struct build *b)
 		return 0;
 	if (b->env->kubernetes.minor < 4)
 		return err_config(
-			b->err,
+			b->in->err,
 			"%sNETWORK_PROVIDER: the plugins of '%s' are known by their md5 "
 			"alone in kube-up 1.%d, which nodeup does not take: it knows none",
 			where(b, "NETWORK_PROVIDER"), b->env->network_provider,
@@ -235,12 +232,12 @@ static int add_plugins(struct build *b)
 		  "kubernetes-release/network-plugins/"
 		  "cni-07a8a28637e97b22eb8dfe710eeae1344f69d16e.tar.gz");
 	for (size_t i = 0; i < ARRAY_LEN(all); i++)
-		add_member(b,
-			   &(struct kubeup_member){
-				   .name = all[i].name,
-				   .path = arena_printf(b->arena, "/opt/cni/bin/%s", all[i].name),
-				   .mode = 0755,
-				   .optional = all[i].optional });
+		add_member(b, &(struct kubeup_member){ .name = all[i].name,
+						       .path = arena_printf(b->in->arena,
+									    "/opt/cni/bin/%s",
+									    all[i].name),
+						       .mode = 0755,
+						       .optional = all[i].optional });
 	return 0;
 }
 
@@ -260,7 +257,7 @@ static void add_calico(struct build *b)
 				       "c43e77@https://github.com/projectcalico/calico-cni/"
 				       "releases/download/v1.3.1/calico" });
 	for (size_t i = 0; i < ARRAY_LEN(modules); i++)
-		strv_add(b->arena, &b->own->modules, modules[i]);
+		strv_add(b->in->arena, &b->own->modules, modules[i]);
 }
 
 /* Adds programs and images out of the archive that the document names. */
@@ -278,7 +275,7 @@ static void add_programs(struct build *b)
 	const char *const *images = v->is_master ? of_master : of_node;
 	const size_t n = v->is_master ? ARRAY_LEN(of_master) : ARRAY_LEN(of_node);
 	const struct node_text archive = {
-		.text = arena_printf(b->arena, "%s@%s", v->server_binary_tar_hash,
+		.text = arena_printf(b->in->arena, "%s@%s", v->server_binary_tar_hash,
 				     v->server_binary_tar_url),
 		.pos = pos_of(b, "SERVER_BINARY_TAR_URL"),
 	};
@@ -302,25 +299,25 @@ static void add_programs(struct build *b)
 	/* the script that makes the addons of 1.2 loads every image there, and waits until it is loaded */
 	for (size_t i = 0; i < ARRAY_LEN(of_addons) && v->is_master && v->kubernetes.minor == 2;
 	     i++)
-		add_member(b,
-			   &(struct kubeup_member){
-				   .name = of_addons[i],
-				   .path = arena_printf(b->arena, "/srv/salt/kube-addons-images/%s",
-							of_addons[i]),
-				   .mode = 0644 });
+		add_member(b, &(struct kubeup_member){
+				      .name = of_addons[i],
+				      .path = arena_printf(b->in->arena,
+							   "/srv/salt/kube-addons-images/%s",
+							   of_addons[i]),
+				      .mode = 0644 });
 	/* if the document gives the tag, the pods' images are pulled */
 	for (size_t i = 0; i < n && str_is_empty(v->kube_image_tag); i++) {
 		struct kubeup_node *s = b->own;
 		const struct node_member_image image = {
-			.name = arena_printf(b->arena, "%s/%s:%s", v->kube_docker_registry,
-					     images[i], kubeup_tag(b->arena, v)),
-			.member = arena_printf(b->arena, "%s.tar", images[i]),
-			.tag = arena_printf(b->arena, "%s.docker_tag", images[i]),
-			.loaded_as = arena_printf(b->arena, "%s/%s", usual_registry, images[i]),
+			.name = arena_printf(b->in->arena, "%s/%s:%s", v->kube_docker_registry,
+					     images[i], kubeup_tag(b->in->arena, v)),
+			.member = arena_printf(b->in->arena, "%s.tar", images[i]),
+			.tag = arena_printf(b->in->arena, "%s.docker_tag", images[i]),
+			.loaded_as = arena_printf(b->in->arena, "%s/%s", usual_registry, images[i]),
 			.archive = archive,
 		};
 
-		arena_push(b->arena, s->images.v, s->images.n, image);
+		arena_push(b->in->arena, s->images.v, s->images.n, image);
 	}
 }
 
@@ -333,16 +330,16 @@ static void add_python(struct build *b)
 		const char *distribution;
 		long newest;
 	} all[] = { { "debian", 10 }, { "ubuntu", 18 } };
-	const struct facts *f = b->facts;
+	const struct facts *f = b->in->facts;
 
 	for (size_t i = 0; i < ARRAY_LEN(all); i++)
 		if (str_eq(f->distribution, all[i].distribution) && f->version &&
 		    strtol(f->version, NULL, 10) <= all[i].newest) {
-			strv_add(b->arena, &b->node->packages, "python-yaml");
+			strv_add(b->in->arena, &b->in->node->packages, "python-yaml");
 			return;
 		}
-	if (!b->opts->no_host)
-		dialect_warn(b->arena, b->opts,
+	if (!b->in->opts->no_host)
+		dialect_warn(b->in->arena, b->in->opts,
 			     "%sthe addons are not made unless there is a 'python' of "
 			     "Python 2 with yaml: the script of kube-up 1.2 asks it, and "
 			     "this release has no package of it",
@@ -374,14 +371,14 @@ static void add_packages(struct build *b)
 	for (size_t i = 0; i < ARRAY_LEN(all); i++)
 		if (b->env->kubernetes.minor >= all[i].since &&
 		    (all[i].role == KUBEUP_BOTH || b->env->is_master))
-			strv_add(b->arena, &b->node->packages, all[i].name);
+			strv_add(b->in->arena, &b->in->node->packages, all[i].name);
 	if (b->env->kubernetes.minor == 2 && b->env->is_master)
 		add_python(b);
 	/* source: cluster/aws/templates/format-disks.sh */
-	if (str_eq(b->node->docker_storage, "aufs"))
-		strv_add(b->arena, &b->node->packages, "aufs-tools");
+	if (str_eq(b->in->node->docker_storage, "aufs"))
+		strv_add(b->in->arena, &b->in->node->packages, "aufs-tools");
 	if (str_eq(b->env->e2e_storage_test_environment, "true"))
-		dialect_warn(b->arena, b->opts,
+		dialect_warn(b->in->arena, b->in->opts,
 			     "%sE2E_STORAGE_TEST_ENVIRONMENT: the packages that tests of "
 			     "storage take are left out",
 			     where(b, "E2E_STORAGE_TEST_ENVIRONMENT"));
@@ -392,12 +389,12 @@ static void add_sysctl(struct build *b)
 	struct strmap *values = &b->own->sysctl;
 	const int minor = b->env->kubernetes.minor;
 
-	strmap_set(b->arena, values, "net.ipv4.ip_forward", "1");
+	strmap_set(b->in->arena, values, "net.ipv4.ip_forward", "1");
 	if (minor >= 3)
-		strmap_set(b->arena, values, "net.ipv4.neigh.default.gc_thresh1", "0");
+		strmap_set(b->in->arena, values, "net.ipv4.neigh.default.gc_thresh1", "0");
 	if (minor >= 5 && str_eq(b->env->softlockup_panic, "true")) {
-		strmap_set(b->arena, values, "kernel.softlockup_panic", "1");
-		strmap_set(b->arena, values, "kernel.softlockup_all_cpu_backtrace", "1");
+		strmap_set(b->in->arena, values, "kernel.softlockup_panic", "1");
+		strmap_set(b->in->arena, values, "kernel.softlockup_all_cpu_backtrace", "1");
 	}
 }
 
@@ -408,9 +405,9 @@ static void add_master(struct build *b)
 
 	if (!b->env->is_master)
 		return;
-	strv_add(b->arena, &s->whole, "/etc/kubernetes/addons");
+	strv_add(b->in->arena, &s->whole, "/etc/kubernetes/addons");
 	if (b->env->kubernetes.minor == 2)
-		strv_add(b->arena, &s->units, "kube-addons.service");
+		strv_add(b->in->arena, &s->units, "kube-addons.service");
 	s->user.name = "etcd";
 	s->user.home = "/var/etcd";
 	s->user.shell = "/sbin/nologin";
@@ -421,7 +418,7 @@ static void add_master(struct build *b)
 static void set_names(struct build *b)
 {
 	const struct kubeup_env *v = b->env;
-	struct node *n = b->node;
+	struct node *n = b->in->node;
 
 	*n = (struct node){
 		.cluster_name = v->instance_prefix,
@@ -445,28 +442,29 @@ static void set_names(struct build *b)
 	};
 }
 
-int kubeup_node(struct arena *a, const struct documents *d, const struct facts *f,
-		const struct dialect_opts *o, struct node *ret, struct err *e)
+int kubeup_node(const struct reading *in, const struct documents *d)
 {
 	struct node node;
-	struct kubeup_node *own = arena_new(a, struct kubeup_node);
-	struct build b = { a, d, d->own, f, o, &node, own, e };
+	struct kubeup_node *own = arena_new(in->arena, struct kubeup_node);
+	const struct reading inner = { in->arena, in->opts, in->facts, &node, in->err };
+	const struct dialect_opts *o = in->opts;
+	struct build b = { &inner, d, d->own, own };
 	struct kubeup_host host;
 	/* Documents may be read without the tarball, but only the tarball has the files. If values are wrong, the
 	 * files would be wrong too. */
 	const bool has_states = d->files.n && !(o->errors && errs_count(o->errors));
-	int r = errs_keep(o->errors, check_release(f, e), e);
+	int r = errs_keep(o->errors, check_release(in->facts, in->err), in->err);
 
 	*own = (struct kubeup_node){ 0 };
 	set_names(&b);
 	if (r == 0)
-		r = errs_keep_vital(o->errors, set_disks(&b), e);
+		r = errs_keep_vital(o->errors, set_disks(&b), in->err);
 	if (r == 0)
 		r = find_host(&b, &host);
 	if (r == 0 && has_states)
 		r = add_states(&b, &host);
 	if (r == 0 && has_states)
-		kubeup_auth(a, d, b.env, own);
+		kubeup_auth(in->arena, d, b.env, own);
 	if (r == 0)
 		r = add_plugins(&b);
 	if (r < 0)
@@ -477,6 +475,6 @@ int kubeup_node(struct arena *a, const struct documents *d, const struct facts *
 	add_sysctl(&b);
 	add_master(&b);
 	node.dialect = d->dialect;
-	*ret = node;
+	*in->node = node;
 	return 0;
 }

@@ -84,5 +84,4 @@ bool kubeup_says(const struct documents *d, const char *source, const char *text
 void kubeup_auth(struct arena *a, const struct documents *d, const struct kubeup_env *env,
 		 struct kubeup_node *ret);
 /* Makes the node that the document describes. */
-int kubeup_node(struct arena *a, const struct documents *d, const struct facts *f,
-		const struct dialect_opts *o, struct node *ret, struct err *e) must_check;
+int kubeup_node(const struct reading *in, const struct documents *d) must_check;

@@ -110,8 +110,9 @@ static void plan_for(struct arena *a, const struct fuzz_documents *all, const st
 		.no_keys = looks,
 		.errors = opts.errors,
 	};
+	const struct reading in = { a, &opts, f, &node, &e };
 
-	if (d->dialect->node(a, d, f, &opts, &node, &e) < 0) {
+	if (d->dialect->node(&in, d) < 0) {
 		fuzz_expect(*e.msg, "an error without a text, of a node");
 		return;
 	}

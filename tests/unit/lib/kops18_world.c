@@ -66,13 +66,14 @@ int world_build(struct world *w)
 	const struct documents d = {
 		.dialect = &kops18_dialect, .own = &w->env, .cluster = w->cluster, .group = w->ig
 	};
+	const struct reading in = { w->a, &w->opts, &w->facts, &w->node, &w->e };
 	int r;
 
 	w->opts.warnings = &w->warnings;
 	w->opts.volume_fits = volume_fits;
 	r = kops18_env(w->a, w->env_doc, &w->opts, &w->env, &w->e);
 	if (r == 0)
-		r = kops18_node(w->a, &d, &w->facts, &w->opts, &w->node, &w->e);
+		r = kops18_node(&in, &d);
 	return r;
 }
 

@@ -25,6 +25,7 @@ struct plan *kops_try_documents(struct arena *a, struct kops_worker *w, const ch
 				const char *all)
 {
 	static const struct dialect_opts opts = { .checks_alone = true };
+	const struct reading in = { a, &opts, &w->facts, &w->node, &w->e };
 	struct kops_config *config = arena_new(a, struct kops_config);
 	struct tree *t, *accept = NULL;
 
@@ -48,7 +49,7 @@ struct plan *kops_try_documents(struct arena *a, struct kops_worker *w, const ch
 		return NULL;
 	if (w->kubernetes)
 		config->kubernetes.minor = w->kubernetes;
-	if (kops_node(a, &w->boot, config, &w->facts, &opts, &w->node, &w->e) < 0)
+	if (kops_node(&in, &w->boot, config) < 0)
 		return NULL;
 	w->node.dialect = &kops_dialect;
 	w->node.manifests = w->manifests;
