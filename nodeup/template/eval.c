@@ -2,10 +2,10 @@
 
 #include <string.h>
 
-static int eval(struct scope *s, const struct node *n, struct value *ret);
+static int eval(struct scope *s, const struct syntax *n, struct value *ret);
 
 /* Evaluates a kid. Fails if it is undefined. */
-static int eval_kid(struct scope *s, const struct node *kid, struct value *ret)
+static int eval_kid(struct scope *s, const struct syntax *kid, struct value *ret)
 {
 	const int r = eval(s, kid, ret);
 
@@ -13,7 +13,7 @@ static int eval_kid(struct scope *s, const struct node *kid, struct value *ret)
 }
 
 /* Evaluates both kids, and only then fails if one is undefined. */
-static int eval_both(struct scope *s, const struct node *n, struct value *a, struct value *b)
+static int eval_both(struct scope *s, const struct syntax *n, struct value *a, struct value *b)
 {
 	int r = eval(s, n->kids[0], a);
 
@@ -70,7 +70,7 @@ static int read_name(struct scope *s, size_t number, size_t at, struct value *re
 }
 
 /* Evaluates the kids from number `from` on. */
-static int eval_kids(struct scope *s, const struct node *n, size_t from, struct list **ret)
+static int eval_kids(struct scope *s, const struct syntax *n, size_t from, struct list **ret)
 {
 	struct list *const l = list_new(s->w, n->at, n->n - from);
 	int r = 0;
@@ -83,7 +83,7 @@ static int eval_kids(struct scope *s, const struct node *n, size_t from, struct 
 	return r;
 }
 
-static int eval_list(struct scope *s, const struct node *n, struct value *ret)
+static int eval_list(struct scope *s, const struct syntax *n, struct value *ret)
 {
 	struct list *l;
 	const int r = eval_kids(s, n, 0, &l);
@@ -94,7 +94,7 @@ static int eval_list(struct scope *s, const struct node *n, struct value *ret)
 	return 0;
 }
 
-static int eval_dict(struct scope *s, const struct node *n, struct value *ret)
+static int eval_dict(struct scope *s, const struct syntax *n, struct value *ret)
 {
 	struct dict *const d = work_alloc(s->w, n->at, sizeof(*d));
 	struct list *l;
@@ -131,7 +131,7 @@ static int read_key(struct scope *s, size_t at, const struct dict *d, const stru
 	return 0;
 }
 
-static int eval_attr(struct scope *s, const struct node *n, struct value *ret)
+static int eval_attr(struct scope *s, const struct syntax *n, struct value *ret)
 {
 	struct value of;
 	const int r = eval_kid(s, n->kids[0], &of);
@@ -155,7 +155,7 @@ static bool take_index(int64_t index, size_t n, size_t *ret)
 	return index >= 0 && index < (int64_t)n;
 }
 
-static int eval_item(struct scope *s, const struct node *n, struct value *ret)
+static int eval_item(struct scope *s, const struct syntax *n, struct value *ret)
 {
 	static const struct text element = { "element", sizeof("element") - 1, false };
 	struct value of, index;
@@ -190,7 +190,7 @@ static int eval_item(struct scope *s, const struct node *n, struct value *ret)
 }
 
 /* d.get(): the value of the key (first argument), else the second argument, else None. */
-static int call_get(struct scope *s, const struct node *n, const struct dict *d,
+static int call_get(struct scope *s, const struct syntax *n, const struct dict *d,
 		    const struct list *args, struct value otherwise, struct value *ret)
 {
 	const struct value *const key = &args->v[0];
@@ -209,7 +209,7 @@ static int call_get(struct scope *s, const struct node *n, const struct dict *d,
 	return r;
 }
 
-static int call_values(struct scope *s, const struct node *n, const struct dict *d,
+static int call_values(struct scope *s, const struct syntax *n, const struct dict *d,
 		       struct value *ret)
 {
 	struct list *l;
@@ -226,7 +226,7 @@ static int call_values(struct scope *s, const struct node *n, const struct dict 
 	return 0;
 }
 
-static int call_update(struct scope *s, const struct node *n, struct dict *d,
+static int call_update(struct scope *s, const struct syntax *n, struct dict *d,
 		       const struct value *with, struct value *ret)
 {
 	int r = 0;
@@ -241,7 +241,7 @@ static int call_update(struct scope *s, const struct node *n, struct dict *d,
 	return r;
 }
 
-static int eval_call(struct scope *s, const struct node *n, struct value *ret)
+static int eval_call(struct scope *s, const struct syntax *n, struct value *ret)
 {
 	static const enum value_kind receivers[] = {
 		[M_GET] = V_DICT,   [M_LOWER] = V_TEXT,  [M_VALUES] = V_DICT,
@@ -275,7 +275,7 @@ static int eval_call(struct scope *s, const struct node *n, struct value *ret)
 
 /* salt['grains.get']: reads Salt's grains, whatever the template sets; a missing key is an empty text. A colon in
  * the key would reach into a nested map. */
-static int eval_grains_get(struct scope *s, const struct node *n, struct value *ret)
+static int eval_grains_get(struct scope *s, const struct syntax *n, struct value *ret)
 {
 	struct value grains = { .kind = V_UNSET };
 	struct list *args;
@@ -294,7 +294,7 @@ static int eval_grains_get(struct scope *s, const struct node *n, struct value *
 }
 
 /* + and *, from left to right. A chain of texts is joined at once. */
-static int eval_arithmetic(struct scope *s, const struct node *n, struct value *ret)
+static int eval_arithmetic(struct scope *s, const struct syntax *n, struct value *ret)
 {
 	bool texts = n->kind == N_ADD;
 	struct list *l;
@@ -318,7 +318,7 @@ static int eval_arithmetic(struct scope *s, const struct node *n, struct value *
 	return r;
 }
 
-static int eval_concat(struct scope *s, const struct node *n, struct value *ret)
+static int eval_concat(struct scope *s, const struct syntax *n, struct value *ret)
 {
 	struct list *l;
 	int r = eval_kids(s, n, 0, &l);
@@ -332,7 +332,7 @@ static int eval_concat(struct scope *s, const struct node *n, struct value *ret)
 }
 
 /* Applies a filter, or the minus before a value. */
-static int eval_unary(struct scope *s, const struct node *n, struct value *ret)
+static int eval_unary(struct scope *s, const struct syntax *n, struct value *ret)
 {
 	const size_t at = n->kids[0]->at;
 	struct value v;
@@ -353,7 +353,7 @@ static int eval_unary(struct scope *s, const struct node *n, struct value *ret)
 	return value_str(s->w, at, &v, ret);
 }
 
-static int eval_truth(struct scope *s, const struct node *n, struct value *ret, bool *ret_truth)
+static int eval_truth(struct scope *s, const struct syntax *n, struct value *ret, bool *ret_truth)
 {
 	const int r = eval(s, n, ret);
 
@@ -361,7 +361,7 @@ static int eval_truth(struct scope *s, const struct node *n, struct value *ret, 
 }
 
 /* 'and' and 'or' return the operand that decides. */
-static int eval_logic(struct scope *s, const struct node *n, struct value *ret)
+static int eval_logic(struct scope *s, const struct syntax *n, struct value *ret)
 {
 	bool truth = n->kind == N_AND;
 
@@ -374,7 +374,7 @@ static int eval_logic(struct scope *s, const struct node *n, struct value *ret)
 	return truth == (n->kind == N_AND) ? eval(s, n->kids[n->n - 1], ret) : 0;
 }
 
-static int eval_comparison(struct scope *s, const struct node *n, struct value *ret)
+static int eval_comparison(struct scope *s, const struct syntax *n, struct value *ret)
 {
 	struct value a, b;
 	bool yes = false;
@@ -392,7 +392,7 @@ static int eval_comparison(struct scope *s, const struct node *n, struct value *
 	return r;
 }
 
-static int eval(struct scope *s, const struct node *n, struct value *ret)
+static int eval(struct scope *s, const struct syntax *n, struct value *ret)
 {
 	bool truth = false;
 	int r = work_spend(s->w, n->at, 0);
@@ -443,7 +443,7 @@ static int eval(struct scope *s, const struct node *n, struct value *ret)
 	}
 }
 
-static int print(struct scope *s, const struct node *n)
+static int print(struct scope *s, const struct syntax *n)
 {
 	struct value v, text;
 	int r = eval(s, n->kids[0], &v);
@@ -456,7 +456,7 @@ static int print(struct scope *s, const struct node *n)
 	return 0;
 }
 
-static int run_if(struct scope *s, const struct node *n)
+static int run_if(struct scope *s, const struct syntax *n)
 {
 	size_t i = 0;
 
@@ -473,7 +473,7 @@ static int run_if(struct scope *s, const struct node *n)
 	return i < n->n ? eval_block(s, n->kids[i]) : 0;
 }
 
-static int run_for(struct scope *s, const struct node *n)
+static int run_for(struct scope *s, const struct syntax *n)
 {
 	struct value over, *saved;
 	int r = eval_kid(s, n->kids[0], &over);
@@ -499,7 +499,7 @@ static int run_for(struct scope *s, const struct node *n)
 	return r;
 }
 
-static int run(struct scope *s, const struct node *n)
+static int run(struct scope *s, const struct syntax *n)
 {
 	struct value v;
 	int r = work_spend(s->w, n->at, 0);
@@ -526,7 +526,7 @@ static int run(struct scope *s, const struct node *n)
 	}
 }
 
-int eval_block(struct scope *s, const struct node *block)
+int eval_block(struct scope *s, const struct syntax *block)
 {
 	int r = 0;
 

@@ -17,4 +17,4 @@ struct scope {
 };
 
 /* Evaluates the block and writes its text to out. */
-int eval_block(struct scope *s, const struct node *block) must_check;
+int eval_block(struct scope *s, const struct syntax *block) must_check;

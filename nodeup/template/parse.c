@@ -17,12 +17,12 @@ struct parser {
 	bool stored[TEMPLATE_NAMES_MAX]; /* names that are set in the loop that is being read */
 };
 
-static int parse_expression(struct parser *p, struct node **ret);
-static int parse_block(struct parser *p, const char *const *ends, struct node **ret);
+static int parse_expression(struct parser *p, struct syntax **ret);
+static int parse_block(struct parser *p, const char *const *ends, struct syntax **ret);
 
-static struct node *node_new(struct parser *p, enum node_kind kind, size_t at)
+static struct syntax *node_new(struct parser *p, enum syntax_kind kind, size_t at)
 {
-	struct node *n = arena_new(p->a, struct node);
+	struct syntax *n = arena_new(p->a, struct syntax);
 
 	n->kind = kind;
 	n->at = at;
@@ -36,7 +36,7 @@ static int too_deep(struct parser *p, size_t at)
 }
 
 /* Jinja 2.7 drops the brackets around a comparison: it reads (a == b) * c as a == (b * c). */
-static bool loses_brackets(const struct node *n, const struct node *kid)
+static bool loses_brackets(const struct syntax *n, const struct syntax *kid)
 {
 	const bool comparison = kid->kind >= N_EQUAL && kid->kind <= N_NOT_IN;
 
@@ -44,7 +44,7 @@ static bool loses_brackets(const struct node *n, const struct node *kid)
 			      (n->kind >= N_EQUAL && n->kind <= N_NOT_IN));
 }
 
-static int add_kid(struct parser *p, struct node *n, struct node *kid)
+static int add_kid(struct parser *p, struct syntax *n, struct syntax *kid)
 {
 	if (loses_brackets(n, kid))
 		return source_fail(p->source, kid->at,
@@ -56,9 +56,9 @@ static int add_kid(struct parser *p, struct node *n, struct node *kid)
 }
 
 /* Makes kid a child of a new node. */
-static int wrap(struct parser *p, enum node_kind kind, size_t at, struct node **kid)
+static int wrap(struct parser *p, enum syntax_kind kind, size_t at, struct syntax **kid)
 {
-	struct node *n = node_new(p, kind, at);
+	struct syntax *n = node_new(p, kind, at);
 	const int r = add_kid(p, n, *kid);
 
 	*kid = n;
@@ -154,7 +154,7 @@ static int number_of(struct parser *p, const char *name, size_t *ret)
 }
 
 /* Reads the name of a variable into the node. */
-static int take_variable(struct parser *p, struct node *into)
+static int take_variable(struct parser *p, struct syntax *into)
 {
 	const char *const name = arena_strn(p->a, p->now.p, p->now.n);
 	int r;
@@ -172,9 +172,9 @@ static int enter(struct parser *p)
 }
 
 /* Parses an expression that is part of a larger one. */
-static int parse_kid(struct parser *p, struct node *into)
+static int parse_kid(struct parser *p, struct syntax *into)
 {
-	struct node *kid;
+	struct syntax *kid;
 	int r = parse_expression(p, &kid);
 
 	return r < 0 ? r : add_kid(p, into, kid);
@@ -182,7 +182,7 @@ static int parse_kid(struct parser *p, struct node *into)
 
 /* Parses expressions (for a dictionary, pairs) up to the closing sign, which stays the next token. Commas separate
  * the expressions, and one comma may follow the last. */
-static int parse_sequence(struct parser *p, const char *end, struct node *into)
+static int parse_sequence(struct parser *p, const char *end, struct syntax *into)
 {
 	int r = 0;
 
@@ -199,7 +199,7 @@ static int parse_sequence(struct parser *p, const char *end, struct node *into)
 }
 
 /* Parses the arguments of a call, with both brackets. */
-static int parse_arguments(struct parser *p, struct node *call, size_t least, size_t most)
+static int parse_arguments(struct parser *p, struct syntax *call, size_t least, size_t most)
 {
 	const size_t before = call->n;
 	int r = advance(p);
@@ -213,9 +213,9 @@ static int parse_arguments(struct parser *p, struct node *call, size_t least, si
 }
 
 /* Parses salt['grains.get'](...) and salt['mine.get'](...). */
-static int parse_salt(struct parser *p, struct node **ret)
+static int parse_salt(struct parser *p, struct syntax **ret)
 {
-	struct node *n = node_new(p, N_MINE_GET, p->now.at);
+	struct syntax *n = node_new(p, N_MINE_GET, p->now.at);
 	int r = advance(p);
 
 	*ret = n;
@@ -241,7 +241,7 @@ static int parse_salt(struct parser *p, struct node **ret)
 	return n->kind == N_GRAINS_GET ? parse_arguments(p, n, 1, 2) : parse_arguments(p, n, 2, 3);
 }
 
-static int parse_name(struct parser *p, struct node **ret)
+static int parse_name(struct parser *p, struct syntax **ret)
 {
 	const size_t at = p->now.at;
 	const struct text name = { p->now.p, p->now.n, false };
@@ -261,7 +261,7 @@ static int parse_name(struct parser *p, struct node **ret)
 	return take_variable(p, *ret);
 }
 
-static int parse_primary(struct parser *p, struct node **ret)
+static int parse_primary(struct parser *p, struct syntax **ret)
 {
 	const struct token t = p->now;
 	int r;
@@ -291,7 +291,7 @@ static int parse_primary(struct parser *p, struct node **ret)
 }
 
 /* Parses the word after a dot: a method call, or a key. */
-static int parse_dot(struct parser *p, struct node **node)
+static int parse_dot(struct parser *p, struct syntax **node)
 {
 	static const struct {
 		const char *name;
@@ -330,9 +330,9 @@ static int parse_dot(struct parser *p, struct node **node)
 			   (int)(name.n < 40 ? name.n : 40), name.p);
 }
 
-static int parse_item(struct parser *p, size_t at, struct node **node)
+static int parse_item(struct parser *p, size_t at, struct syntax **node)
 {
-	struct node *index;
+	struct syntax *index;
 	int r = parse_expression(p, &index);
 
 	if (r == 0)
@@ -342,7 +342,7 @@ static int parse_item(struct parser *p, size_t at, struct node **node)
 	return r < 0 ? r : expect_sign(p, "]");
 }
 
-static int parse_postfix(struct parser *p, struct node **node)
+static int parse_postfix(struct parser *p, struct syntax **node)
 {
 	int r = 0;
 
@@ -366,7 +366,7 @@ static int parse_postfix(struct parser *p, struct node **node)
 	return r;
 }
 
-static int parse_filter(struct parser *p, struct node **node)
+static int parse_filter(struct parser *p, struct syntax **node)
 {
 	static const char *const filters[] = {
 		[F_INT] = "int", [F_FLOAT] = "float", [F_STRING] = "string"
@@ -392,7 +392,7 @@ static int parse_filter(struct parser *p, struct node **node)
 			   (int)(name.n < 40 ? name.n : 40), name.p);
 }
 
-static int parse_test(struct parser *p, struct node **node)
+static int parse_test(struct parser *p, struct syntax **node)
 {
 	const bool negated = is_name(p, "not");
 	const size_t at = p->now.at;
@@ -415,7 +415,7 @@ static int parse_test(struct parser *p, struct node **node)
 	return 0;
 }
 
-static int parse_unary(struct parser *p, bool filters, struct node **ret)
+static int parse_unary(struct parser *p, bool filters, struct syntax **ret)
 {
 	const size_t at = p->now.at;
 	int r;
@@ -447,7 +447,7 @@ static int parse_unary(struct parser *p, bool filters, struct node **ret)
 /* Operators that chain any number of values, in order of precedence: the operator that binds least is the first.
  * Comparisons and 'not' bind between the second and the third. */
 static const struct {
-	enum node_kind kind;
+	enum syntax_kind kind;
 	enum token_kind token;
 	const char *sign;
 } chains[] = {
@@ -456,12 +456,12 @@ static const struct {
 };
 enum { CHAIN_NOT = 2, CHAIN_UNARY = ARRAY_LEN(chains) };
 
-static int parse_chain(struct parser *p, size_t from, struct node **ret);
+static int parse_chain(struct parser *p, size_t from, struct syntax **ret);
 
-static int parse_comparison(struct parser *p, struct node **ret)
+static int parse_comparison(struct parser *p, struct syntax **ret)
 {
 	static const struct {
-		enum node_kind kind;
+		enum syntax_kind kind;
 		enum token_kind token;
 		const char *sign;
 	} operators[] = {
@@ -470,7 +470,7 @@ static int parse_comparison(struct parser *p, struct node **ret)
 		{ N_NOT_IN, T_NAME, "not" },
 	};
 	const size_t at = p->now.at;
-	struct node *right;
+	struct syntax *right;
 	int r = parse_chain(p, CHAIN_NOT, ret);
 
 	for (size_t i = 0; i < ARRAY_LEN(operators) && r == 0; i++) {
@@ -491,7 +491,7 @@ static int parse_comparison(struct parser *p, struct node **ret)
 	return r;
 }
 
-static int parse_not(struct parser *p, struct node **ret)
+static int parse_not(struct parser *p, struct syntax **ret)
 {
 	const size_t at = p->now.at;
 	int r;
@@ -510,14 +510,14 @@ static int parse_not(struct parser *p, struct node **ret)
 }
 
 /* Parses one value, or a chain of values by this operator or one that binds more tightly. */
-static int parse_chain(struct parser *p, size_t from, struct node **ret)
+static int parse_chain(struct parser *p, size_t from, struct syntax **ret)
 {
 	const size_t at = p->now.at;
-	struct node *chain = NULL;
+	struct syntax *chain = NULL;
 	int r = 0;
 
 	for (;;) {
-		struct node *kid;
+		struct syntax *kid;
 
 		if (from + 1 == CHAIN_UNARY)
 			r = parse_unary(p, true, &kid);
@@ -543,7 +543,7 @@ static int parse_chain(struct parser *p, size_t from, struct node **ret)
 	}
 }
 
-static int parse_expression(struct parser *p, struct node **ret)
+static int parse_expression(struct parser *p, struct syntax **ret)
 {
 	int r = enter(p);
 
@@ -559,9 +559,9 @@ static int expect_end(struct parser *p)
 	return p->now.kind == T_TAG_END ? 0 : refuse(p, "the end of the tag");
 }
 
-static int parse_set(struct parser *p, struct node **ret)
+static int parse_set(struct parser *p, struct syntax **ret)
 {
-	struct node *n = node_new(p, N_SET, p->now.at);
+	struct syntax *n = node_new(p, N_SET, p->now.at);
 	int r = take_variable(p, n);
 
 	*ret = n;
@@ -573,7 +573,7 @@ static int parse_set(struct parser *p, struct node **ret)
 	return r < 0 ? r : expect_end(p);
 }
 
-static int parse_do(struct parser *p, struct node **ret)
+static int parse_do(struct parser *p, struct syntax **ret)
 {
 	const size_t at = p->now.at;
 	int r = parse_expression(p, ret);
@@ -584,10 +584,10 @@ static int parse_do(struct parser *p, struct node **ret)
 }
 
 /* Ends the statement's tag and parses the block behind it, up to one of the end words, which stays the next token. */
-static int parse_body(struct parser *p, struct node *into, size_t at, const char *name,
+static int parse_body(struct parser *p, struct syntax *into, size_t at, const char *name,
 		      const char *const *ends)
 {
-	struct node *kid;
+	struct syntax *kid;
 	int r = expect_end(p);
 
 	if (r == 0)
@@ -599,11 +599,11 @@ static int parse_body(struct parser *p, struct node *into, size_t at, const char
 	return r;
 }
 
-static int parse_if(struct parser *p, struct node **ret)
+static int parse_if(struct parser *p, struct syntax **ret)
 {
 	static const char *const ends[] = { "elif", "else", "endif", NULL };
 	const size_t at = p->lex.tag.at;
-	struct node *n = node_new(p, N_IF, at);
+	struct syntax *n = node_new(p, N_IF, at);
 	bool last = false;
 	int r = 0;
 
@@ -627,11 +627,11 @@ static int parse_if(struct parser *p, struct node **ret)
 
 /* In Jinja 2.7 a variable keeps its value from one round of a loop to the next, and has its old value again after
  * the loop. For nested loops Jinja gets that wrong, so they are refused; no template has one. */
-static int parse_for(struct parser *p, struct node **ret)
+static int parse_for(struct parser *p, struct syntax **ret)
 {
 	static const char *const ends[] = { "endfor", NULL };
 	const size_t at = p->lex.tag.at;
-	struct node *n = node_new(p, N_FOR, p->now.at);
+	struct syntax *n = node_new(p, N_FOR, p->now.at);
 	size_t *saved = NULL;
 	int r = take_variable(p, n);
 
@@ -661,11 +661,11 @@ static int parse_for(struct parser *p, struct node **ret)
 	return r < 0 ? r : expect_end(p);
 }
 
-static int parse_statement(struct parser *p, struct node **ret)
+static int parse_statement(struct parser *p, struct syntax **ret)
 {
 	static const struct {
 		const char *name;
-		int (*parse)(struct parser *p, struct node **ret);
+		int (*parse)(struct parser *p, struct syntax **ret);
 	} statements[] = {
 		{ "set", parse_set }, { "if", parse_if }, { "for", parse_for }, { "do", parse_do }
 	};
@@ -680,7 +680,7 @@ static int parse_statement(struct parser *p, struct node **ret)
 	return refuse(p, "a statement");
 }
 
-static int parse_print(struct parser *p, struct node **ret)
+static int parse_print(struct parser *p, struct syntax **ret)
 {
 	int r = advance(p);
 
@@ -701,15 +701,15 @@ static bool is_end(const struct parser *p, const char *const *ends)
 }
 
 /* Parses up to one of the end words, which stays the next token, or to the end of the template. */
-static int parse_block(struct parser *p, const char *const *ends, struct node **ret)
+static int parse_block(struct parser *p, const char *const *ends, struct syntax **ret)
 {
-	struct node *const block = node_new(p, N_BLOCK, p->lex.at);
+	struct syntax *const block = node_new(p, N_BLOCK, p->lex.at);
 	int r = enter(p);
 
 	*ret = block;
 	while (r == 0) {
 		struct piece piece;
-		struct node *kid;
+		struct syntax *kid;
 
 		r = lex_piece(&p->lex, &piece);
 		if (r < 0)
@@ -737,7 +737,7 @@ static int parse_block(struct parser *p, const char *const *ends, struct node **
 	return r;
 }
 
-int parse_template(struct arena *a, const struct source *s, size_t depth, struct node **ret_block,
+int parse_template(struct arena *a, const struct source *s, size_t depth, struct syntax **ret_block,
 		   struct strv *ret_names)
 {
 	struct parser p = {

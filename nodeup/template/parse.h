@@ -9,7 +9,7 @@
 #include "nodeup/template/template.h"
 #include "nodeup/template/value.h"
 
-enum node_kind {
+enum syntax_kind {
 	/* statements; a block has any number of kids */
 	N_BLOCK,
 	N_DATA,  /* value */
@@ -47,22 +47,22 @@ enum node_kind {
 enum method { M_GET, M_LOWER, M_VALUES, M_SPLIT, M_UPDATE };
 enum filter { F_INT, F_FLOAT, F_STRING };
 
-struct node {
-	enum node_kind kind;
+struct syntax {
+	enum syntax_kind kind;
 	unsigned int height; /* 1 if it has no kids */
 	size_t at;
 	size_t name;
 	enum method method;
 	enum filter filter;
 	struct value value;
-	struct node **kids;
+	struct syntax **kids;
 	size_t n;
 	const size_t *saved; /* of N_FOR: variables whose old value comes back after the loop */
 	size_t nsaved;
 };
 
 /* Parses the whole text. Returns the outermost block, and the variables' names by number. */
-int parse_template(struct arena *a, const struct source *s, size_t depth, struct node **ret_block,
+int parse_template(struct arena *a, const struct source *s, size_t depth, struct syntax **ret_block,
 		   struct strv *ret_names) must_check;
 /* Returns whether Python's dictionaries have a method of this name. */
 bool parse_is_method(const struct text *name);

@@ -26,7 +26,7 @@ static int render(struct arena *a, const struct template_req *t, const struct so
 	};
 	struct scope scope = { .w = &w, .context = t->context, .out = &out };
 	struct strv names = { 0 };
-	struct node *block;
+	struct syntax *block;
 	int r;
 
 	r = parse_template(scratch, s, w.depth, &block, &names);
