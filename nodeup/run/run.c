@@ -11,6 +11,8 @@
 #include "nodeup/tasks/started.h"
 
 #define TICK_NS (250 * DUR_MS)
+/* of shorter waits nobody asks what they were for */
+#define LONG_NS (250 * DUR_MS)
 /* how long a staged file waits for others to be flushed with it while a task works: a package may take a minute */
 #define GROUP_NS (10 * DUR_MS)
 
@@ -29,16 +31,21 @@ struct item {
 	struct worker_job job; /* first member: workers hand it back */
 	struct sched *sched;
 	struct run_outcome *o;
-	size_t nblock;   /* needs that are not done yet */
-	size_t arrived;  /* settled tasks among those that serve it */
-	size_t seen;     /* the value of `arrived` when its last step ran */
-	bool differs;    /* the check found a difference, and apply is under way */
-	bool checked;    /* the scheduler has heard what check said */
-	int turn;        /* turn of its check; 0: it has none */
-	bool dropped;    /* the run ended before a worker began it */
-	int stage;       /* stage of its apply when it last began to wait */
-	int r;           /* result of the last step */
-	struct err *err; /* the error, if r < 0 */
+	size_t nblock;    /* needs that are not done yet */
+	size_t arrived;   /* settled tasks among those that serve it */
+	size_t seen;      /* the value of `arrived` when its last step ran */
+	bool differs;     /* the check found a difference, and apply is under way */
+	bool checked;     /* the scheduler has heard what check said */
+	int turn;         /* turn of its check; 0: it has none */
+	bool dropped;     /* the run ended before a worker began it */
+	int stage;        /* stage of its apply when it last began to wait */
+	int64_t wait_ns;  /* when it last began to wait */
+	int64_t step_ns;  /* when a worker began its last step */
+	int64_t done_ns;  /* when a worker ended the step that is looked at; 0: none did */
+	bool starts;      /* that step is its first, or the first after other tasks or the gate */
+	int64_t spent_ns; /* its own time before it waited for these */
+	int r;            /* result of the last step */
+	struct err *err;  /* the error, if r < 0 */
 };
 
 struct flush_item {
@@ -47,6 +54,7 @@ struct flush_item {
 };
 
 struct sched {
+	struct arena *arena; /* the outcomes' */
 	const struct run_req *req;
 	struct run_report *rep;
 	struct item *items;
@@ -131,9 +139,11 @@ static void step_job(struct worker_job *job)
 {
 	struct item *it = (struct item *)job;
 
+	it->step_ns = dur_now();
 	it->dropped = __atomic_load_n(&it->sched->ended, __ATOMIC_RELAXED);
 	if (!it->dropped)
 		step(it);
+	it->done_ns = dur_now();
 }
 
 static void settle(struct sched *s, struct item *it, enum run_state state);
@@ -172,6 +182,7 @@ static void release_users(struct sched *s, const struct run_outcome *o)
 		struct item *user = &s->items[t->users[i]->index];
 
 		if (goes_on_without(o, user->o->task)) {
+			user->o->after = t;
 			unblock(s, user);
 		} else if (!states[user->o->state].settled) {
 			user->o->because = o->because ? o->because : t;
@@ -180,19 +191,27 @@ static void release_users(struct sched *s, const struct run_outcome *o)
 	}
 }
 
+/* Tells a task that one of those that serve it is settled. */
+static void arrive(struct item *served, const struct task *t)
+{
+	served->arrived++;
+	if (served->o->state == RUN_WAITING && served->o->run.on_tasks)
+		served->o->after = t;
+}
+
 static void settle(struct sched *s, struct item *it, enum run_state state)
 {
 	const struct task *t = it->o->task;
 
 	set_state(s, it->o, state);
-	it->o->end_ns = dur_now();
+	it->o->end_ns = it->done_ns ? it->done_ns : dur_now();
 	/* another task may have done this task's work on the way */
 	if (state == RUN_CHANGED && !it->o->start_ns)
 		it->o->start_ns = it->o->end_ns;
 	it->o->run.waiting[0] = '\0';
 	s->unsettled--;
 	for (size_t i = 0; i < t->n_serves; i++)
-		s->items[t->serves[i]->index].arrived++;
+		arrive(&s->items[t->serves[i]->index], t);
 	if (state == RUN_CHANGED)
 		s->changed[t->index] = true;
 	s->kept[t->index] = state == RUN_CHANGED && it->o->diff.kept;
@@ -300,6 +319,7 @@ static void stepped(struct sched *s, struct item *it)
 		settle(s, it, RUN_EQUAL);
 	} else if (it->r == STEP_HELD) {
 		s->holds = true;
+		it->spent_ns = dur_now() - o->start_ns;
 		set_state(s, o, RUN_READY);
 	} else if (it->r == TASK_DONE) {
 		settle(s, it, RUN_CHANGED);
@@ -311,22 +331,44 @@ static void stepped(struct sched *s, struct item *it)
 		if (o->run.on_tasks)
 			word_sources(s, o);
 		set_state(s, o, RUN_WAITING);
+		it->wait_ns = dur_now();
+		it->spent_ns = it->wait_ns - o->start_ns;
 		/* it waits for something else now */
 		if (first || stage != it->stage)
-			o->run.since_ns = dur_now();
+			o->run.since_ns = it->wait_ns;
 		it->stage = stage;
 		if (first)
 			tell(s, o);
 	}
 }
 
+/* Notes how long a task has waited, and the reason of its longest wait. A wait that an event interrupts goes on. */
+static void note_wait(const struct sched *s, struct item *it, int64_t now)
+{
+	struct run_outcome *o = it->o;
+	const int64_t lasted = now - o->run.since_ns;
+
+	if (o->state != RUN_WAITING || o->run.on_tasks)
+		return;
+	o->waited_ns += now - it->wait_ns;
+	if (lasted < LONG_NS || lasted <= o->held_ns)
+		return;
+	o->held_ns = lasted;
+	if (!str_eq(o->held_by, o->run.waiting))
+		o->held_by = arena_str(s->arena, o->run.waiting);
+}
+
 static void begin_step(struct sched *s, struct item *it)
 {
 	const struct task_ops *ops = it->o->task->ops;
+	/* what it waited for were other tasks, or the gate, and their time is not its own */
+	const bool was_held = it->o->state == RUN_WAITING ? it->o->run.on_tasks : it->differs;
 
 	it->o->work_ns = dur_now();
-	if (!it->o->start_ns)
-		it->o->start_ns = it->o->work_ns;
+	note_wait(s, it, it->o->work_ns);
+	it->starts = !it->o->start_ns || was_held;
+	if (it->starts)
+		it->o->start_ns = it->o->work_ns - it->spent_ns;
 	it->seen = it->arrived;
 	set_state(s, it->o, RUN_WORKING);
 	if (ops->on_main) {
@@ -453,10 +495,14 @@ static void take_job(struct sched *s, struct worker_job *job)
 		return;
 	}
 	s->working--;
+	/* nor the wait for a worker nor that for this thread is its own time */
+	if (it->starts)
+		it->o->start_ns = it->step_ns - it->spent_ns;
 	if (it->dropped)
 		set_state(s, it->o, RUN_READY);
 	else
 		stepped(s, it);
+	it->done_ns = 0;
 }
 
 static int64_t next_wakeup(const struct sched *s)
@@ -633,7 +679,9 @@ static void prepare(struct arena *a, struct sched *s, const struct run_req *req,
 	/* allocated apart: the kernel provides no memory for errors that never occur */
 	struct err *errs = arena_alloc(a, (3 * req->n + 1) * sizeof(*errs));
 
-	*s = (struct sched){ .req = req, .rep = rep, .unsettled = req->n, .open = !req->gate };
+	*s = (struct sched){
+		.arena = a, .req = req, .rep = rep, .unsettled = req->n, .open = !req->gate
+	};
 	s->items = arena_alloc(a, (req->n + 1) * sizeof(*s->items));
 	s->changed = arena_alloc(a, req->n + 1);
 	s->kept = arena_alloc(a, req->n + 1);

@@ -37,8 +37,13 @@ struct run_outcome {
 	/* the failed task for which this one was skipped, or failed for lack of a source; else NULL */
 	const struct task *because;
 	unsigned int attempts;
-	int64_t start_ns, end_ns;
-	int64_t work_ns; /* when a worker last got it */
+	int64_t start_ns; /* as if it had not waited for the gate, or for tasks that serve it */
+	int64_t end_ns;
+	int64_t work_ns;          /* when a worker last got it */
+	int64_t waited_ns;        /* how long it waited for something outside, in all */
+	int64_t held_ns;          /* its longest wait */
+	const char *held_by;      /* what that was for; NULL: no wait was long */
+	const struct task *after; /* the task that it waited for last; NULL: none */
 };
 
 struct run_report {

@@ -472,6 +472,35 @@ static void another_wait_begins_anew(void **state)
 	}
 }
 
+/* Task e needs a and c; f is made from c, and waits for that alone. */
+static void who_was_waited_for_last_is_known(void **state)
+{
+	const struct run_outcome *o;
+	struct graph g;
+
+	(void)state;
+	graph_new(&g, 6);
+	edge(&g, 4, 2);
+	edge(&g, 4, 0);
+	serve(&g, 2, 5);
+	g.scripts[0] = (struct script){ .waits = 1, .pause_ns = 20 * DUR_MS };
+	g.scripts[2] = (struct script){ .waits = 1, .pause_ns = 300 * DUR_MS };
+	g.scripts[5].wait_for_tasks = true;
+	assert_int_equal(execute(&g, dur_now() + 60 * DUR_SEC), 0);
+	o = g.rep.outcomes;
+	assert_null(o[0].after);
+	assert_ptr_equal(o[4].after, &g.tasks[2]);
+	assert_ptr_equal(o[5].after, &g.tasks[2]);
+	/* the time of other tasks is not its own */
+	assert_true(o[4].start_ns >= o[2].end_ns && o[5].start_ns >= o[2].end_ns);
+	assert_true(o[0].waited_ns >= 20 * DUR_MS && o[0].waited_ns < 250 * DUR_MS);
+	assert_true(o[2].waited_ns >= 300 * DUR_MS && o[5].waited_ns == 0);
+	/* what a short wait was for nobody asks */
+	assert_null(o[0].held_by);
+	assert_string_equal(o[2].held_by, "the clock");
+	arena_free(g.arena);
+}
+
 static void the_deadline_says_what_it_waited_for(void **state)
 {
 	struct graph g;
@@ -665,6 +694,7 @@ int main(void)
 		cmocka_unit_test(what_misses_a_broken_source_fails_with_its_error),
 		cmocka_unit_test(what_waits_names_what_is_under_way),
 		cmocka_unit_test(another_wait_begins_anew),
+		cmocka_unit_test(who_was_waited_for_last_is_known),
 		cmocka_unit_test(the_deadline_says_what_it_waited_for),
 		cmocka_unit_test(the_deadline_exits_with_what_failed),
 		cmocka_unit_test(a_failure_at_the_deadline_is_a_failure),

@@ -40,6 +40,29 @@ static void the_gate_opens_once(void **state)
 	arena_free(g.arena);
 }
 
+static int slow_gate(void *arg, const struct run_report *rep, struct err *e)
+{
+	(void)arg;
+	(void)rep;
+	(void)e;
+	(void)poll(NULL, 0, 50);
+	return 0;
+}
+
+/* The time at the gate is nobody's own. */
+static void a_task_that_was_held_begins_behind_the_gate(void **state)
+{
+	struct graph g;
+
+	(void)state;
+	graph_new(&g, 2);
+	g.gate = slow_gate;
+	g.scripts[1].equal = 1;
+	assert_int_equal(execute(&g, 0), 0);
+	assert_true(g.rep.outcomes[0].start_ns - g.rep.outcomes[1].end_ns >= 50 * DUR_MS);
+	arena_free(g.arena);
+}
+
 static void a_shut_gate_ends_the_run(void **state)
 {
 	struct graph g;
@@ -75,6 +98,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_gate_opens_once),
+		cmocka_unit_test(a_task_that_was_held_begins_behind_the_gate),
 		cmocka_unit_test(a_shut_gate_ends_the_run),
 		cmocka_unit_test(what_changes_nothing_asks_no_gate),
 	};
