@@ -68,5 +68,8 @@ int bus_job(struct bus *b, const char *verb, const char *unit, uint32_t *ret_job
 enum bus_job_state bus_job_state(struct bus *b, uint32_t job, const char **ret_result);
 /* Clears a unit's failed state and restart counter. */
 int bus_reset_failed(struct bus *b, const char *unit, struct err *e) must_check;
+/* Reads one of the manager's own moments, by its property ("UserspaceTimestampMonotonic"), in us; 0: there was none. */
+int bus_manager_stamp(struct bus *b, const char *property, uint64_t *ret_us,
+		      struct err *e) must_check;
 /* Reads the manager's version ("252"), a text of the arena. */
 int bus_version(struct bus *b, struct arena *a, const char **ret, struct err *e) must_check;

@@ -711,3 +711,18 @@ int bus_version(struct bus *b, struct arena *a, const char **ret, struct err *e)
 	*ret = arena_strn(a, digits, strspn(digits, "0123456789"));
 	return 0;
 }
+
+int bus_manager_stamp(struct bus *b, const char *property, uint64_t *ret_us, struct err *e)
+{
+	autobuserr sd_bus_error error = SD_BUS_ERROR_NULL;
+	int r;
+
+	if (is_lost(b) && reconnect(b, e) < 0)
+		return -ENOTCONN;
+	r = sd_bus_get_property_trivial(b->bus, SYSTEMD, SYSTEMD_PATH, SYSTEMD ".Manager", property,
+					&error, 't', ret_us);
+	if (settle(b, r) < 0)
+		return err_fail(e, ERR_SYSTEM, -r, "systemd's %s: %s", property,
+				error.message ? error.message : strerror(-r));
+	return 0;
+}

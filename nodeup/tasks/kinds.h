@@ -19,15 +19,20 @@ enum task_group {
 	TASK_GROUP_MAX
 };
 
+/* What the time of a task goes to, in a timeline. */
+enum task_lane { LANE_NET, LANE_PROCESSOR, LANE_DISK, LANE_SERVICES, LANE_MAX };
+
 struct task_kind_row {
 	const struct task_ops *ops;
 	enum task_group group;
+	enum task_lane lane;
 };
 
 /* The rows of all kinds, by kind. */
 extern const struct task_kind_row task_kinds[TASK_KIND_MAX];
-/* A plan's names of the groups. */
+/* A plan's names of the groups, and a timeline's of the lanes. */
 extern const char *const task_group_names[TASK_GROUP_MAX];
+extern const char *const task_lane_names[LANE_MAX];
 
 /* The end of the reason for a unit that the documents disable. Records of runs are searched for these words. */
 #define TASK_DISABLED "the documents disable it"
