@@ -14,6 +14,7 @@
 #include "nodeup/run/history.h"
 #include "nodeup/run/notice.h"
 #include "nodeup/run/standing.h"
+#include "nodeup/run/times.h"
 #include "units/notify.h"
 
 /* how often the watched services are looked at (window.h) */
@@ -114,15 +115,31 @@ void apply_tell_beginning(const struct apply *ap)
 	notice_motd(ap->live_fd, &lines);
 }
 
+/* Returns the times of an ended run; NULL: it had no plan. Only a boot and a change ask what systemd knows. */
+static struct tree *times_of(struct arena *a, const struct apply *ap)
+{
+	const struct run_report *rep = ap->status.rep;
+	struct bus *bus = ap->session.ctx.bus;
+	struct tree *times;
+
+	if (!rep)
+		return NULL;
+	times = times_tree(a, rep, ap->status.fetcher);
+	if (bus && (ap->status.unit || rep->counts[RUN_CHANGED]))
+		times_add_boot(a, ap->live_fd, bus, times);
+	return times;
+}
+
 /* Adds an ended run to the history; one of this process replaces its earlier one. */
 static void remember(struct apply *ap)
 {
+	autoarena struct arena *a = arena_new_empty();
 	struct err late;
 
 	if (ap->live_fd < 0)
 		return;
 	ending_hold();
-	if (history_keep(ap->live_fd, &late) < 0)
+	if (history_keep(ap->live_fd, times_of(a, ap), &late) < 0)
 		log_warning("this run is not remembered: %s", late.msg);
 	ending_release();
 }

@@ -55,7 +55,7 @@ void cmd_ending_run(void *arg, const struct ending_event *ev)
 
 	if (io_open_root("/", &root, &e) < 0 || interrupted_note(root, name, ev->child, &e) < 0)
 		log_warning("status not kept: %s", e.msg);
-	else if (ev->last && history_keep(root, &e) < 0)
+	else if (ev->last && history_keep(root, NULL, &e) < 0)
 		log_warning("this run is not remembered: %s", e.msg);
 	if (ev->child)
 		notify_status("interrupted by %s, waiting for %s", name, ev->child);

@@ -11,7 +11,8 @@
 #include "nodeup/tasks/kinds.h"
 #include "nodeup/tasks/state.h"
 
-enum { RECORD_MAX = 1 << 20, ID_MAX = 256 };
+/* KEPT_BY_OLDER: the runs that an older nodeup kept. */
+enum { RECORD_MAX = 1 << 20, ID_MAX = 256, KEPT_BY_OLDER = 20 };
 
 /* instead of an instance's id: no run knew it */
 static const char nobody[] = "-";
@@ -82,7 +83,7 @@ static bool was_started(struct arena *a, const struct tree *runs, const char *un
 		}
 	}
 	/* a forgotten run may have done it */
-	return runs->n >= HISTORY_MAX;
+	return runs->n >= KEPT_BY_OLDER;
 }
 
 /* A slice is made for the units in it, and a timer, path or socket starts its service. */

@@ -61,13 +61,14 @@ static void add_tasks(struct arena *a, struct tree *list, const struct tree *tas
 	}
 }
 
-static struct tree *record_of(struct arena *a, const struct tree *status, const struct tree *before)
+static struct tree *record_of(struct arena *a, const struct tree *status, const struct tree *before,
+			      const struct tree *times)
 {
-	static const char *const kept[] = { "state",     "signal",      "version", "conf",
-					    "kops",      "kopsKnownBy", "unit",    "user",
-					    "pid",       "bootId",      "attempt", "startedUnix",
-					    "elapsedMs", "counts",      "error",   "number",
-					    "host" };
+	static const char *const kept[] = { "state",       "signal",        "version", "conf",
+					    "kops",        "kopsKnownBy",   "unit",    "user",
+					    "pid",         "pidStartTicks", "bootId",  "attempt",
+					    "startedUnix", "elapsedMs",     "counts",  "error",
+					    "number",      "host" };
 	const struct tree *tasks = tree_get(status, "tasks"),
 			  *earlier = tree_get(before, "changed");
 	struct tree *t = tree_map(a), *changed = tree_seq(a), *failed = tree_seq(a);
@@ -86,6 +87,8 @@ static struct tree *record_of(struct arena *a, const struct tree *status, const 
 	add_tasks(a, failed, tasks, "failed", "error");
 	tree_set_some(a, t, "changed", changed);
 	tree_set_some(a, t, "failed", failed);
+	for (size_t i = 0; times && i < times->n; i++)
+		(void)tree_set(a, t, times->items[i].key, times->items[i].value);
 	return t;
 }
 
@@ -126,7 +129,7 @@ static int list_names(struct arena *a, int root_fd, struct strv *ret, struct err
 	return r == -ENOENT ? 0 : r;
 }
 
-/* Returns a record as text: each run needs all of them, and parsing them would take a tenth of a second run. */
+/* Returns a record as text: parsing it would take a run that changes nothing too long. */
 static const char *text_of(struct arena *a, int root_fd, const char *name)
 {
 	const char *path = arena_printf(a, OWN_RUNS_DIR "/%s", name);
@@ -135,19 +138,23 @@ static const char *text_of(struct arena *a, int root_fd, const char *name)
 	return text ? text : "";
 }
 
-/* Returns the number of a run out of its record; 0: the record has none. */
-static int64_t number_in(const char *record)
+/* Returns the number of a run; 0: it has none. Only records of an older nodeup have it not in their name. */
+static int64_t number_of(struct arena *a, int root_fd, const char *name)
 {
 	static const char key[] = "\"number\":";
-	const char *at = strstr(record, key);
+	const char *pid = strchr(name, '-'), *number = pid ? strchr(pid + 1, '-') : NULL, *at;
 
+	if (number)
+		return strtoll(number + 1, NULL, 10);
+	at = strstr(text_of(a, root_fd, name), key);
 	return at ? strtoll(at + strlen(key), NULL, 10) : 0;
 }
 
 /* Returns whether the documents of the recorded run are kept under its number. */
-static bool is_named(struct arena *a, int root_fd, const char *record)
+static bool is_named(struct arena *a, int root_fd, const char *name)
 {
-	return io_is_there(root_fd, arena_printf(a, OWN_KEPT_SET, (long long)number_in(record)));
+	return io_is_there(root_fd,
+			   arena_printf(a, OWN_KEPT_SET, (long long)number_of(a, root_fd, name)));
 }
 
 /* Never takes the newest record. Takes one whose documents are kept only if the documents of all others are kept as
@@ -161,7 +168,7 @@ static size_t find_first_to_go(struct arena *a, int root_fd, const struct strv *
 		const char *record = text_of(a, root_fd, names->v[i]);
 
 		if (str_eq(names->v[i], newest) || (oldest < names->n && is_news(record)) ||
-		    is_named(a, root_fd, record))
+		    is_named(a, root_fd, names->v[i]))
 			continue;
 		if (!is_news(record))
 			return i;
@@ -193,11 +200,51 @@ static int forget(struct arena *a, int root_fd, size_t most, const char *newest,
 	return 0;
 }
 
-int history_keep(int root_fd, struct err *e)
+/* Writes a record anew without its times; a record without any stays as it is. */
+static int forget_times(int root_fd, const char *path, struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	const struct tree *record = read_record(a, root_fd, path),
+			  *times = tree_get(record, "times");
+	struct tree *rest = tree_map(a);
+
+	if (!times)
+		return 0;
+	for (size_t i = 0; i < record->n; i++)
+		if (record->items[i].value != times)
+			(void)tree_set(a, rest, record->items[i].key, record->items[i].value);
+	tree_set_int(a, rest, "timesLeftOut",
+		     health_number(record, "timesLeftOut", 0) + (int64_t)times->n);
+	return put(root_fd, path, rest, e);
+}
+
+/* Keeps all records within HISTORY_BYTES; the newest keep their times. */
+static int shrink(int root_fd, struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct strv names = { 0 };
+	uint64_t bytes = 0;
+	int r = list_names(a, root_fd, &names, e);
+
+	for (size_t i = names.n; i-- > 0 && r >= 0;) {
+		const char *path = arena_printf(a, OWN_RUNS_DIR "/%s", names.v[i]);
+		struct stat st;
+		struct err ignored;
+
+		if (io_stat(root_fd, path, &st, &ignored) < 0)
+			continue;
+		bytes += (uint64_t)st.st_size;
+		if (bytes > HISTORY_BYTES)
+			r = forget_times(root_fd, path, e);
+	}
+	return r;
+}
+
+int history_keep(int root_fd, const struct tree *times, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
 	struct health told;
-	const char *path;
+	const char *path, *number;
 	int r = health_read(a, root_fd, &told, e);
 
 	if (r < 0)
@@ -205,11 +252,14 @@ int history_keep(int root_fd, struct err *e)
 	/* the status is another process's, which records it itself */
 	if (!told.status || health_number(told.status, "pid", 0) != getpid())
 		return 0;
-	path = arena_printf(a, OWN_RUNS_DIR "/%012lld-%d%s",
+	number = tree_says(told.status, "number");
+	path = arena_printf(a, OWN_RUNS_DIR "/%012lld-%d%s%s%s",
 			    (long long)health_number(told.status, "startedUnix", 0), (int)getpid(),
-			    suffix);
-	r = put(root_fd, path, record_of(a, told.status, read_record(a, root_fd, path)), e);
-	return r < 0 ? r : forget(a, root_fd, HISTORY_MAX, str_basename(path), e);
+			    *number ? "-" : "", number, suffix);
+	r = put(root_fd, path, record_of(a, told.status, read_record(a, root_fd, path), times), e);
+	if (r >= 0)
+		r = forget(a, root_fd, HISTORY_MAX, str_basename(path), e);
+	return r < 0 ? r : shrink(root_fd, e);
 }
 
 int64_t history_last(int root_fd)
@@ -222,7 +272,7 @@ int64_t history_last(int root_fd)
 	/* without a list there are no known runs */
 	(void)!list_names(a, root_fd, &names, &ignored);
 	for (size_t i = 0; i < names.n; i++) {
-		const int64_t number = number_in(text_of(a, root_fd, names.v[i]));
+		const int64_t number = number_of(a, root_fd, names.v[i]);
 
 		last = number > last ? number : last;
 	}

@@ -14,6 +14,8 @@
 static void write_status(const struct scratch *root, int pid, int began, const char *task,
 			 const char *state)
 {
+	static int64_t number;
+	static int of;
 	autoarena struct arena *a = arena_new_empty();
 	const char *tasks =
 		task ? arena_printf(
@@ -23,12 +25,15 @@ static void write_status(const struct scratch *root, int pid, int began, const c
 			       task)
 		     : "";
 
+	/* a process has one number in all its runs */
+	if (began != of)
+		number = history_last(root->fd) + 1;
+	of = began;
 	scratch_write(root, OWN_STATUS,
 		      arena_printf(a,
 				   "{\"schema\": 1, \"state\": \"%s\", \"pid\": %d, "
 				   "\"number\": %lld, \"startedUnix\": %d, \"tasks\": [%s]}",
-				   state, pid, (long long)history_last(root->fd) + 1, began,
-				   tasks));
+				   state, pid, (long long)number, began, tasks));
 }
 
 static void keep_as(const struct scratch *root, int began, const char *task, const char *state)
@@ -36,7 +41,7 @@ static void keep_as(const struct scratch *root, int began, const char *task, con
 	struct err e;
 
 	write_status(root, getpid(), began, task, state);
-	if (history_keep(root->fd, &e) < 0)
+	if (history_keep(root->fd, NULL, &e) < 0)
 		fail_msg("%s", e.msg);
 }
 
@@ -71,7 +76,7 @@ static void a_machine_without_runs_has_an_empty_list(void **state)
 	scratch_new(&root);
 	assert_int_equal(list(a, &root)->n, 0);
 	/* nothing was said, so nothing is kept */
-	assert_int_equal(history_keep(root.fd, &e), 0);
+	assert_int_equal(history_keep(root.fd, NULL, &e), 0);
 	assert_int_equal(list(a, &root)->n, 0);
 	scratch_done(&root);
 }
@@ -89,7 +94,7 @@ static void the_newest_is_first_and_the_oldest_is_forgotten(void **state)
 	runs = list(a, &root);
 	assert_int_equal(runs->n, HISTORY_MAX);
 	/* also where the number gets another digit */
-	assert_string_equal(text_of_run(runs, 0, "startedUnix"), "1000000011");
+	assert_string_equal(text_of_run(runs, 0, "startedUnix"), "1000000091");
 	assert_string_equal(text_of_run(runs, HISTORY_MAX - 1, "startedUnix"), "999999992");
 	assert_int_equal(scratch_count(&root, OWN_RUNS_DIR), HISTORY_MAX);
 	scratch_done(&root);
@@ -106,12 +111,12 @@ static void runs_that_changed_nothing_are_forgotten_first(void **state)
 	scratch_new(&root);
 	keep(&root, 1000, "/first");
 	for (int i = 1; i <= 2 * HISTORY_MAX; i++)
-		keep(&root, 1000 + i, i == 30 ? "/later" : NULL);
+		keep(&root, 1000 + i, i == 150 ? "/later" : NULL);
 	runs = list(a, &root);
 	assert_int_equal(runs->n, HISTORY_MAX);
-	assert_string_equal(text_of_run(runs, 0, "startedUnix"), "1040");
-	assert_string_equal(text_of_run(runs, 10, "startedUnix"), "1030");
-	assert_string_equal(text_of_run(runs, HISTORY_MAX - 2, "startedUnix"), "1022");
+	assert_string_equal(text_of_run(runs, 0, "startedUnix"), "1200");
+	assert_string_equal(text_of_run(runs, 50, "startedUnix"), "1150");
+	assert_string_equal(text_of_run(runs, HISTORY_MAX - 2, "startedUnix"), "1102");
 	assert_string_equal(text_of_run(runs, HISTORY_MAX - 1, "startedUnix"), "1000");
 	/* where all have changed something the oldest goes, and never the last one */
 	for (int i = 0; i < HISTORY_MAX; i++)
@@ -173,9 +178,50 @@ static void numbers_go_on(void **state)
 	/* an older nodeup gave none */
 	scratch_write(&root, OWN_RUNS_DIR "/000000002000-7.json", "{\"state\": \"ready\"}");
 	assert_int_equal(history_last(root.fd), HISTORY_MAX + 2);
-	assert_string_equal(text_of_run(list(a, &root), 1, "number"), "22");
+	assert_string_equal(text_of_run(list(a, &root), 1, "number"), "102");
+	/* or had it only in the record */
+	scratch_write(&root, OWN_RUNS_DIR "/000000001500-7.json", "{\"number\": 500}");
+	assert_int_equal(history_last(root.fd), 500);
 	assert_int_equal(history_forget(root.fd, &e), 0);
 	assert_int_equal(history_last(root.fd), 0);
+	scratch_done(&root);
+}
+
+/* The times of a run, so large that few of them have room beside each other. */
+static void keep_times(const struct scratch *root, int began)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct tree *times = tree_map(a), *rows = tree_seq(a);
+	struct err e;
+
+	(void)tree_add(a, rows, tree_string(a, arena_printf(a, "%0300000d", began)));
+	tree_set_some(a, times, "times", rows);
+	write_status(root, getpid(), began, "/task", "ready");
+	if (history_keep(root->fd, times, &e) < 0)
+		fail_msg("%s", e.msg);
+}
+
+static void the_times_of_the_oldest_are_forgotten(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct scratch root;
+	struct tree *runs;
+
+	(void)state;
+	scratch_new(&root);
+	for (int i = 0; i < 7; i++)
+		keep_times(&root, 1000 + i);
+	runs = list(a, &root);
+	assert_int_equal(runs->n, 7);
+	for (size_t i = 0; i < 7; i++) {
+		const struct tree *run = runs->items[i].value;
+
+		/* nothing else of them is */
+		assert_int_equal(tree_get(run, "changed")->n, 1);
+		assert_true(!tree_get(run, "times") == (i >= 3));
+		if (i >= 3)
+			assert_string_equal(tree_text(run, "timesLeftOut"), "1");
+	}
 	scratch_done(&root);
 }
 
@@ -207,7 +253,7 @@ static void the_word_of_another_process_is_not_kept(void **state)
 	(void)state;
 	scratch_new(&root);
 	write_status(&root, getppid(), 1000, NULL, "ready");
-	assert_int_equal(history_keep(root.fd, &e), 0);
+	assert_int_equal(history_keep(root.fd, NULL, &e), 0);
 	assert_int_equal(list(a, &root)->n, 0);
 	scratch_done(&root);
 }
@@ -242,6 +288,7 @@ int main(void)
 		cmocka_unit_test(runs_that_changed_nothing_are_forgotten_first),
 		cmocka_unit_test(a_run_whose_documents_are_kept_is_not_forgotten),
 		cmocka_unit_test(numbers_go_on),
+		cmocka_unit_test(the_times_of_the_oldest_are_forgotten),
 		cmocka_unit_test(what_is_broken_is_passed_over),
 		cmocka_unit_test(the_word_of_another_process_is_not_kept),
 		cmocka_unit_test(all_that_one_process_changed_stays_listed_once),
