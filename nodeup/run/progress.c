@@ -4,6 +4,7 @@
 #include <string.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/log.h"
+#include "nodeup/run/fields.h"
 #include "nodeup/run/footer.h"
 
 enum { NAME_MAX_COLUMNS = 24, FOOTER_MAX = 64 << 10 };
@@ -207,7 +208,9 @@ static void tell_asset(struct progress *p, const struct run_outcome *o, int64_t 
 	autoarena struct arena *a = arena_new_empty();
 	struct shown *s = &p->shown[o->task->index];
 	const char *title = task_title(a, o->task), *reason, *before = "";
+	struct log_field fields[FIELDS_MAX];
 	struct fetch_status st;
+	size_t n;
 
 	if (!fetch_status(p->fetcher, o->task->asset.asset, &st))
 		return;
@@ -217,8 +220,10 @@ static void tell_asset(struct progress *p, const struct run_outcome *o, int64_t 
 	reason = st.other[0] ? st.other : st.last_error;
 	if ((!*reason && now - s->begun_ns < QUIET_NS) || !waits_due(p->waits, title, reason, now))
 		return;
+	n = fields_of(a, o, fields);
 	if (is_waiting(&st, now)) {
-		log_warning("WAITING %s: %s", title, progress_text(a, &st, 0, now));
+		log_line(LOG_WARNING, fields, n, "WAITING %s: %s", title,
+			 progress_text(a, &st, 0, now));
 		return;
 	}
 	/* a URL stands only once in a line */
@@ -226,7 +231,8 @@ static void tell_asset(struct progress *p, const struct run_outcome *o, int64_t 
 		before = arena_printf(a, "; before: %s", st.last_error);
 	else if (st.last_error[0])
 		before = "; it failed before";
-	log_info("%s: %s%s", title, progress_text(a, &st, s->rate, now), before);
+	log_line(LOG_INFO, fields, n, "%s: %s%s", title, progress_text(a, &st, s->rate, now),
+		 before);
 }
 
 void progress_show(struct progress *p, const struct run_report *rep)

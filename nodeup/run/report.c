@@ -8,6 +8,7 @@
 #include "nodeup/run/window.h"
 #include "nodeup/run/causes.h"
 #include "nodeup/run/explain.h"
+#include "nodeup/run/fields.h"
 #include "nodeup/run/interrupted.h"
 #include "nodeup/run/progress.h"
 #include "nodeup/run/standing.h"
@@ -30,10 +31,14 @@ void report_error(const struct err *e)
 
 static void report_retry(struct arena *a, const struct run_outcome *o, const char *title)
 {
-	log_warning("WAITING %s: attempt %u failed, next in %s: %s", title, o->attempts,
-		    dur_human(a, o->run.next_ns - dur_now()), o->error->msg);
+	struct log_field fields[FIELDS_MAX];
+	const size_t n = fields_of(a, o, fields);
+
+	log_line(LOG_WARNING, fields, n, "WAITING %s: attempt %u failed, next in %s: %s", title,
+		 o->attempts, dur_human(a, o->run.next_ns - dur_now()), o->error->msg);
 	for (size_t i = 0; i < o->error->nnotes; i++)
-		log_warning("  %-9s %s", o->error->notes[i].label, o->error->notes[i].text);
+		log_line(LOG_WARNING, fields, n, "  %-9s %s", o->error->notes[i].label,
+			 o->error->notes[i].text);
 }
 
 const char *report_why(const struct run_outcome *o)
@@ -76,36 +81,31 @@ void report_outcome(const struct run_report *rep, const struct run_outcome *o, s
 {
 	autoarena struct arena *a = arena_new_empty();
 	const char *title = task_title(a, o->task);
-	const struct log_field fields[] = {
-		{ "TASK", title },
-		{ "STATE", run_state_name(o->state) },
-		{ "ORIGIN", o->task->origin },
-	};
+	struct log_field fields[FIELDS_MAX];
+	const size_t n = fields_of(a, o, fields);
 
 	switch (o->state) {
 	case RUN_CHANGED:
-		log_line(LOG_INFO, fields, ARRAY_LEN(fields), "changed %s: %s (%s%s%s)%s", title,
-			 o->diff.why, dur_human(a, o->end_ns - o->start_ns),
-			 o->run.remark[0] ? "; " : "", o->run.remark,
-			 o->run.detached ? "; starts when we end" : "");
+		log_line(LOG_INFO, fields, n, "changed %s: %s (%s%s%s)%s", title, o->diff.why,
+			 dur_human(a, o->end_ns - o->start_ns), o->run.remark[0] ? "; " : "",
+			 o->run.remark, o->run.detached ? "; starts when we end" : "");
 		break;
 	case RUN_FAILED:
-		log_line(causes_may_fail(o) ? LOG_WARNING : LOG_ERROR, fields, ARRAY_LEN(fields),
+		log_line(causes_may_fail(o) ? LOG_WARNING : LOG_ERROR, fields, n,
 			 "failed %s%s: %s%s%s", title, excuse(rep, o),
 			 o->diff.lost ? o->diff.why : "", o->diff.lost ? "; " : "",
 			 failure(a, rep, o));
 		break;
 	case RUN_SKIPPED:
-		log_line(LOG_WARNING, fields, ARRAY_LEN(fields), "skipped %s: %s failed", title,
+		log_line(LOG_WARNING, fields, n, "skipped %s: %s failed", title,
 			 task_title(a, o->because));
 		break;
 	case RUN_EQUAL:
 		if (o->diff.left) {
-			log_line(LOG_WARNING, fields, ARRAY_LEN(fields), "%s: %s", title,
-				 o->diff.why);
+			log_line(LOG_WARNING, fields, n, "%s: %s", title, o->diff.why);
 			break;
 		}
-		log_line(LOG_DEBUG, fields, ARRAY_LEN(fields), "right %s", title);
+		log_line(LOG_DEBUG, fields, n, "right %s", title);
 		break;
 	case RUN_RETRYING:
 		/* a cause that hits several tasks is reported in full with the first of them */
@@ -114,8 +114,7 @@ void report_outcome(const struct run_report *rep, const struct run_outcome *o, s
 			report_retry(a, o, title);
 		break;
 	default:
-		log_line(LOG_DEBUG, fields, ARRAY_LEN(fields), "%s %s", run_state_name(o->state),
-			 title);
+		log_line(LOG_DEBUG, fields, n, "%s %s", run_state_name(o->state), title);
 	}
 }
 
@@ -155,6 +154,7 @@ static void tell_together(const struct run_report *rep, const struct run_outcome
 {
 	autoarena struct arena *a = arena_new_empty();
 	const char *title = task_title(a, first->task);
+	struct log_field fields[FIELDS_MAX];
 	int64_t since = l->since_ns;
 	size_t others = 0;
 
@@ -169,8 +169,9 @@ static void tell_together(const struct run_report *rep, const struct run_outcome
 	}
 	if (others)
 		title = arena_printf(a, "%s and %zu more", title, others);
-	log_notice("%s %s: for %s%s%s", l->works ? "WORKING" : "WAITING", title,
-		   dur_human(a, now - since), l->works ? "" : ": ", l->reason);
+	log_line(LOG_NOTICE, fields, fields_of(a, first, fields), "%s %s: for %s%s%s",
+		 l->works ? "WORKING" : "WAITING", title, dur_human(a, now - since),
+		 l->works ? "" : ": ", l->reason);
 }
 
 void report_waiting(const struct run_report *rep, struct waits *waits)

@@ -151,7 +151,7 @@ static void each_outcome_has_its_line(void **state)
 	sample(&s);
 	report_outcome(&s.rep, &s.outcomes[0], *state);
 	says("changed file /srv/key: content differs (2.0 s)");
-	says("TASK=file /srv/key\nSTATE=changed\nORIGIN=test\n");
+	says("TASK=file /srv/key\nSTATE=changed\nORIGIN=test\nKIND=file\nDURATION_MS=2000\nCHANGED=yes\n");
 	assert_int_equal(logged.worst, LOG_INFO);
 	forget();
 	report_outcome(&s.rep, &s.outcomes[2], *state);
