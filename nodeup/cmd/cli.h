@@ -2,12 +2,12 @@
  * A new flag is one row in options[] (cli.c); a new command is a file <name>.c, its bit and prototype here, and
  * one row in commands[] (main.c). Flags have Go's forms: -x, --x, --x=v, --x v.
  * Bodies: apply.c, bake.c, check.c, completion.c, diff.c, example.c, help.c, help_key.c, plan.c, status.c,
- * uninstall.c, userdata.c, validate.c, version.c, why.c.
+ * timeline.c, uninstall.c, userdata.c, validate.c, version.c, why.c.
  * Owner: strings point into argv; lists live in the arena. Errors: USAGE naming the flag.
  * Threads: one. Source: Go's flag package, kops cmd/nodeup/main.go.
  * Tests: test_rerun.py, test_interrupt.py, test_bake.py, test_cli.c, test_cli.py, test_completion.py,
  * test_diff.py, test_changes.py, test_validate.py, test_help.py, test_status_command.py, test_status.py,
- * test_uninstall.py, test_userdata.c, test_userdata_script.py, test_why.py. */
+ * test_timeline_command.py, test_uninstall.py, test_userdata.c, test_userdata_script.py, test_why.py. */
 #pragma once
 
 #include <stdbool.h>
@@ -32,6 +32,7 @@ enum cli_command_bit {
 	CMD_EXAMPLE = 1 << 12,
 	CMD_COMPLETION = 1 << 13,
 	CMD_UNINSTALL = 1 << 14,
+	CMD_TIMELINE = 1 << 15,
 };
 
 enum { CLI_WARNINGS_MAX = 20 }; /* warnings that are shown one by one */
@@ -110,16 +111,19 @@ int cmd_userdata(struct cli *cli, struct err *e);
 int cmd_example(struct cli *cli, struct err *e);
 /* Prints a shell's completion script. */
 int cmd_completion(struct cli *cli, struct err *e);
-/* List the shells, the roles of documents, and the topics and commands with help. */
+/* List the shells, the roles of documents, and the topics and commands with help. A completion script knows no runs. */
 void completion_shells(struct arena *a, struct strv *ret);
 void example_roles(struct arena *a, struct strv *ret);
 void help_topics(struct arena *a, struct strv *ret);
+void timeline_runs(struct arena *a, struct strv *ret);
 /* Removes nodeup's units. */
 int cmd_uninstall(struct cli *cli, struct err *e);
 /* Prints usage from the tables. */
 int cmd_help(struct cli *cli, struct err *e);
-/* Prints the state of the node and its last run, or the last twenty runs. */
+/* Prints the state of the node and its last run, or the runs that are remembered. */
 int cmd_status(struct cli *cli, struct err *e);
+/* Prints where the time of a run went. */
+int cmd_timeline(struct cli *cli, struct err *e);
 /* Prints the version, and the versions of its parts. */
 int cmd_version(struct cli *cli, struct err *e);
 

@@ -110,7 +110,7 @@ static void bash_command(struct arena *a, const struct cli_command *c, struct bu
 		       userdata_quote(a, strv_join(a, &flags, " ")));
 	if (*words)
 		(void)buf_addf(b, "		args=words words=%s\n", userdata_quote(a, words));
-	else if (c->max_args)
+	else if (c->max_args && !c->words)
 		(void)buf_adds(b, "		args=files\n");
 	(void)buf_adds(b, "		case $flag in\n");
 	for (size_t i = 0; cli_flag_nth(c, i, &f); i++)
@@ -164,8 +164,9 @@ static void zsh_command(struct arena *a, const struct cli_command *c, struct buf
 	}
 	if (c->max_args)
 		(void)buf_addf(b, " \\\n			%s",
-			       userdata_quote(a, *words ? arena_printf(a, "1: :(%s)", words)
-							: "*: :_files"));
+			       userdata_quote(a, *words     ? arena_printf(a, "1: :(%s)", words)
+						 : c->words ? "1: : "
+							    : "*: :_files"));
 	(void)buf_adds(b, "\n		;;\n");
 }
 
@@ -214,7 +215,7 @@ static void fish_command(struct arena *a, const struct cli_command *c, struct bu
 	if (*words)
 		(void)buf_addf(b, "complete -c nodeup -n %s -a %s\n", next,
 			       userdata_quote(a, words));
-	else if (c->max_args)
+	else if (c->max_args && !c->words)
 		(void)buf_addf(b, "complete -c nodeup -n %s -F\n", seen);
 	for (size_t i = 0; cli_flag_nth(c, i, &f); i++) {
 		const char *value = "";

@@ -1,5 +1,6 @@
 """What is wrong with a booted node is told by `nodeup status` and `nodeup why` alone: the cause, the object and what to do
 next.  And what is done about it: a plan that was saved, and --prune."""
+import json
 import os
 import re
 import shutil
@@ -73,6 +74,22 @@ def test_the_quick_start_of_the_readme_changes_nothing(node):
         said = node.sh("cd %s && %s" % (INSTALL, command), timeout=240)
         assert "No changes." in said, said
     assert node.sh(look) == before
+
+
+def test_where_the_time_of_the_boot_went(node):
+    """systemd's own moments, and those of the tasks between them, in one order."""
+    found = json.loads(node.sh("%s timeline 1 -o json" % NODEUP))
+    moments = found["moments"]
+    order = [moments[m] for m in ("nodeup", "tasks", "runtime", "kubelet", "end")]
+    assert order == sorted(order) and 0 <= moments["userspace"] <= moments["nodeup"], moments
+    spans = {s["task"]: s for s in found["spans"]}
+    kubelet = spans["unit kubelet.service"]
+    assert kubelet["lane"] == "services" and kubelet["critical"] and kubelet["startMs"] <= moments["kubelet"] <= kubelet["endMs"] + 1000, kubelet
+    assert spans["services are watched"]["after"] in spans
+    said = node.sh("%s timeline 1" % NODEUP)
+    assert re.search(r"\n  .*unit kubelet.service @\S+ m?s \+.* services\n", said) and "kubelet's exec" in said, said
+    fields = json.loads(node.sh("journalctl -o json -n 1 NODEUP_KIND=asset NODEUP_CHANGED=yes NODEUP_ASSET=kubelet"))
+    assert int(fields["NODEUP_DURATION_MS"]) >= 0 and fields["NODEUP_TASK"] == "asset kubelet", fields
 
 
 # What a person or a program of theirs did; what `why` is asked; what it says.

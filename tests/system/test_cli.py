@@ -16,9 +16,8 @@ import pytest
 
 from world import (BUSY, ENV, FACTS, GROUPS, KUBELET, OK, PENDING, PROGRAM, ROOT, SEED_BASE, SYSTEM, USAGE, listing, same, tree)
 
-COMMANDS = ("apply", "plan", "why", "diff", "repair", "bake", "check", "validate", "example", "userdata", "status", "uninstall", "completion",
+COMMANDS = ("apply", "plan", "why", "diff", "repair", "bake", "check", "validate", "example", "userdata", "status", "timeline", "uninstall", "completion",
             "help", "version")
-LATER = ("timeline",)
 
 
 def nodeup(*argv, **kw):
@@ -73,8 +72,6 @@ def test_help_names_every_command():
     assert done.returncode == 0
     for command in COMMANDS:
         assert re.search(rf"^\s*(nodeup )?{command}\b", done.stdout, re.M), command
-    for command in LATER:
-        assert not re.search(rf"^\s*(nodeup )?{command}\b", done.stdout, re.M), f"{command} is not there yet"
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -174,12 +171,6 @@ def test_help_config_has_every_key_of_the_seed(world):
     for key in ("podManifestPath", "networkPluginMTU", "evictionHard", "registerSchedulable", "clusterCIDR",
                 "admissionControl", "logOpt", "useServiceAccountCredentials", "leaderElect"):
         assert key.lower() in text, key
-
-
-@pytest.mark.parametrize("command", LATER)
-def test_what_comes_later_is_not_stubbed(command):
-    done = nodeup(command)
-    assert done.returncode == 64 and command in done.stderr
 
 
 # What people type first, and what they mistype

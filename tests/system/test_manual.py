@@ -24,8 +24,8 @@ def examples():
     return re.findall(r"^\.nf\n(.*)\n\.fi$", section("EXAMPLES"), re.M)
 
 
-# What cannot be had here: systemd, a bucket, and a host that becomes a node.
-ONLY_PARSED = ("--install-systemd-unit", "s3://", "status --wait")
+# What cannot be had here: systemd, a bucket, a host that becomes a node, and one that has been one.
+ONLY_PARSED = ("--install-systemd-unit", "s3://", "status --wait", "timeline")
 
 
 def test_each_example_has_its_sentence():

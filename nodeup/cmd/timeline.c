@@ -1,0 +1,95 @@
+/* timeline.c - where the time of a boot, or of an earlier run, went
+ * Reads records of runs only: no network, no lock, no root. */
+#include "nodeup/cmd/cli.h"
+
+#include <stdlib.h>
+#include "nodeup/base/io.h"
+#include "nodeup/base/show.h"
+#include "nodeup/run/health.h"
+#include "nodeup/run/history.h"
+#include "nodeup/run/timeline.h"
+
+enum { SVG_MAX = 16 << 20 };
+
+void timeline_runs(struct arena *a, struct strv *ret)
+{
+	(void)a;
+	(void)ret;
+}
+
+/* Finds the run of a number, or for NULL the newest. Its index in *ret. */
+static int find_run(const struct cli *cli, const struct tree *runs, const char *word, size_t *ret,
+		    struct err *e)
+{
+	struct strv numbers = { 0 };
+
+	for (size_t i = 0; i < runs->n; i++) {
+		const char *number = tree_says(runs->items[i].value, "number");
+
+		if (!word || str_eq(number, word)) {
+			*ret = i;
+			return 0;
+		}
+		if (*number)
+			strv_add(cli->arena, &numbers, number);
+	}
+	if (!word)
+		return err_fail(e, ERR_USAGE, 0, "no run is remembered; see nodeup status");
+	return err_fail(e, ERR_USAGE, 0, "no run '%s' is remembered%s%s", word,
+			numbers.n ? "; nodeup status --runs has their numbers, to " : "",
+			numbers.n ? numbers.v[0] : "");
+}
+
+/* Returns the newest run before this one that got as far as its tasks; NULL: there is none. */
+static const struct tree *run_before(const struct tree *runs, size_t i)
+{
+	while (++i < runs->n)
+		if (tree_get(runs->items[i].value, "beganMs"))
+			return runs->items[i].value;
+	return NULL;
+}
+
+static int print(const struct cli *cli, const struct timeline *t, const struct timeline *before,
+		 struct err *e)
+{
+	autobuf struct buf b = BUF_INIT(SVG_MAX);
+	struct strv lines;
+	int r;
+
+	if (str_eq(cli->output, "json"))
+		return show_json(timeline_json(cli->arena, t, before), e);
+	if (str_eq(cli->output, "svg")) {
+		timeline_svg(cli->arena, t, &b);
+		r = buf_check(&b, "the picture", e);
+		if (r == 0)
+			show_bytes(buf_str(&b), b.len);
+		return r;
+	}
+	lines = timeline_text(cli->arena, t, before);
+	for (size_t i = 0; i < lines.n; i++)
+		show_line(stdout, "%s", lines.v[i]);
+	return 0;
+}
+
+int cmd_timeline(struct cli *cli, struct err *e)
+{
+	const char *word = cli->args.n ? cli->args.v[0] : NULL;
+	const struct tree *earlier;
+	struct timeline now, before;
+	autoclose int root = -1;
+	struct tree *runs;
+	size_t i = 0;
+	int r = io_open_root("/", &root, e);
+
+	if (r >= 0)
+		r = history_list(cli->arena, root, &runs, e);
+	if (r >= 0)
+		r = find_run(cli, runs, word, &i, e);
+	if (r < 0)
+		return r;
+	now = timeline_of(cli->arena, runs->items[i].value);
+	earlier = run_before(runs, i);
+	if (earlier)
+		before = timeline_of(cli->arena, earlier);
+	return print(cli, &now, earlier ? &before : NULL, e);
+}

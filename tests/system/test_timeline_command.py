@@ -1,0 +1,174 @@
+"""nodeup timeline: where the time of a run went, as its record has it, and what took longer than in the run before."""
+
+import json
+import re
+import shutil
+import xml.etree.ElementTree
+
+import pytest
+
+from test_status_command import Node
+from world import CNI, KUBECTL, KUBELET, UTILS
+
+LANES = ("boot", "net", "processor", "disk", "services")
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+class Timeline(Node):
+    def argv(self, *flags):
+        argv = super().argv()
+        return [*argv[:argv.index("status")], "timeline", *flags]
+
+    def ask(self, *flags):
+        done = self.status(*flags)
+        assert done.returncode == 0 and not done.stderr, done
+        return done.stdout
+
+    def json(self, *flags):
+        return json.loads(self.ask("-o", "json", *flags))
+
+
+def record(world, number):
+    found, = (world.root / "var/lib/nodeup/runs").glob(f"*-{number}.json")
+    return found.read_text()
+
+
+@pytest.fixture
+def runs(told, world, tmp_path):
+    """Runs on a node that is a new one each time but for the records. No systemd is there, so each fails in the end."""
+    fresh = tmp_path / "fresh"
+    shutil.copytree(world.root, fresh, symlinks=True)
+    argv = list(told.argv)
+
+    def run(*prefix):
+        records = {p.name: p.read_text() for p in (world.root / "var/lib/nodeup/runs").glob("*")}
+        for path in (*world.root.iterdir(), world.cache):
+            shutil.rmtree(path, ignore_errors=True)
+        shutil.copytree(fresh, world.root, symlinks=True, dirs_exist_ok=True)
+        folder = world.root / "var/lib/nodeup/runs"
+        folder.mkdir(parents=True)
+        for name, text in records.items():
+            (folder / name).write_text(text)
+        told.argv[:] = [*prefix, *argv]
+        assert told().end() > 0
+    return run
+
+
+def test_a_run_and_its_record(told, world):
+    told().end()
+    node = Timeline(world.root)
+    text = record(world, 1)
+    run = json.loads(text)
+    rows = run["times"]
+    assert len(rows) > 20 and len(json.dumps(rows, separators=(",", ":"))) <= 128 * len(rows)
+    for i, (task, lane, start, end, waited, after, state, *why) in enumerate(rows):
+        assert 0 <= start <= end and 0 <= waited <= end - start + 1 and lane in LANES and -1 <= after < len(rows) and after != i, rows[i]
+        # it ends after what it waited for
+        assert after < 0 or rows[after][3] <= end, (rows[i], rows[after])
+    by_task = {row[0]: row for row in rows}
+    assert by_task[f"asset {KUBELET}"][1] == "net" and by_task["dir /etc/kubernetes"][1] == "disk"
+    assert by_task["install /usr/local/bin/kubelet"][5] >= 0
+    assert run["beganMs"] <= run["endedMs"] and "bootMs" not in run
+    found = node.json()
+    assert found["schema"] == 1 and found["number"] == 1 and "slower" not in found and "leftOut" not in found
+    spans = {span["task"]: span for span in found["spans"]}
+    assert set(by_task) < set(spans) and spans["documents and plan"]["lane"] == "boot"
+    assert all(s["startMs"] <= s["endMs"] and s["lane"] in LANES for s in spans.values())
+    critical = [s for s in found["spans"] if s.get("critical")]
+    assert critical[0]["task"] == "documents and plan" and max(s["endMs"] for s in spans.values()) == max(s["endMs"] for s in critical)
+    assert found["moments"]["nodeup"] == 0 <= found["moments"]["tasks"] <= found["moments"]["end"]
+    assert found["moments"]["registered"] is found["moments"]["ready"] is found["moments"]["kernel"] is None
+    # no secret of the run is in it
+    world.check_secrets(text, "record")
+
+
+def test_a_run_that_changes_nothing_writes_little(told, world):
+    """And is compared with the run before, though both are right."""
+    for _ in range(3):
+        told().end()
+    first, last = (json.loads(record(world, n)) for n in (1, 3))
+    assert len(last.get("times", [])) < len(first["times"]) / 2
+
+
+def test_text(told, world):
+    told().end()
+    told().end()
+    node = Timeline(world.root)
+    text = node.ask()
+    assert re.match(r"run 2, \d{4}-\d\d-\d\d \d\d:\d\d:\d\d, by hand, process \d+: failed\n", text), text
+    assert "        0 ms  nodeup's first instruction\n" in text and "   not known  node is Ready\n" in text
+    assert node.ask("2") == text and node.ask("1").startswith("run 1, ")
+    assert re.search(r"\ncritical chain, from its end: .*\n(  .* @\d.* \+\d.*\n)+", node.ask("1"))
+    assert re.search(r"\nlongest\n(  +\S+ m?s  \w+ +\S.*\n)+", node.ask("1"))
+
+
+def test_svg(told, world):
+    told().end()
+    node = Timeline(world.root)
+    picture = xml.etree.ElementTree.fromstring(node.ask("-o", "svg"))
+    assert picture.tag == f"{SVG}svg" and {e.tag for e in picture.iter()} == {f"{SVG}{n}" for n in ("svg", "style", "rect", "text", "title", "path")}
+    titles = {e.text.split(": ")[0] for e in picture.iter(f"{SVG}title")}
+    assert titles == {s["task"] for s in node.json()["spans"]}
+    height = float(picture.get("height"))
+    texts = [e for e in picture.iter(f"{SVG}text")]
+    assert all(0 <= float(e.get("y")) <= height for e in texts)
+    # no two names in one row
+    rows = [e.get("y") for e in texts if re.fullmatch(r".* \([\d.]+ \w+\)", e.text)]
+    assert len(rows) == len(set(rows)) >= len(titles)
+
+
+def test_no_such_run(told, world):
+    node = Timeline(world.root)
+    done = node.status()
+    assert done.returncode == 64 and "no run is remembered" in done.stderr and not done.stdout, done
+    told().end()
+    done = node.status("7")
+    assert done.returncode == 64 and "no run '7' is remembered; nodeup status --runs has their numbers, to 1" in done.stderr, done
+    for argv, says in ((["1", "2"], "unexpected '2'"), (["-o", "png"], "'png' is none of text, json, svg"), (["--long"], "takes no --long")):
+        done = node.status(*argv)
+        assert done.returncode == 64 and says in done.stderr and not done.stdout, done
+
+
+def test_the_record_of_an_older_nodeup(node_of_old):
+    """Without times, and with a name of its own."""
+    assert node_of_old.ask().startswith("run 3, 2023-11-14 22:13:20, by hand, process 7: ready\n")
+    found = node_of_old.json("3")
+    assert found["spans"] == [] and found["moments"]["nodeup"] is None
+
+
+@pytest.fixture
+def node_of_old(tmp_path):
+    node = Timeline(tmp_path)
+    folder = tmp_path / "var/lib/nodeup/runs"
+    folder.mkdir(parents=True)
+    (folder / "001700000000-7.json").write_text(json.dumps(
+        {"schema": 1, "state": "ready", "pid": 7, "startedUnix": 1700000000, "elapsedMs": 2000, "number": 3, "changed": []}))
+    return node
+
+
+# What is slow: a mirror, or the disk under one of many objects
+
+MIRRORS = [("mirror", name) for name in (KUBELET, KUBECTL, CNI, UTILS)]
+PLACES = [("disk", n) for n in range(36)]
+
+
+@pytest.mark.parametrize("what, which", [
+    pytest.param(*place, marks=[] if i in (0, 2, 8, 20) else [pytest.mark.long]) for i, place in enumerate(MIRRORS + PLACES)])
+def test_two_seconds_are_named(runs, world, tmp_path, what, which):
+    """A mirror is silent for so long, or the name of a task's object is opened so slowly."""
+    runs()
+    prefix, wanted = (), f"asset {which}"
+    if what == "mirror":
+        world.assets[which].urls = [world.url(which, "delay=2")]
+    else:
+        paths = sorted({row[0] for row in json.loads(record(world, 1))["times"] if row[0].startswith(("file /", "install /", "dir /"))})
+        wanted = paths[which % len(paths)]
+        path = wanted.split(" ", 1)[1]
+        prefix = ("strace", "-f", "-qq", "-o", tmp_path / "calls", "-P", path, "-P", path[1:], "-e", "trace=openat2", "-e",
+                  "inject=openat2:delay_enter=2000000:when=1")
+    runs(*prefix)
+    node = Timeline(world.root)
+    slower = node.json()["slower"]
+    found = [s for s in slower if wanted in (s["task"], *s.get("also", []))]
+    assert found and 2000 <= found[0]["ms"] < 20000 and found[0]["why"], (wanted, slower)
+    assert re.search(rf"\nslower than in run 1\n(  .*\n)*  {re.escape(found[0]['task'])} .*took .*, .* in run 1: .+\n", node.ask()), node.ask()
