@@ -191,6 +191,22 @@ static void release_users(struct sched *s, const struct run_outcome *o)
 	}
 }
 
+/* Notes how long a task has waited, and the reason of its longest wait. A wait that an event interrupts goes on. */
+static void note_wait(const struct sched *s, struct item *it, int64_t now)
+{
+	struct run_outcome *o = it->o;
+	const int64_t lasted = now - o->run.since_ns;
+
+	if (o->state != RUN_WAITING || o->run.on_tasks)
+		return;
+	o->waited_ns += now - it->wait_ns;
+	if (lasted < LONG_NS || lasted <= o->held_ns)
+		return;
+	o->held_ns = lasted;
+	if (!str_eq(o->held_by, o->run.waiting))
+		o->held_by = arena_str(s->arena, o->run.waiting);
+}
+
 /* Tells a task that one of those that serve it is settled. */
 static void arrive(struct item *served, const struct task *t)
 {
@@ -203,6 +219,7 @@ static void settle(struct sched *s, struct item *it, enum run_state state)
 {
 	const struct task *t = it->o->task;
 
+	note_wait(s, it, dur_now());
 	set_state(s, it->o, state);
 	it->o->end_ns = it->done_ns ? it->done_ns : dur_now();
 	/* another task may have done this task's work on the way */
@@ -340,22 +357,6 @@ static void stepped(struct sched *s, struct item *it)
 		if (first)
 			tell(s, o);
 	}
-}
-
-/* Notes how long a task has waited, and the reason of its longest wait. A wait that an event interrupts goes on. */
-static void note_wait(const struct sched *s, struct item *it, int64_t now)
-{
-	struct run_outcome *o = it->o;
-	const int64_t lasted = now - o->run.since_ns;
-
-	if (o->state != RUN_WAITING || o->run.on_tasks)
-		return;
-	o->waited_ns += now - it->wait_ns;
-	if (lasted < LONG_NS || lasted <= o->held_ns)
-		return;
-	o->held_ns = lasted;
-	if (!str_eq(o->held_by, o->run.waiting))
-		o->held_by = arena_str(s->arena, o->run.waiting);
 }
 
 static void begin_step(struct sched *s, struct item *it)

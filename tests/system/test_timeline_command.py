@@ -8,7 +8,7 @@ import xml.etree.ElementTree
 import pytest
 
 from test_status_command import Node
-from world import CNI, KUBECTL, KUBELET, UTILS
+from world import CNI, KUBELET
 
 LANES = ("boot", "net", "processor", "disk", "services")
 SVG = "{http://www.w3.org/2000/svg}"
@@ -148,12 +148,12 @@ def node_of_old(tmp_path):
 
 # What is slow: a mirror, or the disk under one of many objects
 
-MIRRORS = [("mirror", name) for name in (KUBELET, KUBECTL, CNI, UTILS)]
-PLACES = [("disk", n) for n in range(36)]
+MIRRORS = [("mirror", name) for name in (KUBELET, CNI)]
+PLACES = [("disk", n) for n in range(38)]
 
 
 @pytest.mark.parametrize("what, which", [
-    pytest.param(*place, marks=[] if i in (0, 2, 8, 20) else [pytest.mark.long]) for i, place in enumerate(MIRRORS + PLACES)])
+    pytest.param(*place, marks=[] if i in (0, 1, 8, 20) else [pytest.mark.long]) for i, place in enumerate(MIRRORS + PLACES)])
 def test_two_seconds_are_named(runs, world, tmp_path, what, which):
     """A mirror is silent for so long, or the name of a task's object is opened so slowly."""
     runs()

@@ -209,6 +209,7 @@ static void what_nobody_waits_for_is_dropped(void **state)
 	assert_int_equal(execute(&g, 0), 0);
 	assert_int_equal(state_of(&g, 0), RUN_UNNEEDED);
 	assert_int_equal(g.scripts[0].canceled, 1);
+	assert_true(g.rep.outcomes[0].waited_ns > 0);
 	arena_free(g.arena);
 }
 
