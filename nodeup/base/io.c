@@ -650,6 +650,21 @@ void io_say_mounted(const char *path, struct err *e)
 			 path);
 }
 
+int io_say_taken(const char *path, struct err *e)
+{
+	return err_fail(e, ERR_REFUSED, EEXIST, "'%s' exists, and is not replaced", path);
+}
+
+/* Renames without replacing, also on a file system without such a rename. */
+static int rename_new(int dir_fd, const char *from, const char *to)
+{
+	if (renameat2(dir_fd, from, dir_fd, to, RENAME_NOREPLACE) == 0)
+		return 0;
+	if (errno != EINVAL || linkat(dir_fd, from, dir_fd, to, 0) < 0)
+		return -1;
+	return unlinkat(dir_fd, from, 0);
+}
+
 int io_stage_name(struct io_stage *s, const char *path, struct err *e)
 {
 	const int from = s->from_fd >= 0 ? s->from_fd : s->dir_fd;
@@ -676,6 +691,20 @@ int io_stage_publish(struct io_stage *s, const char *path, const struct io_attr 
 	int r = io_stage_attr(s, path, attr, &st, e);
 
 	return r < 0 ? r : io_stage_name(s, path, e);
+}
+
+int io_stage_commit_new(struct io_stage *s, const char *path, struct err *e)
+{
+	if (fsync(s->fd) < 0)
+		return io_write_failed(s->fd, path, 0, e);
+	if (rename_new(s->dir_fd, s->name, strrchr(path, '/') + 1) < 0) {
+		if (errno == EEXIST)
+			return io_say_taken(path, e);
+		(void)err_sys(e, "rename into '%s'", path);
+		return io_say_room(s->dir_fd, 0, e);
+	}
+	s->name[0] = '\0';
+	return fsync(s->dir_fd) < 0 ? err_sys(e, "sync the directory of '%s'", path) : 0;
 }
 
 int io_stage_commit(struct io_stage *s, const char *path, const struct io_attr *attr, struct err *e)

@@ -128,6 +128,10 @@ int io_stage_open_in(int dir_fd, const char *path, struct io_stage *s, struct er
 /* Sets attr, fsyncs, renames to the final name of path (same directory), fsyncs the directory. */
 int io_stage_commit(struct io_stage *s, const char *path, const struct io_attr *attr,
 		    struct err *e) must_check;
+/* Like io_stage_commit, but keeps the stage's 0600, and fails with REFUSED if the name is taken. */
+int io_stage_commit_new(struct io_stage *s, const char *path, struct err *e) must_check;
+/* Fails because the name is taken. */
+int io_say_taken(const char *path, struct err *e);
 /* Like io_stage_commit, but without fsync: for files that can be fetched again and are made durable later. */
 int io_stage_publish(struct io_stage *s, const char *path, const struct io_attr *attr,
 		     struct err *e) must_check;

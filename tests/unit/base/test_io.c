@@ -117,6 +117,30 @@ static void a_dropped_stage_leaves_nothing(void **state)
 	assert_int_equal(st.st_mode & 07777, 0755);
 }
 
+/* A file that came between the look and the rename stays. */
+static void a_new_file_replaces_none(void **state)
+{
+	autofree char *text = NULL;
+	struct err e = { 0 };
+	struct stat st;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		autostage struct io_stage s = IO_STAGE_INIT;
+
+		assert_int_equal(io_stage_open(root.fd, "/new", &s, &e), 0);
+		assert_int_equal(io_write_fd(s.fd, "/new", i ? "other" : "first", 5, &e), 0);
+		assert_int_equal(io_stage_commit_new(&s, "/new", &e), i ? -EEXIST : 0);
+	}
+	assert_int_equal(e.kind, ERR_REFUSED);
+	assert_string_equal(e.msg, "'/new' exists, and is not replaced");
+	text = scratch_read(&root, "/new");
+	assert_string_equal(text, "first");
+	assert_true(scratch_stat(&root, "/new", &st));
+	assert_int_equal(st.st_mode & 07777, 0600);
+	assert_int_equal(scratch_count(&root, "/"), 1);
+}
+
 static void nothing_leaves_the_root(void **state)
 {
 	autofree char *text = NULL;
@@ -279,6 +303,7 @@ int main(void)
 		in_scratch(replacing_is_by_rename),
 		in_scratch(a_failure_leaves_the_old_file),
 		in_scratch(a_dropped_stage_leaves_nothing),
+		in_scratch(a_new_file_replaces_none),
 		in_scratch(nothing_leaves_the_root),
 		in_scratch(renames_elsewhere_do_not_fail_an_open),
 		in_scratch(reading),
