@@ -18,6 +18,7 @@
 enum {
 	/* Reads no more than this of a message, for instance of a stack trace in one entry. */
 	MESSAGE_MAX = 2048,
+	LINE_MAX_EACH = 64 * 1024,
 	SYNC_TIMEOUT_S = 1,
 	ID_TEXT = 33,
 	FIELD_TEXT = 64,
@@ -53,26 +54,28 @@ static int match(sd_journal *j, const char *key, const char *value)
 	return sd_journal_add_match(j, text, 0);
 }
 
-/* Selects lines of the unit's processes and those of PID 1 about the unit, in this boot. */
+/* Selects lines of the unit's processes and those of PID 1 about the unit. */
 static int match_unit(sd_journal *j, const char *unit)
+{
+	int r = match(j, "_SYSTEMD_UNIT", unit);
+
+	if (r >= 0)
+		r = sd_journal_add_disjunction(j);
+	if (r >= 0)
+		r = match(j, "_PID", "1");
+	return r < 0 ? r : match(j, "UNIT", unit);
+}
+
+/* Selects of the lines selected so far those of this boot. */
+static int match_boot(sd_journal *j)
 {
 	char boot[ID_TEXT];
 	sd_id128_t id;
 	int r = sd_id128_get_boot(&id);
 
-	if (r >= 0) {
-		(void)sd_id128_to_string(id, boot);
-		r = match(j, "_BOOT_ID", boot);
-	}
 	if (r >= 0)
-		r = match(j, "_SYSTEMD_UNIT", unit);
-	if (r >= 0)
-		r = sd_journal_add_disjunction(j);
-	if (r >= 0)
-		r = match(j, "_BOOT_ID", boot);
-	if (r >= 0)
-		r = match(j, "_PID", "1");
-	return r < 0 ? r : match(j, "UNIT", unit);
+		r = sd_journal_add_conjunction(j);
+	return r < 0 ? r : match(j, "_BOOT_ID", sd_id128_to_string(id, boot));
 }
 
 /* Returns whether the entry belongs to the invocation of the lines so far. In a crash loop the last invocation may
@@ -197,10 +200,61 @@ int journal_tail(struct arena *a, const char *unit, size_t max, int64_t since_ns
 	if (r >= 0)
 		r = match_unit(j, unit);
 	if (r >= 0)
+		r = match_boot(j);
+	if (r >= 0)
 		r = tail(j, a, max, since_ns, ret);
 	if (r < 0)
 		return err_fail(e, ERR_SYSTEM, -r, "journal of %s: %s", unit, strerror(-r));
 	return 0;
+}
+
+/* Gives each line to fn, newest first, until a third boot begins. */
+static int give_lines(sd_journal *j, journal_line_fn *fn, void *arg)
+{
+	autofree char *message = xcalloc(1, LINE_MAX_EACH);
+	char boot[ID_TEXT] = "", now[ID_TEXT], pid[ID_TEXT];
+	int boots = 0, r = sd_journal_seek_tail(j);
+
+	while (r >= 0 && (r = sd_journal_previous(j)) > 0) {
+		struct journal_line line = { .message = message };
+		uint64_t us = 0;
+
+		field_get(j, "_BOOT_ID", now, sizeof(now));
+		boots += !str_eq(now, boot);
+		memcpy(boot, now, sizeof(boot));
+		if (boots > 2)
+			return 0;
+		field_get(j, "MESSAGE", message, LINE_MAX_EACH);
+		/* the end of a longer line is unknown, so it may have the half of a secret */
+		if (strlen(message) == LINE_MAX_EACH - 1)
+			line.message = "";
+		field_get(j, "_PID", pid, sizeof(pid));
+		line.of_manager = str_eq(pid, "1");
+		(void)sd_journal_get_realtime_usec(j, &us);
+		line.wall_ns = (int64_t)us * 1000;
+		if (!fn(arg, &line))
+			return 0;
+	}
+	return r;
+}
+
+int journal_each(const char *unit, const char *program, journal_line_fn *fn, void *arg,
+		 struct err *e)
+{
+	autojournal sd_journal *j = NULL;
+	int r = sd_journal_open(&j, SD_JOURNAL_LOCAL_ONLY | SD_JOURNAL_SYSTEM);
+
+	if (r >= 0)
+		r = sd_journal_set_data_threshold(j, LINE_MAX_EACH + FIELD_TEXT);
+	if (r >= 0)
+		r = match_unit(j, unit);
+	if (r >= 0 && program)
+		r = sd_journal_add_disjunction(j);
+	if (r >= 0 && program)
+		r = match(j, "SYSLOG_IDENTIFIER", program);
+	if (r >= 0)
+		r = give_lines(j, fn, arg);
+	return r < 0 ? err_fail(e, ERR_SYSTEM, -r, "journal of %s: %s", unit, strerror(-r)) : 0;
 }
 
 int journal_write(enum log_level level, const char *message, const struct log_field *fields,
