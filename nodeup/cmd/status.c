@@ -1,7 +1,7 @@
 /* status.c - is this node ready; if not, why, what is waited for, and what to do
  * Reads what runs wrote, and asks what runs: no network, no lock, no root. If root runs it, it records the static
  * pods that answered. */
-#include "nodeup/cmd/cli.h"
+#include "nodeup/cmd/status.h"
 
 #include <fcntl.h>
 #include <stdarg.h>
@@ -16,7 +16,6 @@
 #include "nodeup/run/explain.h"
 #include "nodeup/run/pods.h"
 #include "nodeup/run/standing.h"
-#include "nodeup/run/health.h"
 #include "nodeup/run/waiting.h"
 #include "nodeup/run/watch.h"
 
@@ -329,8 +328,7 @@ static void add_past(struct arena *a, const struct tree *run, struct buf *b)
 		 tree_says(error, "message"));
 }
 
-/* Prints everything that the run wrote, with the state that readers see. */
-static int print_status_json(struct arena *a, const struct health *t, struct err *e)
+struct tree *status_tree(struct arena *a, const struct health *t)
 {
 	struct tree *out = tree_map(a);
 
@@ -345,31 +343,40 @@ static int print_status_json(struct arena *a, const struct health *t, struct err
 	tree_set_some(a, out, "notAsked", tree_of_strv(a, &t->unasked));
 	if (t->status)
 		(void)tree_set(a, out, "run", (struct tree *)t->status);
-	return show_json(out, e);
+	return out;
+}
+
+int status_text(struct arena *a, int root_fd, const struct health *t, bool full, struct buf *b,
+		struct err *e)
+{
+	struct tree *runs;
+	int r;
+
+	if (t->status) {
+		add_run(a, root_fd, t, full, b);
+		return 0;
+	}
+	r = history_list(a, root_fd, &runs, e);
+	if (r < 0)
+		return r;
+	(void)buf_addf(b, "never ran%s\n", runs->n ? " since the machine started" : "");
+	if (runs->n)
+		add_past(a, runs->items[0].value, b);
+	line(b, "do", "nodeup plan shows what would change, nodeup apply does it");
+	return 0;
 }
 
 static int show_status(struct cli *cli, int root_fd, const struct health *t, struct err *e)
 {
-	struct arena *a = cli->arena;
 	autobuf struct buf b = BUF_INIT(OUT_MAX);
-	struct tree *runs;
 	int r;
 
 	if (str_eq(cli->output, "json"))
-		return print_status_json(a, t, e);
-	if (t->status) {
-		add_run(a, root_fd, t, cli->full, &b);
-	} else {
-		r = history_list(a, root_fd, &runs, e);
-		if (r < 0)
-			return r;
-		(void)buf_addf(&b, "never ran%s\n", runs->n ? " since the machine started" : "");
-		if (runs->n)
-			add_past(a, runs->items[0].value, &b);
-		line(&b, "do", "nodeup plan shows what would change, nodeup apply does it");
-	}
-	show_text(buf_str(&b), b.len);
-	return 0;
+		return show_json(status_tree(cli->arena, t), e);
+	r = status_text(cli->arena, root_fd, t, cli->full, &b, e);
+	if (r >= 0)
+		show_text(buf_str(&b), b.len);
+	return r;
 }
 
 static int show_runs(struct cli *cli, int root_fd, struct err *e)
@@ -412,6 +419,17 @@ static bool is_settled(const struct health *t)
 	return t->stays && (t->state == HEALTH_FAILED || t->state == HEALTH_DEGRADED);
 }
 
+int status_read(struct arena *a, int root_fd, struct health *ret, struct err *e)
+{
+	const int r = health_read(a, root_fd, ret, e);
+
+	if (r < 0)
+		return r;
+	health_ask_units(a, root_fd, ret);
+	pods_ask(a, root_fd, ret);
+	return 0;
+}
+
 /* Waits until the node is ready, no retry can mend it, or the time is over; *ret is the final state. */
 static int await_ready(struct cli *cli, int root_fd, struct waits *waits, struct health *ret,
 		       struct err *e)
@@ -423,12 +441,10 @@ static int await_ready(struct cli *cli, int root_fd, struct waits *waits, struct
 		autoclose int fd = watch_open(root_fd);
 		struct health t;
 		int64_t next;
-		int r = health_read(a, root_fd, &t, e);
+		int r = status_read(a, root_fd, &t, e);
 
 		if (r < 0)
 			return r;
-		health_ask_units(a, root_fd, &t);
-		pods_ask(a, root_fd, &t);
 		if (cli->wait && t.stays && t.state == HEALTH_RUNNING)
 			t.state = HEALTH_FAILED;
 		if (!cli->wait || is_settled(&t) || (end && dur_now() >= end)) {
