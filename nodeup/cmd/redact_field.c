@@ -1,0 +1,125 @@
+#include "nodeup/cmd/redact.h"
+
+#include <string.h>
+#include "nodeup/base/dur.h"
+#include "nodeup/base/field_value.h"
+
+static size_t bytes_in(const struct tree *t)
+{
+	size_t n = t->kind == TREE_SCALAR ? strlen(t->scalar) : 0;
+
+	for (size_t i = 0; i < t->n; i++)
+		n += bytes_in(t->items[i].value) + (t->items[i].key ? strlen(t->items[i].key) : 0);
+	return n;
+}
+
+static struct tree *length_of(struct arena *a, const char *what, const struct tree *t)
+{
+	return tree_string(a, arena_printf(a, "<%s%zu bytes>", what, bytes_in(t)));
+}
+
+/* Returns whether a scalar has the type of the row. */
+static bool has_type(const struct field *f, const struct tree *t)
+{
+	const enum tree_type type = t->quoted ? TREE_IS_STRING : tree_type_of(t->scalar);
+	struct err ignored;
+	int64_t ns;
+
+	switch (f->kind) {
+	case FIELD_BOOL:
+	case FIELD_OPT_BOOL:
+		return type == TREE_IS_BOOL;
+	case FIELD_INT:
+	case FIELD_OPT_INT:
+		return type == TREE_IS_INT;
+	case FIELD_OPT_DUR:
+		return dur_parse(t->scalar, &ns, &ignored) == 0;
+	default:
+		return true;
+	}
+}
+
+static struct tree *scalar(struct redact *r, struct arena *a, const struct field *f, struct tree *t)
+{
+	if (t->kind == TREE_NULL)
+		return t;
+	return t->kind == TREE_SCALAR && has_type(f, t) && redact_is_open(r, t->scalar)
+		       ? t
+		       : length_of(a, "", t);
+}
+
+static struct tree *strings(struct redact *r, struct arena *a, const struct field *f,
+			    const struct tree *t)
+{
+	struct tree *out = t->kind == TREE_SEQ ? tree_seq(a) : tree_map(a);
+
+	for (size_t i = 0; i < t->n; i++) {
+		const char *key = t->items[i].key;
+		struct tree *value = scalar(r, a, f, t->items[i].value);
+
+		if (key && (value->kind == TREE_NULL || !redact_is_open(r, key)))
+			key = arena_printf(a, "<key %zu: %zu bytes>", i + 1, strlen(key));
+		(void)(key ? tree_set(a, out, key, value) : tree_add(a, out, value));
+	}
+	return out;
+}
+
+static struct tree *shown(struct redact *r, struct arena *a, const struct field *f, struct tree *t)
+{
+	struct tree *out = tree_seq(a);
+
+	if (f->secret) {
+		redact_learn_tree(r, t);
+		return length_of(a, "secret: ", t);
+	}
+	switch (f->kind) {
+	case FIELD_STRV:
+		return t->kind == TREE_SEQ ? strings(r, a, f, t) : length_of(a, "", t);
+	case FIELD_STRMAP:
+		return t->kind == TREE_MAP ? strings(r, a, f, t) : length_of(a, "", t);
+	case FIELD_OBJECT:
+		return t->kind == TREE_MAP ? redact_fields(r, a, f->schema, t)
+					   : length_of(a, "", t);
+	case FIELD_LIST:
+		for (size_t i = 0; t->kind == TREE_SEQ && i < t->n; i++) {
+			struct tree *item = t->items[i].value;
+
+			(void)tree_add(a, out,
+				       item->kind == TREE_MAP ? redact_fields(r, a, f->schema, item)
+							      : length_of(a, "", item));
+		}
+		return t->kind == TREE_SEQ ? out : length_of(a, "", t);
+	case FIELD_TREE:
+		/* no table has the keys in it; hooks may have a password in any of them */
+		if (strcasecmp(f->key, "hooks") == 0)
+			redact_learn_tree(r, t);
+		return f->shape == TREE_SCALAR ? scalar(r, a, f, t) : length_of(a, "", t);
+	default:
+		return scalar(r, a, f, t);
+	}
+}
+
+struct tree *redact_fields(struct redact *r, struct arena *a, const struct schema *s,
+			   const struct tree *map)
+{
+	struct tree *out = tree_map(a);
+
+	for (size_t i = 0; i < map->n; i++) {
+		const struct tree_item *it = &map->items[i];
+		const size_t row = field_row(s, it->key);
+
+		if (row < s->n) {
+			(void)tree_set(a, out, s->fields[row].key,
+				       shown(r, a, &s->fields[row], it->value));
+			continue;
+		}
+		if (it->value->kind == TREE_NULL)
+			redact_learn(r, it->key);
+		redact_learn_tree(r, it->value);
+		(void)tree_set(a, out,
+			       arena_printf(a, "<unknown key %zu: %zu bytes>", i + 1,
+					    strlen(it->key)),
+			       length_of(a, "", it->value));
+	}
+	return out;
+}

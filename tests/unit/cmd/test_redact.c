@@ -1,0 +1,276 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+#include "nodeup/base/yaml.h"
+#include "nodeup/cmd/redact.h"
+#include "nodeup/config/settings.h"
+#include "nodeup/documents/dialects.h"
+
+enum { TEXT_MAX = 8 << 20 };
+
+/* Canaries and open words are plain words, so nothing but the tables tells them apart. */
+struct planted {
+	struct arena *a;
+	struct strv canaries; /* below a secret row */
+	size_t hidden, open;
+};
+
+static struct tree *canary(struct planted *p, bool is_secret)
+{
+	const char *word = arena_printf(p->a, "canary-%zu-end", p->canaries.n + p->hidden);
+
+	if (is_secret)
+		strv_add(p->a, &p->canaries, word);
+	else
+		p->hidden++;
+	return tree_string(p->a, word);
+}
+
+static struct tree *plant(struct planted *p, const struct schema *s, bool is_secret);
+
+/* Returns a value without any canary that is open, where the row's type allows one. */
+static struct tree *plant_value(struct planted *p, const struct field *f, bool is_secret)
+{
+	struct tree *map = tree_map(p->a), *seq = tree_seq(p->a);
+
+	is_secret |= f->secret;
+	switch (f->kind) {
+	case FIELD_STRING:
+		if (is_secret)
+			return canary(p, true);
+		p->open++;
+		return tree_string(p->a, arena_printf(p->a, "open-%zu-end", p->open));
+	case FIELD_STRV:
+		return is_secret ? tree_add(p->a, seq, canary(p, true)) : seq;
+	case FIELD_STRMAP:
+		return tree_set(p->a, map, "key", is_secret ? canary(p, true) : tree_null(p->a));
+	case FIELD_OBJECT:
+		return plant(p, f->schema, is_secret);
+	case FIELD_LIST:
+		return tree_add(p->a, tree_add(p->a, seq, plant(p, f->schema, is_secret)),
+				canary(p, is_secret));
+	default:
+		/* of the wrong type, or a tree that no table describes */
+		return f->kind == FIELD_TREE ? tree_set(p->a, map, "key",
+							tree_add(p->a, seq, canary(p, is_secret)))
+					     : canary(p, is_secret);
+	}
+}
+
+static struct tree *plant(struct planted *p, const struct schema *s, bool is_secret)
+{
+	struct tree *map = tree_map(p->a);
+
+	for (size_t i = 0; i < s->n; i++)
+		(void)tree_set(p->a, map, s->fields[i].key,
+			       plant_value(p, &s->fields[i], is_secret));
+	(void)tree_set(p->a, map, "nobodyKnowsThis", canary(p, true));
+	return tree_set(p->a, map,
+			tree_says(tree_set(p->a, tree_map(p->a), "k", canary(p, true)), "k"),
+			tree_null(p->a));
+}
+
+static void check_schema(const struct schema *s)
+{
+	autoarena struct arena *a = arena_new_empty();
+	autobuf struct buf text = BUF_INIT(TEXT_MAX);
+	struct planted p = { .a = a };
+	struct redact *r = redact_new(a);
+	struct tree *map = plant(&p, s, false);
+	struct err e;
+
+	assert_int_equal(yaml_render(redact_fields(r, a, s, map), &text, &e), 0);
+	assert_null(strstr(buf_str(&text), "canary-"));
+	for (size_t i = 1; i <= p.open; i++)
+		assert_non_null(strstr(buf_str(&text), arena_printf(a, "open-%zu-end", i)));
+	for (size_t i = 0; i < p.canaries.n; i++) {
+		const char *line = arena_printf(a, "it says '%s'.", p.canaries.v[i]);
+
+		assert_null(strstr(redact_line(r, a, line), "canary-"));
+	}
+	assert_true(p.canaries.n > 1 && p.open > 0);
+}
+
+static void test_every_row_of_every_table(void **unused)
+{
+	(void)unused;
+	for (size_t i = 0; dialects[i]; i++) {
+		const struct schema *const all[] = { dialects[i]->document, dialects[i]->cluster,
+						     dialects[i]->group };
+
+		for (size_t k = 0; k < ARRAY_LEN(all); k++)
+			if (all[k])
+				check_schema(all[k]);
+	}
+	check_schema(&settings_schema);
+}
+
+#define HEX32 "0123456789abcdef0123456789abcdef"
+static const struct {
+	const char *line, *shown; /* shown NULL: hidden */
+} lines[] = {
+	{ "Started kubelet.service - Kubernetes' kubelet.",
+	  "Started kubelet.service - Kubernetes' kubelet." },
+	{ "I1130 05:30:00.123456 1234 kubelet.go:2456] \"SyncLoop ADD\" "
+	  "pods=[\"kube-system/coredns-5d78c9869d-abcde\"]",
+	  "I1130 05:30:00.123456 1234 kubelet.go:2456] \"SyncLoop ADD\" "
+	  "pods=[\"kube-system/coredns-5d78c9869d-abcde\"]" },
+	{ "node i-0a1b2c3d4e5f67890, ip-10-0-0-1.us-west-2.compute.internal",
+	  "node i-0a1b2c3d4e5f67890, ip-10-0-0-1.us-west-2.compute.internal" },
+	{ "pod 3f2504e0-4f89-11d3-9a0c-0305e82c3301 is gone",
+	  "pod 3f2504e0-4f89-11d3-9a0c-0305e82c3301 is gone" },
+	{ "container " HEX32 HEX32 " ended", "container 01234567... ended" },
+	{ "error getting token: context deadline exceeded",
+	  "error getting token: context deadline exceeded" },
+	{ "Get \"https://10.0.0.1:443/api/v1/nodes?limit=500\": refused",
+	  "Get \"https://10.0.0.1:443/api/v1/nodes?<9 bytes>\": refused" },
+	{ "from http://me:pass@mirror/a/b", "from http://<7 bytes>@mirror/a/b" },
+	{ "from https://b.s3.amazonaws.com/k?X-Amz-Signature=" HEX32,
+	  "from https://b.s3.amazonaws.com/k?<48 bytes>" },
+	{ "secret token=abcd1234", NULL },
+	{ "{\"password\": \"letmein\"}", NULL },
+	{ "the password is in password: letmein", NULL },
+	{ "KUBE_PASSWORD=letmein", NULL },
+	{ "Authorization: Basic bWU6cGFzcw==", NULL },
+	{ "sent Bearer abcd1234", NULL },
+	{ "key AKIAIOSFODNN7EXAMPLE", NULL },
+	{ "jwt eyJhbGciOiJSUzI1NiIsImtpZCI6IiJ9.e30.x", NULL },
+	{ "bootstrap abcdef.0123456789abcdef", NULL },
+	{ "drawn kX8dqPz3LmB7vWf1Rt9YcNs5", NULL },
+	{ "MIIEpAIBAAKCAQEA7Vn+q0cL/7Zr3k2Hf0Jp8wQxS5uTgYbXeKdMnAiOzCvB", NULL },
+};
+
+static void test_lines(void **unused)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct redact *r = redact_new(a);
+
+	(void)unused;
+	for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
+		print_message("%s\n", lines[i].line);
+		assert_string_equal(redact_line(r, a, lines[i].line),
+				    lines[i].shown ? lines[i].shown
+						   : arena_printf(a, "<not shown: %zu bytes>",
+								  strlen(lines[i].line)));
+	}
+}
+
+static void test_a_pem_is_hidden_to_its_end(void **unused)
+{
+	autoarena struct arena *a = arena_new_empty();
+	autobuf struct buf b = BUF_INIT(TEXT_MAX);
+	struct redact *r = redact_new(a);
+
+	(void)unused;
+	redact_text(
+		r,
+		"before\n-----BEGIN CERTIFICATE-----\nab\ncd==\n-----END CERTIFICATE-----\nafter\n",
+		&b);
+	assert_string_equal(buf_str(&b), "before\n<not shown: 27 bytes>\n<not shown: 2 bytes>\n"
+					 "<not shown: 4 bytes>\n<not shown: 25 bytes>\nafter\n");
+	assert_int_equal(redact_hidden(r), 4);
+}
+
+/* What was learnt is hidden in the forms in which programs quote it; a short one only as a word of its own. */
+static void test_learnt(void **unused)
+{
+	static const struct {
+		const char *learnt, *line;
+		bool is_hidden;
+	} cases[] = {
+		{ "correct horse battery", "it was 'correct horse battery'", true },
+		{ "correct horse battery", "a battery, a horse", false },
+		{ "hunter2", "user hunter2!", true },
+		{ "hunter2", "hunter20 is another", false },
+		{ "https://me:letmein9@host/x", "auth of me with letmein9 failed", true },
+		{ "https://host/x?sig=abcd1234xyz", "sig abcd1234xyz is old", true },
+		{ "https://host/x", "GET https://host/x: 404", false },
+		{ "Environment=\"API_KEY=zyxw9876\"\n", "got zyxw9876", true },
+		{ "/usr/bin/docker run\nkubelet.service\ntrue\n",
+		  "kubelet.service: /usr/bin/docker true", false },
+	};
+
+	(void)unused;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		autoarena struct arena *a = arena_new_empty();
+		struct redact *r = redact_new(a);
+
+		print_message("%s: %s\n", cases[i].learnt, cases[i].line);
+		redact_learn(r, cases[i].learnt);
+		assert_int_equal(str_eq(redact_line(r, a, cases[i].line), cases[i].line),
+				 !cases[i].is_hidden);
+	}
+}
+
+static void test_base64_is_learnt_decoded(void **unused)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct redact *r = redact_new(a);
+	struct tree *t = tree_map(a);
+
+	(void)unused;
+	/* of "admin-word-7" */
+	tree_set_text(a, t, "Data", "YWRtaW4td29yZC03");
+	redact_learn_tree(r, t);
+	assert_string_equal(redact_line(r, a, "with admin-word-7."), "<not shown: 18 bytes>");
+}
+
+static void test_a_unit(void **unused)
+{
+	autoarena struct arena *a = arena_new_empty();
+	autobuf struct buf b = BUF_INIT(TEXT_MAX);
+	struct redact *r = redact_new(a);
+
+	(void)unused;
+	redact_unit(
+		r,
+		"[Unit]\nDescription=canary\nAfter=docker.service network-online.target\n"
+		"Requires=canary\n[Service]\nType=notify\nType=canary\nRestartSec=5s\n"
+		"TasksMax=canary\nExecStart=/usr/bin/kubelet --token=canary \\\n  canary \\\nType=notify\n"
+		"ExecStop=canary\nEnvironment=\"A=canary-env-1\"\nCanary=1\n# canary\n[canary]\n",
+		&b);
+	assert_string_equal(
+		buf_str(&b),
+		"[Unit]\nDescription=<6 bytes>\nAfter=docker.service network-online.target\n"
+		"Requires=<6 bytes>\n[Service]\nType=notify\nType=<6 bytes>\nRestartSec=5s\n"
+		"TasksMax=<6 bytes>\nExecStart=/usr/bin/kubelet <17 bytes>\n<not shown: 10 bytes>\n"
+		"<not shown: 11 bytes>\n"
+		"ExecStop=<6 bytes>\nEnvironment=<16 bytes>\n<not shown: 8 bytes>\n"
+		"<not shown: 8 bytes>\n<not shown: 8 bytes>\n\n");
+	assert_string_equal(redact_line(r, a, "A is canary-env-1"), "<not shown: 17 bytes>");
+}
+
+static void test_json_stays_json(void **unused)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct redact *r = redact_new(a);
+	struct tree *t = tree_map(a), *out;
+
+	(void)unused;
+	tree_set_text(a, t, "a", "sent Bearer abcd1234");
+	tree_set_int(a, t, "n", 7);
+	tree_set_text(a, t, "b", "right");
+	out = redact_tree(r, a, t);
+	assert_string_equal(tree_text(out, "a"), "<not shown: 20 bytes>");
+	assert_string_equal(tree_text(out, "b"), "right");
+	assert_false(tree_get(out, "n")->quoted);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_every_row_of_every_table),
+		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_a_pem_is_hidden_to_its_end),
+		cmocka_unit_test(test_learnt),
+		cmocka_unit_test(test_base64_is_learnt_decoded),
+		cmocka_unit_test(test_a_unit),
+		cmocka_unit_test(test_json_stays_json),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
