@@ -42,7 +42,7 @@ const char *location_absolute(struct arena *a, const char *location)
 	const bool is_relative = *location != '/' && location_path(location) == location;
 	autofree char *here = is_relative ? getcwd(NULL, 0) : NULL;
 
-	return here ? arena_printf(a, "%s/%s", here, location) : location;
+	return here ? location_join(a, here, location) : location;
 }
 
 char *location_join(struct arena *a, const char *location, const char *name)
