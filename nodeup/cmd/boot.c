@@ -19,33 +19,59 @@ static const char record_version[] = "1";
 
 enum { RECORD_MAX = 1 << 20 };
 
-/* A recorded variable. If the shell sets one variable of a group, it has set the whole group. */
+/* A recorded variable. If the shell sets one variable of a group, it has set the whole group. open: no value of it is
+ * a secret; a URL may have a login. */
 struct variable {
 	const char *name, *group;
+	bool open;
 };
 
 static const struct variable unit_variables[] = {
-	{ "AWS_REGION", "region" },
+	{ "AWS_REGION", "region", .open = true },
 	{ "AWS_ENDPOINT_URL", "store" },
 	{ "AWS_ENDPOINT_URL_S3", "store" },
 	{ "AWS_ENDPOINT_URL_EC2", "store" },
 	{ "AWS_ENDPOINT_URL_AUTO_SCALING", "store" },
 	{ "S3_ENDPOINT", "store" },
-	{ "S3_REGION", "store" },
+	{ "S3_REGION", "store", .open = true },
 	{ "S3_ACCESS_KEY_ID", "store" },
 	{ "S3_SECRET_ACCESS_KEY", "store" },
 	{ "AWS_EC2_METADATA_SERVICE_ENDPOINT", "metadata" },
-	{ "AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE", "metadata" },
-	{ "GOSSIP_DNS_CONN_LIMIT", "gossip" },
+	{ "AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE", "metadata", .open = true },
+	{ "GOSSIP_DNS_CONN_LIMIT", "gossip", .open = true },
 };
 
 /* Variables that are recorded only for our own unit. */
 static const struct variable own_variables[] = {
-	{ "http_proxy", "proxy" },  { "https_proxy", "proxy" }, { "all_proxy", "proxy" },
-	{ "HTTP_PROXY", "proxy" },  { "HTTPS_PROXY", "proxy" }, { "ALL_PROXY", "proxy" },
-	{ "no_proxy", "no proxy" }, { "NO_PROXY", "no proxy" }, { "SSL_CERT_FILE", "CA" },
-	{ "AWS_CA_BUNDLE", "CA" },
+	{ "http_proxy", "proxy" },
+	{ "https_proxy", "proxy" },
+	{ "all_proxy", "proxy" },
+	{ "HTTP_PROXY", "proxy" },
+	{ "HTTPS_PROXY", "proxy" },
+	{ "ALL_PROXY", "proxy" },
+	{ "no_proxy", "no proxy" },
+	{ "NO_PROXY", "no proxy" },
+	{ "SSL_CERT_FILE", "CA", .open = true },
+	{ "AWS_CA_BUNDLE", "CA", .open = true },
 };
+
+static const struct variable *find_in(const struct variable *vars, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (str_eq(vars[i].name, name))
+			return &vars[i];
+	return NULL;
+}
+
+const char *boot_variable(const char *name, bool *ret_is_open)
+{
+	const struct variable *v =
+		find_in(unit_variables, ARRAY_LEN(unit_variables), name)
+			?: find_in(own_variables, ARRAY_LEN(own_variables), name);
+
+	*ret_is_open = v && v->open;
+	return v ? v->name : NULL;
+}
 
 static struct strmap environment_of(struct arena *a, const struct variable *vars, size_t n)
 {

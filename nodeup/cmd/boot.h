@@ -14,6 +14,8 @@ extern const char boot_unit[];
 
 /* Returns whether the unit file is nodeup's, by a line that differs in kops' own. */
 bool boot_has_unit_file(int root_fd);
+/* Returns the name of a variable that is recorded, and whether no value of it is a secret; NULL: it is none. */
+const char *boot_variable(const char *name, bool *ret_is_open);
 /* Sets environment variables about the way to the documents that are recorded, and that a run by hand lacks; says
  * so. Called before any thread starts. */
 void boot_take_environment(struct cli *cli);
