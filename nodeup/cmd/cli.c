@@ -82,6 +82,8 @@ static const struct option options[] = {
 	CHOICE("o", "FORMAT", output, CMD_TIMELINE, "text json svg", "text, json, or svg: a picture"),
 	CHOICE("o", "FORMAT", output, CMD_HELP, "text json", "text, or json: a JSON Schema of a document, for editors"),
 	CHOICE("o", "FORMAT", output, CMD_VALIDATE, "text json github", "text, json, or github: annotations of a workflow"),
+	ROW("output", "FILE", VALUE_STRING, output_file, CMD_COLLECT_LOGS, "the archive (default nodeup-HOST-DATE.tar.zst in this folder); never replaced"),
+	ROW("list", NULL, VALUE_NONE, list, CMD_COLLECT_LOGS, "say what would be in it, and write nothing"),
 	ROW("gzip", NULL, VALUE_NONE, gzip, CMD_USERDATA, "compress the script"),
 	ROW("mime", "TYPE:FILE", VALUE_LIST, mime, CMD_USERDATA, "add a part: the result is MIME multipart; repeatable"),
 	ROW("nodeup-url", "HASH@URL,...", VALUE_STRING, nodeup_url, CMD_USERDATA, "where an instance gets nodeup"),

@@ -1,12 +1,12 @@
 /* cli.h - the command line: commands[] and options[] drive parsing and --help
  * A new flag is one row in options[] (cli.c); a new command is a file <name>.c, its bit and prototype here, and
  * one row in commands[] (main.c). Flags have Go's forms: -x, --x, --x=v, --x v.
- * Bodies: apply.c, bake.c, check.c, completion.c, diff.c, example.c, help.c, help_key.c, plan.c, status.c,
- * timeline.c, uninstall.c, userdata.c, validate.c, version.c, why.c.
+ * Bodies: apply.c, bake.c, check.c, collect_logs.c, completion.c, diff.c, example.c, help.c, help_key.c, plan.c,
+ * status.c, timeline.c, uninstall.c, userdata.c, validate.c, version.c, why.c.
  * Owner: strings point into argv; lists live in the arena. Errors: USAGE naming the flag.
  * Threads: one. Source: Go's flag package, kops cmd/nodeup/main.go.
- * Tests: test_rerun.py, test_interrupt.py, test_bake.py, test_cli.c, test_cli.py, test_completion.py,
- * test_diff.py, test_changes.py, test_validate.py, test_help.py, test_status_command.py, test_status.py,
+ * Tests: test_rerun.py, test_interrupt.py, test_bake.py, test_cli.c, test_cli.py, test_collect_logs.py,
+ * test_completion.py, test_diff.py, test_changes.py, test_validate.py, test_help.py, test_status_command.py, test_status.py,
  * test_timeline_command.py, test_uninstall.py, test_userdata.c, test_userdata_script.py, test_why.py. */
 #pragma once
 
@@ -33,6 +33,7 @@ enum cli_command_bit {
 	CMD_COMPLETION = 1 << 13,
 	CMD_UNINSTALL = 1 << 14,
 	CMD_TIMELINE = 1 << 15,
+	CMD_COLLECT_LOGS = 1 << 17,
 };
 
 enum { CLI_WARNINGS_MAX = 20 }; /* warnings that are shown one by one */
@@ -43,10 +44,11 @@ struct cli {
 	const char *const *argv; /* the whole command line, for our unit's ExecStart= */
 	struct strv args;        /* words after the flags */
 
-	const char *conf, *root, *cache, *facts, *target, *output, *nodeup_url, *rootfs, *plan_file;
+	const char *conf, *root, *cache, *facts, *target, *output, *nodeup_url, *rootfs, *plan_file,
+		*output_file;
 	bool offline, no_metadata, strict, install_unit, dryrun, wait, diff, all, verify, prune,
 		gzip, help, version;
-	bool runs, full, units;
+	bool runs, full, units, list;
 	bool shell_differs; /* the shell sets another way to the documents than our unit has */
 	int64_t wait_ns, deadline_ns, retries, verbosity, cache_max;
 	bool retries_set;
@@ -124,6 +126,8 @@ int cmd_help(struct cli *cli, struct err *e);
 int cmd_status(struct cli *cli, struct err *e);
 /* Prints where the time of a run went. */
 int cmd_timeline(struct cli *cli, struct err *e);
+/* Writes an archive for a report. */
+int cmd_collect_logs(struct cli *cli, struct err *e);
 /* Prints the version, and the versions of its parts. */
 int cmd_version(struct cli *cli, struct err *e);
 

@@ -191,7 +191,7 @@ static void usage(struct buf *b)
 {
 	(void)buf_adds(b, "usage: nodeup [COMMAND] [FLAGS]\n\ncommands:\n");
 	for (size_t i = 0; i < cli_n_commands; i++)
-		(void)buf_addf(b, "  %-10s %s\n", cli_commands[i].name, cli_commands[i].help);
+		(void)buf_addf(b, "  %-12s %s\n", cli_commands[i].name, cli_commands[i].help);
 	(void)buf_adds(b, "\nnodeup help TOPIC, with a command, a key of a document or one of:\n");
 	for (size_t i = 0; i < ARRAY_LEN(topics); i++)
 		(void)buf_addf(b, "  %-13s %s\n", topics[i].name, topics[i].help);

@@ -16,7 +16,8 @@ import pytest
 
 from world import (BUSY, ENV, FACTS, GROUPS, KUBELET, OK, PENDING, PROGRAM, ROOT, SEED_BASE, SYSTEM, USAGE, listing, same, tree)
 
-COMMANDS = ("apply", "plan", "why", "diff", "repair", "bake", "check", "validate", "example", "userdata", "status", "timeline", "uninstall", "completion",
+COMMANDS = ("apply", "plan", "why", "diff", "repair", "bake", "check", "validate", "example", "userdata", "status", "timeline", "collect-logs",
+            "uninstall", "completion",
             "help", "version")
 
 
@@ -118,7 +119,7 @@ def test_exit_statuses_are_the_same_everywhere():
 
 def test_the_manual_page_names_every_command_and_flag():
     text, options = man(), set()
-    commands = re.findall(r"^  (\w+) ", nodeup("help").stdout.split("\n\n")[1], re.M)
+    commands = re.findall(r"^  (\S+) ", nodeup("help").stdout.split("\n\n")[1], re.M)
     assert set(commands) == set(COMMANDS)
     for command in commands:
         assert re.search(rf"^\.TP\n{command}\b", text.split(".SH COMMANDS", 1)[1].split(".SH", 1)[0], re.M), command
@@ -285,11 +286,12 @@ WRITERS = {
     "why": ["why", "kubelet.service"], "userdata": ["userdata", "--nodeup-url=%s@http://x/nodeup" % ("0" * 40)],
     "diff": ["diff", "CONF", "CONF"], "example": ["example", "worker"], "status": ["status"], "help": ["help", "config"],
     "version": ["version"], "completion": ["completion", "bash"], "uninstall": ["uninstall", "--units", "--dryrun"],
+    "collect-logs": ["collect-logs", "--list"],
 }
 
 
 TAKES = {"diff": ["--facts"], "userdata": ["--facts", "--conf"], "uninstall": ["--root"],
-         **dict.fromkeys(("example", "status", "help", "version", "completion"), [])}
+         **dict.fromkeys(("example", "status", "collect-logs", "help", "version", "completion"), [])}
 
 
 @pytest.mark.parametrize("name", WRITERS)

@@ -1,0 +1,495 @@
+/* collect_logs.c - one archive for a report: what nodeup knows of this node, without its secrets
+ * One table has the parts of the archive, each with its bound; of what is larger the newest lines stay. Two walks over
+ * it: the first learns the secrets of documents, units and variables, the second hides them wherever they are. A part
+ * that cannot be read is named, and the others are written. */
+#include "nodeup/cmd/cli.h"
+
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+#include "assets/unpack/pack.h"
+#include "nodeup/base/dur.h"
+#include "nodeup/base/io.h"
+#include "nodeup/base/json.h"
+#include "nodeup/base/paths.h"
+#include "nodeup/base/show.h"
+#include "nodeup/base/walk.h"
+#include "nodeup/base/yaml.h"
+#include "nodeup/cmd/boot.h"
+#include "nodeup/cmd/redact.h"
+#include "nodeup/cmd/status.h"
+#include "nodeup/config/settings.h"
+#include "nodeup/documents/dialects.h"
+#include "nodeup/documents/location.h"
+#include "nodeup/documents/store.h"
+#include "nodeup/documents/user_data.h"
+#include "nodeup/plan/tasklist.h"
+#include "nodeup/run/history.h"
+#include "nodeup/tasks/state.h"
+#include "units/journal.h"
+
+enum {
+	KIB = 1024,
+	MIB = 1024 * KIB,
+	UNIT_MAX = 64 * KIB,
+	DOCUMENT_MAX = 4 * MIB,
+	/* of a line of a journal: the length of its date, and the least that is counted for it */
+	DATE = 20,
+	LINE_LEAST = 64,
+};
+
+struct collect {
+	struct arena *arena; /* of the present part */
+	int root_fd;
+	struct redact *redact;
+	struct health health;
+	bool is_cut;  /* older lines of the present part are left out */
+	size_t lacks; /* number of parts that cannot be read */
+};
+
+struct part {
+	const char *name;
+	size_t most; /* bytes; 16 MiB for all */
+	int (*add)(struct collect *c, const struct part *p, struct buf *b, struct err *e);
+	const char *unit, *program; /* of a journal */
+	bool teaches;               /* it holds secrets to be hidden elsewhere */
+};
+
+static int add_tree(struct collect *c, const struct tree *t, struct buf *b, struct err *e)
+{
+	const int r = json_render(redact_tree(c->redact, c->arena, t), true, b, e);
+
+	/* a half is no JSON */
+	if (r < 0)
+		buf_done(b);
+	else
+		(void)buf_addc(b, '\n');
+	return r;
+}
+
+static int add_status(struct collect *c, const struct part *p, struct buf *b, struct err *e)
+{
+	autobuf struct buf text = BUF_INIT(p->most);
+	const int r = status_text(c->arena, c->root_fd, &c->health, true, &text, e);
+
+	if (r >= 0)
+		redact_text(c->redact, buf_str(&text), b);
+	b->overflow |= text.overflow;
+	return r;
+}
+
+static int add_status_json(struct collect *c, const struct part *p, struct buf *b, struct err *e)
+{
+	(void)p;
+	return add_tree(c, status_tree(c->arena, &c->health), b, e);
+}
+
+/* Appends as many of the last runs as there is room for. */
+static int add_runs(struct collect *c, const struct part *p, struct buf *b, struct err *e)
+{
+	struct tree *runs;
+	int r = history_list(c->arena, c->root_fd, &runs, e);
+
+	(void)p;
+	if (r < 0)
+		return r;
+	while ((r = add_tree(c, runs, b, e)) == -EFBIG && runs->n) {
+		runs->n /= 2;
+		c->is_cut = true;
+	}
+	return r;
+}
+
+/* Appends what nodeup put where. The digest of a file with a password would help to guess it. */
+static int add_applied(struct collect *c, const struct part *p, struct buf *b, struct err *e)
+{
+	static const char *const no_origin[] = { NULL };
+	struct state *s = NULL;
+	struct strv paths;
+	int r = state_open(c->root_fd, &s, e);
+
+	(void)p;
+	if (r < 0)
+		return r;
+	paths = state_written(s, c->arena, no_origin, true);
+	state_close(s);
+	strv_sort(&paths);
+	for (size_t i = 0; i < paths.n; i++) {
+		const char *path = redact_line(c->redact, c->arena, paths.v[i]);
+		struct err why;
+		struct stat st;
+
+		if (io_stat(c->root_fd, paths.v[i], &st, &why) < 0)
+			(void)buf_addf(b, "%s: %s\n", path, strerror(why.errnum));
+		else
+			(void)buf_addf(b, "%s: %04o, %lld bytes\n", path, st.st_mode & 07777,
+				       (long long)st.st_size);
+	}
+	return 0;
+}
+
+static void add_variables(struct collect *c, const struct tree *map, struct buf *b)
+{
+	for (size_t i = 0; map && map->kind == TREE_MAP && i < map->n; i++) {
+		const char *value = tree_says(map, map->items[i].key);
+		bool is_open;
+		const char *name = boot_variable(map->items[i].key, &is_open);
+
+		if (!is_open)
+			redact_learn(c->redact, value);
+		if (is_open && redact_is_open(c->redact, value))
+			(void)buf_addf(b, "%s=%s\n", name, value);
+		else
+			(void)buf_addf(b, "%s=<%zu bytes>\n", name ? name : "<unknown>",
+				       strlen(value));
+	}
+}
+
+/* Appends how nodeup is started at boot: the names of its flags, and its variables. */
+static int add_boot(struct collect *c, const struct part *p, struct buf *b, struct err *e)
+{
+	autobuf struct buf text = BUF_INIT(p->most);
+	const struct tree *flags;
+	struct tree *t;
+	int r = io_read(c->root_fd, OWN_BOOT, &text, e);
+
+	if (r >= 0)
+		r = json_parse(c->arena, OWN_BOOT, buf_str(&text), text.len, &t, e);
+	if (r < 0)
+		return r;
+	flags = tree_get(t, "flags");
+	for (size_t i = 0; flags && flags->kind == TREE_SEQ && i < flags->n; i++) {
+		const struct tree *flag = flags->items[i].value;
+		const char *word = flag->kind == TREE_SCALAR ? flag->scalar : "";
+		const char *name = arena_strn(c->arena, word, strcspn(word, "="));
+		const char *value = *name == '-' && str_has_only(name, "-") ? word + strlen(name)
+									    : word;
+
+		redact_learn(c->redact, value);
+		(void)buf_addf(b, "%.*s", (int)(value - word), word);
+		if (*value)
+			(void)buf_addf(b, "<%zu bytes>", strlen(value));
+		(void)buf_addc(b, '\n');
+	}
+	add_variables(c, tree_get(t, "environment"), b);
+	add_variables(c, tree_get(t, "proxyEnvironment"), b);
+	return 0;
+}
+
+static int add_units(struct collect *c, const struct part *p, struct buf *b, struct err *e)
+{
+	static const char *const no_origin[] = { NULL };
+	struct state *s = NULL;
+	struct strv paths;
+	int r = state_open(c->root_fd, &s, e);
+
+	(void)p;
+	if (r < 0)
+		return r;
+	paths = state_written(s, c->arena, no_origin, true);
+	state_close(s);
+	strv_sort(&paths);
+	for (size_t i = 0; i < paths.n; i++) {
+		const char *text = str_has_prefix(paths.v[i], plan_unit_dir)
+					   ? io_text(c->arena, c->root_fd, paths.v[i], UNIT_MAX)
+					   : NULL;
+
+		if (!text)
+			continue;
+		(void)buf_addf(b, "# %s\n", redact_line(c->redact, c->arena, paths.v[i]));
+		redact_unit(c->redact, text, b);
+	}
+	return 0;
+}
+
+/* Returns how many of the map's keys the schema has. */
+static size_t known_in(const struct schema *s, const struct tree *map)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; s && i < map->n; i++)
+		for (size_t k = 0; k < s->n; k++)
+			n += str_eq(s->fields[k].key, map->items[i].key);
+	return n;
+}
+
+/* Finds the table of the most of a document's keys; NULL: none has half of them. If two have as many, the table of
+ * a --conf counts, as more of its rows are secret. */
+static const struct schema *schema_of(const struct tree *map)
+{
+	const struct schema *best = NULL, *all[3];
+	size_t most = 0;
+
+	for (size_t k = 0; k < ARRAY_LEN(all); k++)
+		for (size_t i = 0; dialects[i]; i++) {
+			all[0] = dialects[i]->document;
+			all[1] = dialects[i]->cluster;
+			all[2] = dialects[i]->group;
+			if (known_in(all[k], map) > most) {
+				most = known_in(all[k], map);
+				best = all[k];
+			}
+		}
+	return 2 * most >= map->n ? best : NULL;
+}
+
+/* Appends a document. s: its table; NULL: the table that knows its keys. */
+static int add_document(struct collect *c, const struct user_data_file *f, const struct schema *s,
+			struct buf *b, struct err *e)
+{
+	const char *name = redact_line(c->redact, c->arena, location_shown(c->arena, f->name));
+	const struct tree *map = NULL;
+	struct err ignored;
+	struct tree *t;
+
+	if (yaml_parse(c->arena, f->name, f->text, f->n, &t, &ignored) < 0)
+		t = NULL;
+	if (t && t->kind == TREE_MAP) {
+		/* an object of kops has its keys in its spec */
+		map = tree_get(t, "spec");
+		map = map && map->kind == TREE_MAP ? map : t;
+		s = s ? s : schema_of(map);
+	}
+	(void)buf_addf(b, "---\n# %s: %zu bytes%s\n", name, f->n - f->padding,
+		       map && s ? "" : ", of no table's keys");
+	if (map && s)
+		return yaml_render(redact_fields(c->redact, c->arena, s, map), b, e);
+	if (t)
+		redact_learn_tree(c->redact, t);
+	else if (strlen(f->text) == f->n)
+		redact_learn(c->redact, f->text);
+	return 0;
+}
+
+/* Appends a document, or the documents that user data bring. */
+static int add_given(struct collect *c, const char *location, const char *text, size_t n,
+		     struct buf *b, struct err *e)
+{
+	const struct user_data_file f = { .name = location, .text = text, .n = n };
+	struct user_data data = { 0 };
+	struct err ignored;
+	int r;
+
+	if (user_data_read(c->arena, location, &f, false, &data, &ignored) < 0 || !data.script)
+		return add_document(c, &f, NULL, b, e);
+	redact_learn(c->redact, data.script);
+	r = add_document(c, &data.conf, NULL, b, e);
+	for (size_t i = 0; r >= 0 && i < data.n_others; i++)
+		r = add_document(c, &data.others[i], NULL, b, e);
+	return r;
+}
+
+/* Appends the documents that the last good run kept, those of the last run if they are others, and the settings. */
+static int add_documents(struct collect *c, const struct part *p, struct buf *b, struct err *e)
+{
+	const struct strv settings = walk_list(c->arena, c->root_fd, OWN_SETTINGS_DIR, ".yaml");
+	const char *conf = tree_says(c->health.status, "conf"), *text;
+	struct store_texts kept;
+	struct err why;
+	int lacks = store_kept_texts(c->arena, c->root_fd, OWN_DOCUMENTS, NULL, &kept, &why), r = 0;
+
+	(void)p;
+	for (size_t i = 0; r >= 0 && i < kept.n; i++) {
+		r = add_given(c, kept.v[i].location, kept.v[i].text, kept.v[i].n, b, e);
+		if (str_eq(kept.v[i].location, conf))
+			conf = "";
+	}
+	text = *conf == '/' ? io_text(c->arena, c->root_fd, conf, DOCUMENT_MAX) : NULL;
+	if (r >= 0 && text)
+		r = add_given(c, conf, text, strlen(text), b, e);
+	for (size_t i = 0; r >= 0 && i < settings.n; i++) {
+		const char *path = arena_printf(c->arena, OWN_SETTINGS_DIR "/%s", settings.v[i]);
+
+		text = io_text(c->arena, c->root_fd, path, DOCUMENT_MAX);
+		if (text)
+			r = add_document(c, &(struct user_data_file){ path, text, strlen(text), 0 },
+					 &settings_schema, b, e);
+	}
+	if (r >= 0 && lacks < 0 && lacks != -ENOENT) {
+		*e = why;
+		return lacks;
+	}
+	return r;
+}
+
+/* Lines of a journal, the newest first. */
+struct newest {
+	struct arena *arena;
+	struct strv lines;
+	size_t room;
+	bool is_cut;
+};
+
+static bool take_line(void *arg, const struct journal_line *l)
+{
+	struct newest *n = arg;
+	char *line = arena_printf(n->arena, "%s %s%s", dur_date(n->arena, l->wall_ns),
+				  l->of_manager ? "systemd: " : "",
+				  *l->message ? l->message : "<not shown: a long line>");
+	const size_t shown = strlen(line) + 1, len = shown < LINE_LEAST ? LINE_LEAST : shown;
+
+	n->is_cut = len > n->room;
+	if (n->is_cut)
+		return false;
+	n->room -= len;
+	strv_add(n->arena, &n->lines, line);
+	return true;
+}
+
+static int add_journal(struct collect *c, const struct part *p, struct buf *b, struct err *e)
+{
+	/* what takes a secret's place may be longer */
+	struct newest n = { .arena = c->arena, .room = p->most - p->most / 8 };
+	const int r = journal_each(p->unit, p->program, take_line, &n, e);
+
+	for (size_t i = n.lines.n; i-- > 0;) {
+		autoarena struct arena *a = arena_new_empty();
+		const char *line = n.lines.v[i];
+
+		(void)buf_addf(b, "%.*s%s\n", DATE, line,
+			       show_clean(arena_str(a, redact_line(c->redact, a, line + DATE))));
+	}
+	c->is_cut = n.is_cut;
+	return r;
+}
+
+#define JOURNAL(of, bound, ...)                                             \
+	{                                                                   \
+		"journal/" of ".txt", (bound), add_journal, of, __VA_ARGS__ \
+	}
+/* clang-format off */
+static const struct part parts[] = {
+	{ "boot.txt",       64 * KIB,  add_boot, .teaches = true },
+	{ "units.txt",      512 * KIB, add_units, .teaches = true },
+	{ "documents.yaml", 2 * MIB,   add_documents, .teaches = true },
+	{ "status.txt",     512 * KIB, add_status },
+	{ "status.json",    1 * MIB,   add_status_json },
+	{ "runs.json",      2 * MIB,   add_runs },
+	{ "applied.txt",    1 * MIB,   add_applied },
+	JOURNAL("kops-configuration.service", 2 * MIB, "nodeup"),
+	JOURNAL("kubelet.service", 3 * MIB, NULL),
+	JOURNAL("containerd.service", 1 * MIB, NULL),
+	JOURNAL("docker.service", 1 * MIB, NULL),
+	JOURNAL("protokube.service", 1 * MIB, NULL),
+};
+/* clang-format on */
+
+/* Makes one part. Appends the line about it for people. */
+static void make(struct collect *c, const struct part *p, struct buf *b, struct arena *a,
+		 struct strv *lines)
+{
+	autoarena struct arena *scratch = arena_new_empty();
+	char most[STR_SIZE_MAX], size[STR_SIZE_MAX];
+	struct err why = { 0 };
+	struct strv said = { 0 };
+	int r;
+
+	c->arena = scratch;
+	c->is_cut = false;
+	*b = BUF_INIT(p->most);
+	redact_begin(c->redact);
+	r = p->add(c, p, b, &why);
+	c->lacks += r == -EACCES;
+	if (c->is_cut || b->overflow)
+		strv_add(scratch, &said, c->is_cut ? "older ones are left out" : "cut at its end");
+	if (redact_hidden(c->redact))
+		strv_addf(scratch, &said, "%zu lines not shown", redact_hidden(c->redact));
+	if (r < 0)
+		strv_add(scratch, &said, r == -ENOENT ? "there is none" : why.msg);
+	strv_addf(a, lines, "%-40s %10s of at most %-8s%s%s", p->name, str_size(size, b->len),
+		  str_size(most, p->most), said.n ? "  " : "", strv_join(scratch, &said, "; "));
+}
+
+/* Learns the secrets before anything is shown. Of two parts that hold one secret, the first does not know it yet. */
+static void learn(struct collect *c)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct strv unused = { 0 };
+
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+		if (parts[i].teaches) {
+			autobuf struct buf b = BUF_INIT(0);
+
+			make(c, &parts[i], &b, a, &unused);
+		}
+	c->lacks = 0;
+}
+
+/* Makes all parts, and adds them to the archive; NULL: none is made. */
+static int make_all(struct collect *c, struct pack *to, struct arena *a, struct strv *lines,
+		    struct err *e)
+{
+	const char *contents;
+
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+		autobuf struct buf b = BUF_INIT(0);
+
+		make(c, &parts[i], &b, a, lines);
+		if (to && b.len && pack_add(to, parts[i].name, buf_str(&b), b.len, e) < 0)
+			return err_code(e);
+	}
+	contents = arena_printf(a, "nodeup %s\n%s\n", cli_version(), strv_join(a, lines, "\n"));
+	return to ? pack_add(to, "contents.txt", contents, strlen(contents), e) : 0;
+}
+
+static int write_archive(struct collect *c, const char *path, struct arena *a, struct strv *lines,
+			 struct err *e)
+{
+	autostage struct io_stage s = IO_STAGE_INIT;
+	struct pack *to = NULL;
+	int r;
+
+	if (io_is_there(c->root_fd, path))
+		return io_say_taken(path, e);
+	/* of a call that was killed here */
+	(void)io_stage_sweep(c->root_fd, location_beside(a, path, ""));
+	r = io_stage_open(c->root_fd, path, &s, e);
+	if (r >= 0)
+		r = pack_new(s.fd, path, &to, e);
+	if (r >= 0)
+		r = make_all(c, to, a, lines, e);
+	if (r >= 0)
+		r = pack_end(to, e);
+	pack_free(to);
+	return r < 0 ? r : io_stage_commit_new(&s, path, e);
+}
+
+/* Returns "nodeup-HOST-DATE.tar.zst". */
+static const char *usual_name(struct arena *a)
+{
+	struct utsname host = { 0 };
+
+	(void)uname(&host);
+	for (char *p = host.nodename; *p; p++)
+		if (!str_has_only((const char[]){ *p, '\0' }, ".-"))
+			*p = '-';
+	return arena_printf(a, "nodeup-%s-%s.tar.zst", host.nodename,
+			    dur_utc(a, dur_wall() / DUR_SEC, "%Y%m%d-%H%M%S"));
+}
+
+int cmd_collect_logs(struct cli *cli, struct err *e)
+{
+	autoclose int root = -1;
+	struct arena *a = cli->arena;
+	struct collect c = { .redact = redact_new(a) };
+	const char *path =
+		location_absolute(a, cli->output_file ? cli->output_file : usual_name(a));
+	struct strv lines = { 0 };
+	int r = io_open_root("/", &root, e);
+
+	c.root_fd = root;
+	if (r >= 0)
+		r = status_read(a, root, &c.health, e);
+	if (r < 0)
+		return r;
+	learn(&c);
+	r = cli->list ? make_all(&c, NULL, a, &lines, e) : write_archive(&c, path, a, &lines, e);
+	for (size_t i = 0; r >= 0 && i < lines.n; i++)
+		show_line(stdout, "%s", lines.v[i]);
+	if (r >= 0 && c.lacks)
+		show_line(stdout, "%zu of these only root may read: run as root", c.lacks);
+	if (r >= 0 && !cli->list)
+		show_line(stdout, "wrote %s; look at it before you send it", path);
+	return r;
+}

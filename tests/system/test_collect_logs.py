@@ -1,0 +1,229 @@
+"""nodeup collect-logs: one archive for a report, which is whole or not there, and has no secret in it."""
+
+import base64
+import json
+import os
+import random
+import re
+import shutil
+import stat
+import string
+import subprocess
+import time
+
+import pytest
+
+import kubeup
+from world import ENV, OK, PROGRAM, REFUSED, SYSTEM
+
+MIB = 1 << 20
+PARTS = ["boot.txt", "units.txt", "documents.yaml", "status.txt", "status.json", "runs.json", "applied.txt",
+         *(f"journal/{unit}.service.txt" for unit in ("kops-configuration", "kubelet", "containerd", "docker", "protokube"))]
+USER_DATA = """#!/bin/bash
+export OWN_TOKEN=canary-user-data-1
+cat > kube_env.yaml << '__EOF_KUBE_ENV'
+ClusterName: of.user.data
+Assets:
+- 0123456789012345678901234567890123456789@https://canary-asset-1:canary-asset-2@mirror.example/x?canary-asset-3=canary-asset-4
+__EOF_KUBE_ENV
+"""
+CLUSTER = {"kind": "Cluster", "metadata": {"name": "canary-name"}, "spec": {
+    "kubernetesVersion": "1.8.7", "masterPublicName": "https://canary-url-1:canary-url-2@api.example/?canary-url-3",
+    "egressProxy": {"httpProxy": {"host": "canary-proxy-1:canary-proxy-2@proxy.example", "port": 3128}},
+    "hooks": [{"name": "own.service", "manifest": "[Service]\nEnvironment=A=canary-hook-1\nExecStart=/bin/echo canary-hook-2\n"}],
+    "fileAssets": [{"name": "own", "path": "/etc/own", "content": "canary-file-1\ncanary-file-2\n"}],
+    "docker": {"logOpt": ["splunk-token=canary-docker-1"], "version": "1.13.1"},
+    "kubelet": {"maxPods": "canary-type-1", "canary-key-1": "canary-key-2", "podManifestPath": "/etc/kubernetes/manifests"}}}
+DOCUMENTS = {
+    "/user-data": USER_DATA, "s3://bucket/cluster.spec": json.dumps(CLUSTER),
+    "s3://bucket/secrets/admin": json.dumps({"Data": base64.b64encode(b"canary-token-1").decode()}),
+    "https://canary-place-1:canary-place-2@store.example/x?canary-place-3": "canary-unknown-1",
+    "/kube-up": kubeup.text("master", "1.3.10", KUBE_PASSWORD="canary-kubeup-1", KUBELET_TOKEN="canary-kubeup-2",
+                            KUBE_PROXY_TOKEN="canary-kubeup-3"),
+}
+
+
+class Node:
+    """A root to which nodeup was applied, in which the program itself runs."""
+
+    def __init__(self, root):
+        self.root = root
+        shutil.copy(PROGRAM, root / "nodeup")
+        for name in ("proc", "run/nodeup", "reports", "full", "etc/nodeup/nodeup.d"):
+            (root / name).mkdir(parents=True, exist_ok=True)
+
+    def run(self, *flags, user="0", then=":"):
+        enter = 'mount -t proc proc "$0/proc" && mount -t tmpfs -o size=4k,mode=777 tmpfs "$0/full" && ' \
+                f'chroot --userspec={user}:{user} "$0" /nodeup collect-logs "$@"; code=$?; {then}; exit $code'
+        return subprocess.run(["unshare", "-m", "--propagation", "private", "sh", "-c", enter, str(self.root), *flags],
+                              env=ENV, capture_output=True, text=True, timeout=120)
+
+    def put(self, path, text):
+        path = self.root / path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    def keep(self, documents):
+        """As a run on a live node keeps them."""
+        self.put("var/lib/nodeup/documents.json", json.dumps({
+            "version": "1", "key": "s3://kept i-0123", "conf": "/conf/kube_env.yaml", "folders": {}, "missing": [],
+            "documents": {name: base64.b64encode(text.encode()).decode() for name, text in documents.items()}}))
+        (self.root / "var/lib/nodeup/documents.json").chmod(0o600)
+        self.kept = documents
+
+    def unpack(self, path="reports/x.tar.zst"):
+        folder = self.root.parent / "unpacked"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        subprocess.run(["tar", "--zstd", "-xf", self.root / path, "-C", folder], check=True)
+        return {str(p.relative_to(folder)): p.read_text() for p in folder.rglob("*") if p.is_file()}
+
+    def report(self, *flags, **kw):
+        done = self.run("--output=/reports/x.tar.zst", *flags, **kw)
+        assert done.returncode == OK and not done.stderr, done
+        return self.unpack()
+
+
+@pytest.fixture
+def node(world):
+    world.converge()
+    node = Node(world.root)
+    node.secrets = world.secrets
+    node.keep({"/conf/kube_env.yaml": world.env_text(), **{f"s3://kept/{path.relative_to(world.store)}": path.read_text()
+                                                           for path in world.store.rglob("*") if path.is_file()}})
+    now = int(time.time())
+    node.put("run/nodeup/status.json", json.dumps({
+        "schema": 1, "version": "7", "state": "failed", "attempt": 2, "startedUnix": now - 90, "elapsedMs": 1000, "pid": os.getpid(),
+        "conf": "/own.yaml", "error": {"kind": "NET", "exitStatus": 69, "notes": [],
+                                       "message": "GET https://canary-status-1@host.example/x?sig=canary-status-2: 404"}}))
+    node.put("own.yaml", "ClusterName: of.own.yaml\nchannels:\n- canary-own-1\n")
+    return node
+
+
+def plant(node):
+    """A canary in every place that may have a secret."""
+    node.keep({**node.kept, **DOCUMENTS})
+    node.put("etc/nodeup/nodeup.d/own.yaml", "urlRewrites:\n- http://a/=http://u:canary-settings-1@b/\nquietConsole: true\n"
+                                            "caBundle: /etc/own.pem\ncanary-settings-2: canary-settings-3\n")
+    node.put("var/lib/nodeup/boot.json", json.dumps({
+        "version": "1", "flags": ["--conf=https://h/x?sig=canary-flag-1", "--rewrite", "a=canary-flag-2"],
+        "environment": {"S3_SECRET_ACCESS_KEY": "canary-variable-1", "AWS_REGION": "us-west-2", "canary-variable-2": "x"},
+        "proxyEnvironment": {"https_proxy": "http://me:canary-variable-3@proxy"}}))
+    for path in ("etc/kubernetes/manifests/kube-apiserver.manifest", "etc/kubernetes/manifests/etcd.manifest",
+                 "var/lib/kubelet/kubeconfig", "srv/kubernetes/known_tokens.csv", "srv/kubernetes/server.key", "etc/environment"):
+        node.put(path, "canary-path-1\n")
+    unit = node.root / "etc/systemd/system/kubelet.service"
+    unit.write_text(unit.read_text() + "Environment=TOKEN=canary-unit-1\nDescription=canary-unit-2\nCanary=canary-unit-3\n"
+                                       "ExecStartPre=/bin/echo canary-unit-4\n")
+
+
+def test_no_secret_is_in_it(node):
+    plant(node)
+    report = node.report()
+    for name, text in report.items():
+        assert "canary" not in text, (name, re.findall(r".*canary.*", text))
+        assert not [s for s in node.secrets if s in text], name
+        assert "PRIVATE KEY" not in text, name
+    # and yet it says what it is there for
+    for text in ("ClusterName: abc.joshdurbin.net", "ClusterName: of.user.data", "ClusterName: of.own.yaml", "quietConsole: true",
+                 "kubernetesVersion: 1.8.7", "podManifestPath: /etc/kubernetes/manifests", 'KUBERNETES_MASTER: "true"',
+                 "# https://store.example/x: 16 bytes, of no table's keys"):
+        assert text in report["documents.yaml"], (text, report["documents.yaml"])
+    assert "\nTOKEN=" not in report["units.txt"] and re.search(r"(?m)^ExecStart=/usr/local/bin/kubelet <\d+ bytes>$", report["units.txt"])
+    assert "AWS_REGION=us-west-2\n" in report["boot.txt"] and "S3_SECRET_ACCESS_KEY=<17 bytes>\n" in report["boot.txt"]
+    assert re.search(r"(?m)^/usr/local/bin/kubelet: 0755, \d+ bytes$", report["applied.txt"]), report["applied.txt"]
+    assert "failed" in report["status.txt"]
+    said = json.loads(report["status.json"])
+    assert said["state"] == "failed" and said["run"]["error"]["message"] == "GET https://<15 bytes>@host.example/x?<20 bytes> 404", said
+    assert json.loads(report["runs.json"]) == []
+
+
+def test_a_learnt_secret_is_hidden_where_it_is_quoted(node):
+    """A password of the documents in an error of the last run, in its text and in JSON."""
+    plant(node)
+    status = json.loads((node.root / "run/nodeup/status.json").read_text())
+    status["error"]["message"] = "user canary-proxy-1 is unknown there"
+    node.put("run/nodeup/status.json", json.dumps(status))
+    report = node.report()
+    assert "canary" not in report["status.txt"] + report["status.json"]
+    assert "1 lines not shown" in next(l for l in report["contents.txt"].splitlines() if l.startswith("status.txt"))
+
+
+def test_the_archive(node):
+    done = node.run()
+    name, = (p.name for p in node.root.glob("nodeup-*"))
+    assert done.returncode == OK and re.fullmatch(r"nodeup-[\w.-]+-20\d{6}-\d{6}\.tar\.zst", name), (done, name)
+    assert stat.S_IMODE((node.root / name).stat().st_mode) == 0o600
+    assert done.stdout.splitlines()[-1] == f"wrote /{name}; look at it before you send it"
+    report = node.unpack(name)
+    told = report["contents.txt"].splitlines()
+    assert told[0].startswith("nodeup ") and told[1:] == done.stdout.splitlines()[:len(PARTS)]
+    assert [line.split()[0] for line in told[1:]] == PARTS
+    # what could not be read, here a journal, is told and not there
+    lacks = [line.split()[0] for line in told[1:] if "there is none" in line or " 0 bytes" in line]
+    assert sorted(report) == sorted({*PARTS, "contents.txt"} - set(lacks)) and "documents.yaml" in report
+
+
+def test_the_bounds_are_16_mib_in_all(node):
+    scale = {"KiB": 1024, "MiB": MIB}
+    bounds = [float(n) * scale[unit] for n, unit in re.findall(r"of at most ([\d.]+) (\w+)", node.run("--list").stdout)]
+    assert len(bounds) == len(PARTS) and sum(bounds) <= 16 * MIB, bounds
+
+
+def test_what_is_too_long_is_cut_and_told(node):
+    for number in range(40):
+        node.put(f"var/lib/nodeup/runs/{1000 + number}.json", json.dumps(
+            {"schema": 1, "state": "ready", "number": number, "version": "7", "startedUnix": 1700000000 + number, "elapsedMs": 1,
+             "changed": [f"file /etc/x{i}" for i in range(8000)]}))
+    report = node.report()
+    runs = json.loads(report["runs.json"])
+    assert 1 <= len(runs) < 40 and len(report["runs.json"]) <= 2 * MIB and runs[0]["number"] == 39, len(runs)
+    assert "runs.json" in report["contents.txt"] and "older ones are left out" in report["contents.txt"]
+
+
+def test_list_makes_nothing(node):
+    before = sorted(os.listdir(node.root))
+    done = node.run("--list")
+    assert done.returncode == OK and [line.split()[0] for line in done.stdout.splitlines()] == PARTS, done
+    assert sorted(os.listdir(node.root)) == before and not os.listdir(node.root / "reports")
+
+
+@pytest.mark.parametrize("make", [lambda p: p.write_text("mine"), lambda p: p.symlink_to("nowhere"), lambda p: p.mkdir()],
+                         ids=["file", "link", "folder"])
+def test_what_is_there_stays(node, make):
+    path = node.root / "reports/x.tar.zst"
+    make(path)
+    before = path.lstat()
+    done = node.run("--output=/reports/x.tar.zst")
+    assert done.returncode == REFUSED and "'/reports/x.tar.zst' exists, and is not replaced" in done.stderr, done
+    assert path.lstat() == before and os.listdir(node.root / "reports") == ["x.tar.zst"]
+
+
+def test_a_full_disk_leaves_nothing(node):
+    draw = random.Random(7)
+    node.put("own.yaml", "ClusterName: x\nTags:\n" + "".join(f"- {''.join(draw.choices(string.ascii_lowercase, k=20))}\n" for _ in range(1000)))
+    done = node.run("--output=/full/x.tar.zst", then='ls -A "$0/full"')
+    assert done.returncode == SYSTEM and "write '/full/x.tar.zst': No space left on device" in done.stderr, done
+    assert done.stdout == "", done
+
+
+def test_a_missing_folder_is_named(node):
+    done = node.run("--output=/nowhere/x.tar.zst")
+    assert done.returncode == SYSTEM and "open directory '/nowhere'" in done.stderr, done
+
+
+def test_an_ordinary_user_gets_what_that_user_may_read(node):
+    node.root.chmod(0o755)
+    (node.root / "reports").chmod(0o777)
+    report = node.report(user="65534")
+    assert "of.own.yaml" in report["documents.yaml"] and "abc.joshdurbin.net" not in report["documents.yaml"]
+    told = node.run("--list", user="65534").stdout
+    assert "Permission denied" in next(l for l in told.splitlines() if l.startswith("documents.yaml")), told
+    assert re.search(r"^\d+ of these only root may read: run as root$", told, re.M), told
+
+
+def test_the_litter_of_a_killed_call_goes(node):
+    litter = node.root / "reports/.nodeup-0123456789abcdef"
+    litter.write_text("half")
+    node.report()
+    assert os.listdir(node.root / "reports") == ["x.tar.zst"]
