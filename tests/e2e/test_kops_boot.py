@@ -1,8 +1,13 @@
 """A worker of today's kops on a booted machine: real systemd, real containerd, runc and CNI plugins of the newest Debian suite, with the
 configuration that we write; kops-controller, its registry and what of kubelet starts pods are stand-ins."""
+import base64
 import contextlib
+import io
 import json
 import os
+import re
+import subprocess
+import tarfile
 import time
 
 import pytest
@@ -84,6 +89,24 @@ def test_a_worker(worker):
     before = m.pids()
     again = m.apply()
     assert " changed" not in again and m.pids() == before, again
+
+
+def test_a_report_has_the_journal_and_no_secret_of_it(worker):
+    m = worker
+    m.node.sh("systemd-cat -t nodeup echo it is told; systemd-cat -t nodeup echo 'sent token=canary-of-the-journal'; journalctl --sync")
+    done = m.nodeup("collect-logs", "--output=/root/report.tar.zst")
+    assert done.returncode == 0, done
+    packed = base64.b64decode(m.node.sh("base64 /root/report.tar.zst; rm /root/report.tar.zst"))
+    plain = subprocess.run(["zstd", "-dc"], input=packed, stdout=subprocess.PIPE, check=True).stdout
+    with tarfile.open(fileobj=io.BytesIO(plain)) as report:
+        texts = {member.name: report.extractfile(member).read().decode() for member in report}
+    assert "canary" not in plain.decode(errors="replace") and "PRIVATE KEY" not in plain.decode(errors="replace")
+    ours = texts["journal/kops-configuration.service.txt"]
+    assert re.search(r"(?m)^20\d\d-\d\d-\d\d [\d:]+ it is told$", ours) and re.search(r"(?m)^[-\d]+ [\d:]+ <not shown: 32 bytes>$", ours), ours
+    assert " systemd: Started kubelet.service" in texts["journal/kubelet.service.txt"], texts["journal/kubelet.service.txt"]
+    assert "registry.example/tools/c:1" in texts["journal/containerd.service.txt"], texts["journal/containerd.service.txt"]
+    key = m.node.sh("grep -rhoE '[A-Za-z0-9+/]{64}' /etc/kubernetes /var/lib/kubelet /srv 2>/dev/null").split()
+    assert key and not [line for line in key if line in plain.decode(errors="replace")]
 
 
 def test_the_group_is_told_when_all_is_done(worker):
