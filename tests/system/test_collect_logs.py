@@ -13,6 +13,7 @@ import time
 
 import pytest
 
+import kops
 import kubeup
 from world import ENV, OK, PROGRAM, REFUSED, SYSTEM
 
@@ -136,6 +137,24 @@ def test_no_secret_is_in_it(node):
     said = json.loads(report["status.json"])
     assert said["state"] == "failed" and said["run"]["error"]["message"] == "GET https://<15 bytes>@host.example/x?<20 bytes> 404", said
     assert json.loads(report["runs.json"]) == []
+
+
+def test_documents_of_today(node, tmp_path):
+    worker = kops.Worker(tmp_path / "today")
+    worker.config.update({
+        "Hooks": [[{"name": "own", "manifest": "Environment=A=canary-hook-1", "before": ["kubelet.service"]}],
+                  [{"name": "other", "execContainer": {"image": "x", "command": ["canary-hook-2"], "environment": {"B": "canary-hook-3"}}}]],
+        "FileAssets": [{"name": "own", "path": "/etc/own", "content": "canary-file-1"}], "KeyOfTomorrow": {"canary-key-1": "canary-key-2"}})
+    worker.config["Networking"]["egressProxy"] = {"httpProxy": {"host": "canary-proxy-1:canary-proxy-2@proxy.example", "port": 3128}}
+    worker.config["containerdConfig"]["registryMirrors"] = {"docker.io": ["https://canary-mirror-1@mirror.example"]}
+    worker.write()
+    node.keep({"/conf/kube_env.yaml": (worker.folder / "documents/kube_env.yaml").read_text(),
+               "https://kops-controller/nodeupconfig.yaml": (worker.folder / "nodeupconfig.yaml").read_text()})
+    text = node.report()["documents.yaml"]
+    assert "canary" not in text and "CERTIFICATE" not in text, text
+    for line in ("CloudProvider: aws", "KubernetesVersion: ", "KubeletConfig:", "- content: '<secret: 13 bytes>'", "path: /etc/own",
+                 "<unknown key ", "Hooks: <"):
+        assert line in text, (line, text)
 
 
 def test_a_learnt_secret_is_hidden_where_it_is_quoted(node):
