@@ -221,10 +221,28 @@ static char sign_of(const struct run_outcome *o)
 	return o->diff.missing ? '+' : '~';
 }
 
+static const char *reason_of(const struct run_outcome *o)
+{
+	return o->state == RUN_FAILED ? o->error->msg : report_why(o);
+}
+
+const char *cmd_plan_found(struct arena *a, const struct run_outcome *o)
+{
+	static const char *const words[RUN_STATE_MAX] = {
+		[RUN_EQUAL] = "right",
+		[RUN_CHANGED] = "differs",
+		[RUN_UNSURE] = "not compared",
+		[RUN_FAILED] = "cannot be looked at",
+		[RUN_SKIPPED] = "not looked at: what it needs cannot be",
+	};
+	const char *why = reason_of(o);
+
+	return arena_printf(a, "%s%s%s", words[o->state], *why ? ": " : "", why);
+}
+
 static char *line_of(struct arena *a, const struct run_outcome *o)
 {
-	const char *why = o->state == RUN_FAILED ? o->error->msg : report_why(o);
-	const char *title = task_title(a, o->task);
+	const char *why = reason_of(o), *title = task_title(a, o->task);
 
 	if (o->state == RUN_SKIPPED)
 		return arena_printf(a, " %s: skipped: %s cannot be done", title,

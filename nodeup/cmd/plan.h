@@ -24,6 +24,9 @@ int cmd_plan_say_root(const struct err *why, struct err *e) must_check;
 int cmd_plan_walk(struct cli *cli, struct session *s, const struct plan_before *before,
 		  struct err *e) must_check;
 
+/* Words what the walk found of a task's object: "right", "differs: absent". */
+const char *cmd_plan_found(struct arena *a, const struct run_outcome *o);
+
 /* Returns "- --v=2" for each removed flag and "+ --v=4" for each added one, sorted by name. Empty if neither text
  * has a line of several flags, or both have the same flags in another order. */
 struct strv cmd_plan_flags(struct arena *a, const char *was, const char *want);

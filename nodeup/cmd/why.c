@@ -121,20 +121,11 @@ static void add_warnings(struct arena *a, struct tree *map, const struct session
 static struct tree *explain(struct arena *a, const struct session *s, const struct run_outcome *o,
 			    const struct tree *runs)
 {
-	static const char *const words[RUN_STATE_MAX] = {
-		[RUN_EQUAL] = "right",
-		[RUN_CHANGED] = "differs",
-		[RUN_UNSURE] = "not compared",
-		[RUN_FAILED] = "cannot be looked at",
-		[RUN_SKIPPED] = "not looked at: what it needs cannot be",
-	};
 	const struct task *t = o->task;
-	const char *why = o->state == RUN_FAILED ? o->error->msg : report_why(o);
 	struct tree *map = tree_map(a);
 
 	tree_set_text(a, map, "task", task_title(a, t));
-	tree_set_text(a, map, "is",
-		      arena_printf(a, "%s%s%s", words[o->state], *why ? ": " : "", why));
+	tree_set_text(a, map, "is", cmd_plan_found(a, o));
 	add_warnings(a, map, s, t);
 	tree_set_text(a, map, "asked by",
 		      t->ops == &task_leftover_ops || t->ops == &task_superseded_ops
