@@ -23,6 +23,9 @@ typedef bool journal_line_fn(void *arg, const struct journal_line *line);
  * have any, newest first, until fn returns false. -ENOENT, -EACCES: no journal, or none for this user. */
 int journal_each(const char *unit, const char *program, journal_line_fn *fn, void *arg,
 		 struct err *e) must_check;
+/* Returns when a job stopped the unit, in ns since 1970, by systemd's own lines of this boot. 0: it ended by itself or
+ * was started since, or there are no such lines. */
+int64_t journal_stopped(const char *unit);
 /* A log_writer_fn: MESSAGE, PRIORITY, SYSLOG_IDENTIFIER=nodeup, MESSAGE_ID and NODEUP_* fields. */
 int journal_write(enum log_level level, const char *message, const struct log_field *fields,
 		  size_t n);

@@ -54,16 +54,22 @@ static int match(sd_journal *j, const char *key, const char *value)
 	return sd_journal_add_match(j, text, 0);
 }
 
-/* Selects lines of the unit's processes and those of PID 1 about the unit. */
+/* Selects lines of PID 1 about the unit. */
+static int match_manager(sd_journal *j, const char *unit)
+{
+	const int r = match(j, "_PID", "1");
+
+	return r < 0 ? r : match(j, "UNIT", unit);
+}
+
+/* Selects these lines, and those of the unit's processes. */
 static int match_unit(sd_journal *j, const char *unit)
 {
 	int r = match(j, "_SYSTEMD_UNIT", unit);
 
 	if (r >= 0)
 		r = sd_journal_add_disjunction(j);
-	if (r >= 0)
-		r = match(j, "_PID", "1");
-	return r < 0 ? r : match(j, "UNIT", unit);
+	return r < 0 ? r : match_manager(j, unit);
 }
 
 /* Selects of the lines selected so far those of this boot. */
@@ -255,6 +261,41 @@ int journal_each(const char *unit, const char *program, journal_line_fn *fn, voi
 	if (r >= 0)
 		r = give_lines(j, fn, arg);
 	return r < 0 ? err_fail(e, ERR_SYSTEM, -r, "journal of %s: %s", unit, strerror(-r)) : 0;
+}
+
+/* What systemd says of a change of a unit's state. Source: systemd's sd-messages.h. */
+static const struct {
+	const char *id;
+	bool is_stop; /* a stop job has ended */
+} changes[] = {
+	{ "9d1aaa27d60140bd96365438aad20286", true },  /* stopped */
+	{ "7d4958e842da4a758f6c1cdc7b36dcc5", false }, /* starting */
+	{ "39f53479d3a045ac8e11786248231fbf", false }, /* started */
+	{ "be02cf6855d2428ba40df7e9d022f03d", false }, /* its start failed */
+	{ "7ad2d189f7e94e70a38c781354912448",
+	  false }, /* ended well by itself; before a stop job has ended, too */
+	{ "d9b373ed55a64feb8242e02dbe79a49c", false }, /* failed */
+};
+
+int64_t journal_stopped(const char *unit)
+{
+	autojournal sd_journal *j = NULL;
+	char id[ID_TEXT];
+	uint64_t us;
+
+	if (sd_journal_open(&j, SD_JOURNAL_LOCAL_ONLY | SD_JOURNAL_SYSTEM) < 0 ||
+	    match_manager(j, unit) < 0 || match_boot(j) < 0 || sd_journal_seek_tail(j) < 0)
+		return 0;
+	for (int i = 0; i < LOOK_MAX && sd_journal_previous(j) > 0; i++) {
+		field_get(j, LOG_MESSAGE_ID, id, sizeof(id));
+		for (size_t k = 0; k < ARRAY_LEN(changes); k++)
+			if (str_eq(changes[k].id, id))
+				return changes[k].is_stop &&
+						       sd_journal_get_realtime_usec(j, &us) >= 0
+					       ? (int64_t)us * 1000
+					       : 0;
+	}
+	return 0;
 }
 
 int journal_write(enum log_level level, const char *message, const struct log_field *fields,
