@@ -171,6 +171,7 @@ static int open_session(struct apply *ap, struct err *e)
 	const int r = session_open(&ap->session, &req, e);
 
 	waits_over(ap->waits);
+	ap->status.metrics = ap->session.settings.metrics_dir;
 	if (r < 0)
 		return err_code(e);
 	apply_note_documents(ap);

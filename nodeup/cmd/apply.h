@@ -1,6 +1,6 @@
 /* apply.h - the state of an apply, private to its three files
- * apply.c runs. apply_status.c reports: status.json, console, message of the day, history. apply_copy.c copies the
- * status to S3, for people who watch many nodes, and nodes that they cannot log in to.
+ * apply.c runs. apply_status.c reports: status.json, console, message of the day, history, metrics. apply_copy.c
+ * copies the status to S3, for people who watch many nodes, and nodes that they cannot log in to.
  * Invariant: only a run on a live machine has a status (live_fd). No failed report fails a run.
  * Owner: apply(). Errors: none. Units: ns, monotonic. Threads: one.
  * Tests: test_rerun.py, test_interrupt.py, test_status.py. */
@@ -41,7 +41,7 @@ struct apply {
 void apply_begin_status(struct apply *ap);
 /* Puts the documents' facts into the status, and warns if they are kept ones. */
 void apply_note_documents(struct apply *ap);
-/* Reports the end of a run and what follows: status, console, message of the day, history, S3. */
+/* Reports the end of a run and what follows: status, console, message of the day, history, metrics, S3. */
 void apply_end_status(struct apply *ap, const char *state, enum round next, const struct err *e);
 /* Copies the status to S3 if the settings say so. */
 void apply_copy_status(const struct apply *ap);

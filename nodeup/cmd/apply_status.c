@@ -1,4 +1,4 @@
-/* apply_status.c - reports of an apply: status.json, console, message of the day, history */
+/* apply_status.c - reports of an apply: status.json, console, message of the day, history, metrics */
 #include "nodeup/cmd/apply.h"
 
 #include <unistd.h>
@@ -12,6 +12,7 @@
 #include "nodeup/documents/location.h"
 #include "nodeup/run/health.h"
 #include "nodeup/run/history.h"
+#include "nodeup/run/metrics.h"
 #include "nodeup/run/notice.h"
 #include "nodeup/run/standing.h"
 #include "nodeup/run/times.h"
@@ -299,10 +300,13 @@ void apply_end_status(struct apply *ap, const char *state, enum round next, cons
 	if (next == ROUND_NONE || next == ROUND_FIRST)
 		tell_people(ap, next == ROUND_NONE);
 	remember(ap);
+	if (ap->live_fd >= 0 && ap->status.metrics)
+		metrics_write(ap->live_fd);
 	apply_copy_status(ap);
 	keep_assets(ap);
 	ap->status.ended = false;
 	ap->status.rep = NULL;
 	ap->status.fetcher = NULL;
+	ap->status.metrics = NULL;
 	ap->status.documents = (struct status_documents){ 0 };
 }

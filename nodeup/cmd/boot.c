@@ -112,6 +112,7 @@ static struct strv own_flags(struct arena *a, const struct cli *cli)
 	/* --root is the root directory of the machine that boots the image, which finds its own */
 	static const char *const dropped[] = { "install-systemd-unit", "wait", "root", "facts",
 					       "prune" };
+	const char *const paths[] = { cli->conf, cli->cache, cli->metrics };
 	struct strv out = { 0 };
 
 	for (size_t i = 1 + is_command(cli->argv[1]); cli->argv[i]; i++) {
@@ -122,9 +123,10 @@ static struct strv own_flags(struct arena *a, const struct cli *cli)
 		for (size_t k = 0; k < ARRAY_LEN(dropped); k++)
 			drop |= name != arg && strlen(dropped[k]) == len &&
 				strncmp(name, dropped[k], len) == 0;
+		for (size_t k = 0; k < ARRAY_LEN(paths); k++)
+			arg = from_anywhere(a, arg, paths[k]);
 		if (!drop)
-			strv_add(a, &out,
-				 from_anywhere(a, from_anywhere(a, arg, cli->conf), cli->cache));
+			strv_add(a, &out, arg);
 	}
 	strv_add(a, &out, NULL);
 	return out;

@@ -62,6 +62,7 @@ static const struct option options[] = {
 	ROW("rewrite", "FROM=TO", VALUE_LIST, rewrites, FETCHES | CMD_VALIDATE | CMD_DIFF, "replace a URL prefix of assets and documents; repeatable"),
 	MARKED("retries", "N", VALUE_INT, retries, retries_set, CMD_APPLY | CMD_REPAIR, "whole runs after a failed one, 30 s apart, then twice as long, up to 10 min; -1: for ever (default 0, in our own unit -1)"),
 	ROW("deadline", "DUR", VALUE_DURATION, deadline_ns, CMD_APPLY | CMD_REPAIR, "give up after this time"),
+	ROW("metrics", "DIR", VALUE_STRING, metrics, CMD_APPLY | CMD_REPAIR, "write nodeup.prom there for node_exporter, as the setting metricsDir"),
 	ROW("strict", NULL, VALUE_NONE, strict, DOCS | CMD_BAKE | CMD_VALIDATE | CMD_DIFF, "unknown keys and names are errors"),
 	ROW("install-systemd-unit", NULL, VALUE_NONE, install_unit, CMD_APPLY, "write, enable and start kops-configuration.service, and return"),
 	MARKED("wait", "DUR", VALUE_MAYBE_DURATION, wait_ns, wait, CMD_APPLY, "with --install-systemd-unit: block until its first run has ended"),

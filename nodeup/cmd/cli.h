@@ -45,7 +45,7 @@ struct cli {
 	struct strv args;        /* words after the flags */
 
 	const char *conf, *root, *cache, *facts, *target, *output, *nodeup_url, *rootfs, *plan_file,
-		*output_file;
+		*output_file, *metrics;
 	bool offline, no_metadata, strict, install_unit, dryrun, wait, diff, all, verify, prune,
 		gzip, help, version;
 	bool runs, full, units, list;

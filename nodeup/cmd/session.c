@@ -525,6 +525,8 @@ static int open_all(struct session *s, const struct session_req *req, struct err
 		return r;
 	log_warnings(&s->remarks);
 	r = open_http(s, req, e);
+	if (req->cli->metrics)
+		s->settings.metrics_dir = location_absolute(s->arena, req->cli->metrics);
 	if (r < 0)
 		return r;
 	s->stage = SESSION_DOCUMENTS;

@@ -61,6 +61,9 @@ static bool is_bucket(const char *url)
 static int check_texts(struct arena *a, const struct settings_doc *doc, struct errs *errors,
 		       struct err *e)
 {
+	const struct {
+		const char *key, *path;
+	} paths[] = { { "caBundle", doc->ca_bundle }, { "metricsDir", doc->metrics_dir } };
 	int r = 0;
 
 	if (doc->vintage && !vintage_is_version(a, doc->vintage->scalar))
@@ -68,14 +71,18 @@ static int check_texts(struct arena *a, const struct settings_doc *doc, struct e
 			      err_config(e, "%s: kopsVersion: '%s' is no version of kops",
 					 tree_where(a, &doc->vintage->pos), doc->vintage->scalar),
 			      e);
-	if (r == 0 && !str_is_empty(doc->ca_bundle) && *doc->ca_bundle != '/')
-		r = errs_keep(
-			errors,
-			err_config(e, "caBundle: '%s' is not an absolute path", doc->ca_bundle), e);
-	if (r == 0 && !str_is_empty(doc->ca_bundle) && !show_is_clean(doc->ca_bundle))
-		r = errs_keep(
-			errors,
-			err_config(e, "caBundle: a control character in '%s'", doc->ca_bundle), e);
+	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+		const char *key = paths[i].key, *path = paths[i].path;
+
+		if (r == 0 && !str_is_empty(path) && *path != '/')
+			r = errs_keep(errors,
+				      err_config(e, "%s: '%s' is not an absolute path", key, path),
+				      e);
+		if (r == 0 && !str_is_empty(path) && !show_is_clean(path))
+			r = errs_keep(errors,
+				      err_config(e, "%s: a control character in '%s'", key, path),
+				      e);
+	}
 	if (r == 0 && !str_is_empty(doc->status_url) && !is_bucket(doc->status_url))
 		r = errs_keep(errors,
 			      err_config(e, "statusURL: '%s' is not s3://BUCKET/PREFIX",
@@ -124,6 +131,8 @@ int settings_add(struct arena *a, const struct settings_doc *doc, bool own, stru
 		s->ca_bundle = doc->ca_bundle;
 	if (str_is_empty(s->status_url) && !str_is_empty(doc->status_url))
 		s->status_url = doc->status_url;
+	if (str_is_empty(s->metrics_dir) && !str_is_empty(doc->metrics_dir))
+		s->metrics_dir = doc->metrics_dir;
 	s->require_signatures |= doc->require_signatures.v;
 	s->keep_assets |= doc->keep_assets.v;
 	s->ignore_host_checks |= doc->ignore_host_checks.v;

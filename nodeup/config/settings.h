@@ -42,7 +42,9 @@ struct settings_texts {
 	X(struct opt_dur, console_after, "consoleAfter", \
 	  .doc = "how old a run gets before the console is told what it waits for; without it: never") \
 	X(const char *, status_url, "statusURL", \
-	  .doc = "s3://BUCKET/PREFIX: the status of each run goes to PREFIX/INSTANCE/status.json there; without it: nowhere")
+	  .doc = "s3://BUCKET/PREFIX: the status of each run goes to PREFIX/INSTANCE/status.json there; without it: nowhere") \
+	X(const char *, metrics_dir, "metricsDir", \
+	  .doc = "folder of node_exporter's textfile collector, in which each run writes nodeup.prom; without it: nowhere")
 /* clang-format on */
 
 /* The settings as a document has them. */
@@ -64,6 +66,7 @@ struct settings {
 	bool ignore_host_checks;           /* does not stop for a node that cannot run here */
 	bool quiet_console;                /* writes nothing to the console */
 	const char *status_url;   /* s3:// location to which a run's status is copied; NULL: none */
+	const char *metrics_dir;  /* folder for the metrics of each run; NULL: none */
 	int64_t console_after_ns; /* how long a run works before the console says so; 0: never */
 };
 

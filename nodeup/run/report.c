@@ -441,6 +441,7 @@ int status_write(int root_fd, const struct status *st, struct err *e)
 	tree_set_word(a, t, "kopsKnownBy", d->known_by);
 	tree_set_word(a, t, "unit", st->unit);
 	tree_set_word(a, t, "user", st->user);
+	tree_set_word(a, t, "metrics", st->metrics);
 	tree_set_word(a, t, "waiting", st->waiting);
 	add_wait(a, t, st);
 	interrupted_identify(a, root_fd, t);

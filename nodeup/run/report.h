@@ -53,6 +53,7 @@ struct status {
 	const char *version;
 	const char *unit;    /* the unit that runs us; NULL: none */
 	const char *user;    /* the person who runs us, if sudo tells; else NULL */
+	const char *metrics; /* the folder of the metrics; NULL: none */
 	const char *waiting; /* NULL: waits for nothing */
 	int64_t since_ns,
 		next_ns; /* begin and next try of the wait in `waiting`, monotonic; not used if a task of `rep` waits */
