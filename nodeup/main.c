@@ -35,6 +35,7 @@ const struct cli_command cli_commands[] = {
 	{ "status",   CMD_STATUS,   cmd_status,   "",        "is this node ready; if not, why, and what to do", 0 },
 	{ "timeline", CMD_TIMELINE, cmd_timeline, "[RUN]",   "where the time of a boot, or of an earlier run, went; and what took longer than before", 1, timeline_runs },
 	{ "collect-logs", CMD_COLLECT_LOGS, cmd_collect_logs, "", "one archive for a report: status, runs, documents and journals, without secrets", 0 },
+	{ "guard",    CMD_GUARD,    cmd_guard,    "",        "whether the node is as its last run left it, from kept documents and this machine alone; exit 2 when it is not", 0 },
 	{ "userdata", CMD_USERDATA, cmd_userdata, "",        "render the user-data script of a node", 0 },
 	{ "uninstall", CMD_UNINSTALL, cmd_uninstall, "",      "remove the units that nodeup wrote, so that others of their names count again", 0 },
 	{ "completion", CMD_COMPLETION, cmd_completion, "SHELL", "what bash, zsh or fish completes on the command line, from the tables", 1, completion_shells, .is_brief = true },

@@ -67,6 +67,7 @@ static const struct option options[] = {
 	ROW("install-systemd-unit", NULL, VALUE_NONE, install_unit, CMD_APPLY, "write, enable and start kops-configuration.service, and return"),
 	MARKED("wait", "DUR", VALUE_MAYBE_DURATION, wait_ns, wait, CMD_APPLY, "with --install-systemd-unit: block until its first run has ended"),
 	MARKED("wait", "DUR", VALUE_MAYBE_DURATION, wait_ns, wait, CMD_STATUS, "until the node is ready, or no retry can mend what failed"),
+	ROW("hold", "DUR", VALUE_DURATION, hold_ns, CMD_GUARD, "report nothing for this time from now on; 1s ends it"),
 	ROW("long", NULL, VALUE_NONE, full, CMD_STATUS, "every task as well"),
 	ROW("runs", NULL, VALUE_NONE, runs, CMD_STATUS, "the 100 runs that are remembered, those before reboots too"),
 	CHOICE("target", "NAME", target, CMD_APPLY, "direct dryrun", "direct, or dryrun (as --dryrun)"),

@@ -1,13 +1,14 @@
 /* cli.h - the command line: commands[] and options[] drive parsing and --help
  * A new flag is one row in options[] (cli.c); a new command is a file <name>.c, its bit and prototype here, and
  * one row in commands[] (main.c). Flags have Go's forms: -x, --x, --x=v, --x v.
- * Bodies: apply.c, bake.c, check.c, collect_logs.c, completion.c, diff.c, example.c, help.c, help_key.c, plan.c,
- * status.c, timeline.c, uninstall.c, userdata.c, validate.c, version.c, why.c.
+ * Bodies: apply.c, bake.c, check.c, collect_logs.c, completion.c, diff.c, example.c, guard.c, help.c, help_key.c,
+ * plan.c, status.c, timeline.c, uninstall.c, userdata.c, validate.c, version.c, why.c.
  * Owner: strings point into argv; lists live in the arena. Errors: USAGE naming the flag.
  * Threads: one. Source: Go's flag package, kops cmd/nodeup/main.go.
  * Tests: test_rerun.py, test_interrupt.py, test_bake.py, test_cli.c, test_cli.py, test_collect_logs.py,
- * test_completion.py, test_diff.py, test_changes.py, test_validate.py, test_help.py, test_status_command.py, test_status.py,
- * test_timeline_command.py, test_uninstall.py, test_userdata.c, test_userdata_script.py, test_why.py. */
+ * test_completion.py, test_diff.py, test_changes.py, test_drift.py, test_guard.py, test_validate.py, test_help.py,
+ * test_status_command.py, test_status.py, test_timeline_command.py, test_uninstall.py, test_userdata.c,
+ * test_userdata_script.py, test_why.py. */
 #pragma once
 
 #include <stdbool.h>
@@ -33,6 +34,7 @@ enum cli_command_bit {
 	CMD_COMPLETION = 1 << 13,
 	CMD_UNINSTALL = 1 << 14,
 	CMD_TIMELINE = 1 << 15,
+	CMD_GUARD = 1 << 16,
 	CMD_COLLECT_LOGS = 1 << 17,
 };
 
@@ -50,7 +52,7 @@ struct cli {
 		gzip, help, version;
 	bool runs, full, units, list;
 	bool shell_differs; /* the shell sets another way to the documents than our unit has */
-	int64_t wait_ns, deadline_ns, retries, verbosity, cache_max;
+	int64_t wait_ns, deadline_ns, hold_ns, retries, verbosity, cache_max;
 	bool retries_set;
 	struct strv rewrites, mime, ignore, confs; /* confs: for a command that takes several */
 };
@@ -103,6 +105,8 @@ int cmd_check(struct cli *cli, struct err *e);
 int cmd_diff(struct cli *cli, struct err *e);
 /* Checks documents by themselves. */
 int cmd_validate(struct cli *cli, struct err *e);
+/* Reports what is not as the last run left it, or holds the guard. */
+int cmd_guard(struct cli *cli, struct err *e);
 /* Does the same as apply, but trusts no record. */
 int cmd_repair(struct cli *cli, struct err *e);
 /* Fills the cache. */

@@ -77,7 +77,7 @@ static void help_exit(struct buf *b)
 {
 	for (int status = 0; status < 128; status++) {
 		if (status == 2)
-			(void)buf_adds(b, "  2   plan, why, diff: changes are pending\n");
+			(void)buf_adds(b, "  2   plan, why, diff, guard: changes are pending\n");
 		for (int kind = ERR_NONE; kind < ERR_KIND_MAX; kind++) {
 			const struct err e = { .kind = (enum err_kind)kind };
 

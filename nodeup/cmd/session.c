@@ -289,6 +289,7 @@ static int open_effects(struct session *s, const struct session_req *req, struct
 	s->ctx.only_looks = !policy_may_change(&s->policy);
 	s->ctx.http = s->http;
 	s->ctx.is_offline = s->policy.offline;
+	s->ctx.spares_runtime = s->policy.mode == MODE_GUARD;
 	s->ctx.own_unit = s->own_unit;
 	s->ctx.gives_away = !s->policy.image_mode && !cli->cache && !s->settings.keep_assets;
 	session_end_ahead(s);
@@ -455,7 +456,8 @@ static void log_foreign(struct session *s)
 
 	const enum mode mode = s->policy.mode;
 
-	if (mode == MODE_BAKE || mode == MODE_INSTALL || (mode == MODE_APPLY && !s->policy.verify))
+	if (mode == MODE_BAKE || mode == MODE_INSTALL || mode == MODE_GUARD ||
+	    (mode == MODE_APPLY && !s->policy.verify))
 		return;
 	s->foreign = foreign_lines(s->arena, s->root_fd, s->plan.tasks, s->plan.n);
 	silent = pods_silent(s->arena, &s->ctx, s->plan.tasks, s->plan.n);
@@ -523,10 +525,10 @@ static int open_all(struct session *s, const struct session_req *req, struct err
 				  e);
 	if (r < 0)
 		return r;
-	log_warnings(&s->remarks);
-	r = open_http(s, req, e);
 	if (req->cli->metrics)
 		s->settings.metrics_dir = location_absolute(s->arena, req->cli->metrics);
+	log_warnings(&s->remarks);
+	r = open_http(s, req, e);
 	if (r < 0)
 		return r;
 	s->stage = SESSION_DOCUMENTS;

@@ -5,6 +5,7 @@ static const struct {
 	bool may_change, is_of_node, makes_node, has_machine;
 } answers[] = {
 	[MODE_LOOK] = { false, true, true, true },
+	[MODE_GUARD] = { false, true, true, true },
 	[MODE_CHECK] = { false, true, true, true },
 	[MODE_APPLY] = { true, true, true, true },
 	[MODE_INSTALL] = { true, false, true, true },

@@ -7,7 +7,8 @@
 #include <stdbool.h>
 
 enum mode {
-	MODE_LOOK,     /* plan, why: changes nothing, and does not ask for a certificate */
+	MODE_LOOK, /* plan, why: changes nothing, and does not ask for a certificate */
+	MODE_GUARD, /* as MODE_LOOK, but asks the container runtime for nothing, and names no odd files of others */
 	MODE_CHECK,    /* as MODE_LOOK, but asks s3:// as apply would */
 	MODE_APPLY,    /* makes a node */
 	MODE_INSTALL,  /* installs only our own unit; reads no documents */

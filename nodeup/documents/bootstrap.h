@@ -2,7 +2,7 @@
  * Reads kube_env.yaml, and finds cluster spec, instance group, pki and secrets in the store that the documents name
  * (ConfigBase). Without ConfigBase it finds them beside --conf. The documents alone decide this, never an error.
  * Everything is read before anything is written.
- * Bodies: applied.c.
+ * Bodies: applied.c, mend.c.
  * Owner: the arena. Errors: CONFIG, NET, SYSTEM with the location. Threads: one.
  * Source: kops upup/pkg/fi/nodeup/command.go.
  * Tests: documents/test_bootstrap.c. */
@@ -108,5 +108,8 @@ bool bootstrap_is_current(const struct bootstrap *b);
 int bootstrap_keep_answers(struct bootstrap *b, int root_fd, struct err *e) must_check;
 /* Keeps the documents (0600) for a reboot with the store down, and as the set of this run, which ended well (store.h). */
 int bootstrap_persist(struct bootstrap *b, int root_fd, int64_t number, struct err *e) must_check;
+/* Lists the documents of this machine that are gone or damaged, by the set in use: "PATH is gone". None if the set is
+ * not of the configuration that was applied last. */
+struct strv bootstrap_damages(struct arena *a, const struct bootstrap *b, int root_fd);
 /* Releases all memory and descriptors that do not belong to the arena. */
 void bootstrap_done(struct bootstrap *b);

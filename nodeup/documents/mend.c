@@ -177,3 +177,36 @@ int loader_mend(struct loader *l, const char *location, struct err *e)
 	strv_add(l->arena, &b->warnings, lost.why);
 	return 0;
 }
+
+/* Returns the damage of a document's file; NULL: it has none. */
+static const char *damage_at(int root_fd, const char *path, const struct store_text *kept)
+{
+	autobuf struct buf text = BUF_INIT(STORE_DOCUMENT_MAX);
+	struct err why;
+	int r = io_read(root_fd, path, &text, &why);
+
+	if (r < 0)
+		return r == -ENOENT || r == -ENOTDIR ? "is gone" : "cannot be read";
+	return damage_of(buf_str(&text), text.len, kept);
+}
+
+struct strv bootstrap_damages(struct arena *a, const struct bootstrap *b, int root_fd)
+{
+	const char *last = io_text(a, root_fd, OWN_CONF, LOADER_RECORD_MAX);
+	struct strv lines = { 0 };
+	struct store_texts all;
+	struct err ignored;
+
+	if (!b->set || !last || !str_eq(str_trim(a, last), b->conf) ||
+	    store_kept_texts(a, root_fd, b->set_path, NULL, &all, &ignored) < 0)
+		return lines;
+	for (size_t i = 0; i < all.n; i++) {
+		const char *location = all.v[i].location, *path = location_path(location);
+		const char *damage = path && !all.v[i].issued ? damage_at(root_fd, path, &all.v[i])
+							      : NULL;
+
+		if (damage)
+			strv_addf(a, &lines, "%s %s", path, damage);
+	}
+	return lines;
+}

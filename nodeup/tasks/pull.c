@@ -13,7 +13,7 @@ static int pull_check(const struct task *t, struct task_ctx *ctx, struct task_di
 	int r;
 
 	(void)e;
-	if (ctx->image_mode)
+	if (ctx->image_mode || ctx->spares_runtime)
 		return TASK_EQUAL;
 	r = image_demand(ctx, "containerd.service", &why);
 	if (r == 0)

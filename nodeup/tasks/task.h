@@ -72,7 +72,7 @@ struct task_ctx { /* The context of tasks: the seams that tests replace. */
 	bool is_offline; /* asks no server outside */
 	bool only_looks; /* a plan: applies nothing, and watches no unit afterwards */
 	bool gives_away; /* the cache keeps no second copy of a program */
-	bool no_answer;  /* a plan met a silent runtime, and does not ask it again */
+	bool no_answer, spares_runtime; /* a plan met a silent runtime; images are not asked for */
 	struct cache *cache;
 	int cache_root_fd; /* the root of the cache's paths: an explicit --cache is the host's */
 	struct fetcher *fetcher;

@@ -17,8 +17,7 @@ import pytest
 from world import (BUSY, ENV, FACTS, GROUPS, KUBELET, OK, PENDING, PROGRAM, ROOT, SEED_BASE, SYSTEM, USAGE, listing, same, tree)
 
 COMMANDS = ("apply", "plan", "why", "diff", "repair", "bake", "check", "validate", "example", "userdata", "status", "timeline", "collect-logs",
-            "uninstall", "completion",
-            "help", "version")
+            "guard", "uninstall", "completion", "help", "version")
 
 
 def nodeup(*argv, **kw):

@@ -14,6 +14,7 @@ static void each_mode_may_do_what_its_commands_promise(void **state)
 		bool changes, replays, makes_node, has_machine;
 	} modes[] = {
 		[MODE_LOOK] = { false, true, true, true },
+		[MODE_GUARD] = { false, true, true, true },
 		[MODE_CHECK] = { false, true, true, true },
 		[MODE_APPLY] = { true, true, true, true },
 		[MODE_INSTALL] = { true, false, true, true },

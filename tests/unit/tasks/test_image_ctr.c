@@ -492,6 +492,18 @@ static void pull_four_ways(void **state)
 	assert_string_equal(check(w), "");
 }
 
+/* For the guard: a runtime that is down would be told. */
+static void a_runtime_that_is_spared_is_not_asked(void **state)
+{
+	struct world *w = *state;
+
+	scratch_write(&w->root, "/down", "");
+	w->ctx.spares_runtime = true;
+	assert_string_equal(check(w), "");
+	w->task = (struct task){ .kind = TASK_PULL, .ops = &task_pull_ops, .name = "busybox" };
+	assert_string_equal(check(w), "");
+}
+
 static void names_are_those_of_containerd(void **state)
 {
 	static const char *const rows[][2] = {
@@ -529,6 +541,7 @@ int main(void)
 		T(an_image_in_an_archive_is_piped),
 		T(a_loader_that_fails_is_told),
 		T(pull_four_ways),
+		T(a_runtime_that_is_spared_is_not_asked),
 		T(names_are_those_of_containerd),
 	};
 
