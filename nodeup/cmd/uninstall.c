@@ -196,10 +196,11 @@ static int remove_units(struct removal *rm, struct err *e)
 	return r < 0 ? r : state_store(rm->state, e);
 }
 
-static int wait_for_stop(struct removal *rm, uint32_t job, struct waits *waits, struct err *e)
+static int wait_for_stop(struct removal *rm, const char *unit, uint32_t job, struct waits *waits,
+			 struct err *e)
 {
 	struct wait w = {
-		.what = boot_unit,
+		.what = unit,
 		.reason = "it was asked to stop",
 		.since_ns = dur_now(),
 		.expected = true,
@@ -215,8 +216,7 @@ static int wait_for_stop(struct removal *rm, uint32_t job, struct waits *waits, 
 		case BUS_JOB_DONE:
 			return 0;
 		case BUS_JOB_FAILED:
-			return err_fail(e, ERR_SYSTEM, EIO, "%s: its stop job: %s", boot_unit,
-					result);
+			return err_fail(e, ERR_SYSTEM, EIO, "%s: its stop job: %s", unit, result);
 		default:
 			w.next_ns = dur_now() + POLL_MS * DUR_MS;
 			if (dur_now() - w.since_ns >= QUIET_NS)
@@ -226,27 +226,36 @@ static int wait_for_stop(struct removal *rm, uint32_t job, struct waits *waits, 
 	}
 }
 
-/* Stops our unit, which may retry for ever and would write its units again. */
-static int stop_boot_unit(struct removal *rm, bool dry, struct err *e)
+/* Stops a unit of ours. */
+static int stop_unit(struct removal *rm, const char *unit, bool dry, struct err *e)
 {
 	struct waits *waits;
 	struct bus_unit u;
 	uint32_t job;
-	int r = bus_get(rm->bus, rm->arena, boot_unit, &u, e);
+	int r = bus_get(rm->bus, rm->arena, unit, &u, e);
 
 	if (r < 0 || !bus_unit_is_at_work(&u) || !str_has_prefix(u.fragment_path, plan_unit_dir))
 		return r;
-	show_line(stdout, "%s is at work, and %s first", boot_unit,
+	show_line(stdout, "%s is at work, and %s first", unit,
 		  dry ? "would be stopped" : "is stopped");
 	if (dry)
 		return 0;
-	r = bus_job(rm->bus, "stop", boot_unit, &job, e);
+	r = bus_job(rm->bus, "stop", unit, &job, e);
 	if (r < 0)
 		return r;
 	waits = waits_new();
-	r = wait_for_stop(rm, job, waits, e);
+	r = wait_for_stop(rm, unit, job, waits, e);
 	waits_free(waits);
 	return r;
+}
+
+/* Stops the unit of runs, which may retry for ever and would write its units again, and the guard's timer, which would
+ * start a unit that is gone. */
+static int stop_units(struct removal *rm, bool dry, struct err *e)
+{
+	int r = stop_unit(rm, boot_unit, dry, e);
+
+	return r < 0 ? r : stop_unit(rm, plan_guard_timer, dry, e);
 }
 
 /* Finds nodeup's units by the present state. */
@@ -271,7 +280,7 @@ static int uninstall(struct cli *cli, struct removal *rm, struct err *e)
 	if (r == 0)
 		r = look(rm, e);
 	if (r == 0 && rm->bus && rm->n > rm->stay)
-		r = stop_boot_unit(rm, cli->dryrun, e);
+		r = stop_units(rm, cli->dryrun, e);
 	if (r == 0 && rm->bus && rm->n > rm->stay && !cli->dryrun)
 		r = lock_take(rm->root_fd, NULL, &lock, e);
 	/* the stopped unit may have written more */

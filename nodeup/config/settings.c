@@ -137,6 +137,7 @@ int settings_add(struct arena *a, const struct settings_doc *doc, bool own, stru
 	s->keep_assets |= doc->keep_assets.v;
 	s->ignore_host_checks |= doc->ignore_host_checks.v;
 	s->quiet_console |= doc->quiet_console.v;
+	s->guard |= doc->guard.v;
 	if (!s->console_after_ns)
 		s->console_after_ns = doc->console_after.ns;
 	/* if the machine has its own keys, a document may not add keys: with its own key it could sign anything */

@@ -43,6 +43,8 @@ struct settings_texts {
 	  .doc = "how old a run gets before the console is told what it waits for; without it: never") \
 	X(const char *, status_url, "statusURL", \
 	  .doc = "s3://BUCKET/PREFIX: the status of each run goes to PREFIX/INSTANCE/status.json there; without it: nowhere") \
+	X(struct opt_bool, guard, "guard", \
+	  .doc = "look every five minutes whether the node is as its last run left it, and report what is not") \
 	X(const char *, metrics_dir, "metricsDir", \
 	  .doc = "folder of node_exporter's textfile collector, in which each run writes nodeup.prom; without it: nowhere")
 /* clang-format on */
@@ -65,6 +67,7 @@ struct settings {
 	bool keep_assets;                  /* the cache never removes programs */
 	bool ignore_host_checks;           /* does not stop for a node that cannot run here */
 	bool quiet_console;                /* writes nothing to the console */
+	bool guard;                        /* the units of the guard are installed */
 	const char *status_url;   /* s3:// location to which a run's status is copied; NULL: none */
 	const char *metrics_dir;  /* folder for the metrics of each run; NULL: none */
 	int64_t console_after_ns; /* how long a run works before the console says so; 0: never */

@@ -5,7 +5,9 @@
 #include "nodeup/plan/environment.h"
 
 static const char our_unit[] = "kops-configuration.service";
+static const char guard_service[] = "nodeup-guard.service";
 const char plan_boot_record[] = OWN_BOOT;
+const char plan_guard_timer[] = "nodeup-guard.timer";
 
 static const char env_file[] = "/etc/sysconfig/kops-configuration";
 
@@ -130,4 +132,57 @@ void build_bootstrap(struct plan *p)
 	strv_add(p->arena, &t->unit.inputs, program->name);
 	if (plan_at(p, env_file))
 		strv_add(p->arena, &t->unit.inputs, env_file);
+}
+
+static void add_guard_files(struct plan *p)
+{
+	/* Nice and the two others: nothing on the node waits for the guard. SuccessExitStatus: what it found is no
+	 * failure of its own. StandardOutput: the journal has what it found from its messages. */
+	plan_unit_file(p, guard_service,
+		       arena_printf(p->arena,
+				    "[Unit]\n"
+				    "Description=Look whether this node is as its last run left it "
+				    "(nodeup)\n"
+				    "Documentation=man:nodeup(8)\n"
+				    "\n"
+				    "[Service]\n"
+				    "Type=oneshot\n"
+				    "ExecStart=%s guard\n"
+				    "SuccessExitStatus=2\n"
+				    "StandardOutput=null\n"
+				    "StandardError=journal\n"
+				    "TimeoutStartSec=120\n"
+				    "Nice=19\n"
+				    "IOSchedulingClass=idle\n"
+				    "CPUSchedulingPolicy=idle\n",
+				    program_path(p)));
+}
+
+void build_guard(struct plan *p)
+{
+	static const char timer[] = "[Unit]\n"
+				    "Description=Look every five minutes whether this node is as "
+				    "its last run left it (nodeup)\n"
+				    "Documentation=man:nodeup(8)\n"
+				    "\n"
+				    "[Timer]\n"
+				    "OnActiveSec=5min\n"
+				    "OnUnitActiveSec=5min\n"
+				    "AccuracySec=10s\n"
+				    "\n"
+				    "[Install]\n"
+				    "WantedBy=timers.target\n";
+	struct task *t;
+
+	if (!p->req->settings || !p->req->settings->guard)
+		return;
+	if (!p->req->boot) {
+		if (p->req->has_file && !p->req->image_mode)
+			plan_warn(p, "guard: no unit is made, as nodeup is not installed here; "
+				     "nodeup apply --install-systemd-unit would see to that");
+		return;
+	}
+	add_guard_files(p);
+	t = plan_service(p, plan_guard_timer, timer, true);
+	strv_addf(p->arena, &t->unit.inputs, "%s%s", plan_unit_dir, guard_service);
 }

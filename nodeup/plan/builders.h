@@ -26,7 +26,7 @@ struct builder {
 	{ .name = (row_name), .build = (function), __VA_ARGS__ },
 
 extern plan_build_fn build_volumes, build_documents, build_assets, build_containeros,
-	build_egress_proxy, build_packages, build_ntp, build_bootstrap, build_file_assets,
-	build_bake;
+	build_egress_proxy, build_packages, build_ntp, build_bootstrap, build_guard,
+	build_file_assets, build_bake;
 /* Return the packages that install updates, and those that keep the time, on the releases that kops 1.8 knew. */
 extern plan_needs_fn plan_needs_upgrades, plan_needs_ntp;

@@ -93,3 +93,5 @@ int plan_build(struct arena *a, const struct plan_req *req, struct plan *ret,
 
 /* The path of the file that remembers the boot unit's flags and environment. */
 extern const char plan_boot_record[];
+/* The unit that starts the guard. */
+extern const char plan_guard_timer[];

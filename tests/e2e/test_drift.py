@@ -2,13 +2,18 @@
 import json
 import os
 import re
+import sys
 
 import pytest
 
 import labassets
+import labhost
 import nodechecks
 from lab import Lab
 from nodechecks import CONF
+
+sys.path.insert(0, os.path.join(labhost.ROOT, "tests/system"))
+from test_metrics import parse  # noqa: E402
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="the lab makes mounts and namespaces")
 DROPIN = "/etc/systemd/system/kubelet.service.d/99-x.conf"
@@ -253,3 +258,134 @@ def test_a_plan_names_the_units_that_it_would_restart(node):
     assert status == 0 and main_pid(node) != pid, output
     assert node.show("docker.service", "MainPID")["MainPID"] == docker
     assert run(node, "plan")[0] == 0
+
+
+TIMER, GUARD, TEXTFILE = "nodeup-guard.timer", "nodeup-guard.service", "/var/lib/textfile"
+
+
+def metrics(node):
+    return parse(node.sh("cat %s/nodeup.prom" % TEXTFILE))
+
+
+def look(node, meanwhile=":"):
+    """What the timer starts every five minutes; what it said as (priority, message) and the drift that it counted."""
+    cursor = node.sh("journalctl -n 0 --show-cursor -q").split("cursor: ")[1].strip()
+    node.sh("(%s) & systemctl start %s; wait" % (meanwhile, GUARD))
+    assert node.show(GUARD, "Result", "ActiveState") == {"Result": "success", "ActiveState": "inactive"}
+    node.sh("journalctl --sync")
+    # after a cursor that is no match of its own, journalctl leaves out the first match
+    entries = map(json.loads, node.sh("journalctl -o json --no-pager --after-cursor='%s'" % cursor).splitlines())
+    found = metrics(node)
+    assert found["nodeup_guard_look_timestamp_seconds"] > 1_700_000_000
+    return [(int(e["PRIORITY"]), e["MESSAGE"]) for e in entries if e.get("SYSLOG_IDENTIFIER") == "nodeup"], found["nodeup_drift_tasks"]
+
+
+@pytest.fixture(scope="module")
+def guarded(node):
+    """The settings ask for the guard, and a run has installed it."""
+    node.sh("mkdir -p %s; printf 'guard: true\\nmetricsDir: %s\\n' >/etc/nodeup/nodeup.d/50-guard.yaml" % (TEXTFILE, TEXTFILE))
+    assert run(node, "apply")[0] == 0
+    yield node
+    node.sh("rm /etc/nodeup/nodeup.d/50-guard.yaml")
+    assert run(node, "repair", "--prune")[0] == 0
+    assert node.show(TIMER, "ActiveState", "LoadState") == {"ActiveState": "inactive", "LoadState": "not-found"}
+    assert not node.sh("ls /etc/systemd/system /etc/systemd/system/timers.target.wants | grep nodeup-guard", check=False)
+
+
+def test_a_run_that_ended_well_is_in_the_metrics_and_the_guard_waits(guarded):
+    node, found = guarded, metrics(guarded)
+    assert found['nodeup_node_state{state="ready"}'] == 1 and found["nodeup_drift_tasks"] == found["nodeup_run_failed_tasks"] == 0
+    assert found["nodeup_run_changed_tasks"] >= 3 and node.sh("stat -c %%a %s/nodeup.prom" % TEXTFILE).strip() == "644"
+    assert node.show(TIMER, "ActiveState", "UnitFileState") == {"ActiveState": "active", "UnitFileState": "enabled"}
+    status, _, output = nodechecks.timed_nodeup(node, "guard")
+    assert status == 0 and "nothing is looked at: a run ended " in output, output
+    assert run(node, "plan")[0] == 0
+
+
+@pytest.mark.parametrize("count", [20, pytest.param(1000, marks=pytest.mark.long)])
+def test_a_quiet_look_says_nothing_and_costs_little(guarded, count):
+    """It asks no server, and sees nothing that is not there; 0.15 s of 300 are 0.05 % of a processor."""
+    node = guarded
+    nodechecks.age(node)
+    asked = node.requests(), node.s3_log(), node.imds_log()
+    assert look(node) == ([], 0)
+    assert (node.requests(), node.s3_log(), node.imds_log()) == asked
+    times = node.sh("bash -c 'TIMEFORMAT=\"%%U %%S\"; time for i in $(seq %d); do %s guard >/dev/null || exit 1; done' 2>&1" % (count, nodechecks.NODEUP), timeout=1200)
+    assert sum(map(float, times.split())) / count < 0.15, times
+    assert look(node) == ([], 0)
+
+
+def test_drift_is_told_each_time_and_not_healed(guarded):
+    node, flags = guarded, "/etc/sysconfig/kubelet"
+    nodechecks.age(node)
+    node.sh("cp -p %s /root/flags; sed -i 's/--v=2/--v=3/' %s" % (flags, flags))
+    try:
+        for _ in range(2):
+            said, drift = look(node)
+            assert drift == 2 and (4, "file %s differs: content differs" % flags) in said, said
+            assert (4, "unit kubelet.service differs: %s changes" % flags) in said and (5, "nodeup repair puts it right") in said, said
+        assert "--v=3" in node.sh("cat " + flags)
+        status, _, output = nodechecks.timed_nodeup(node, "guard")
+        assert status == 2 and "tasks, 2 to change" in output, output
+        # a run ends what the last look saw, and a hold keeps it from the next one
+        assert run(node, "repair")[0] == 0 and metrics(node)["nodeup_drift_tasks"] == 0
+        node.sh("sed -i 's/--v=2/--v=3/' " + flags)
+        nodechecks.age(node)
+        assert node.exec(nodechecks.NODEUP, "guard", "--hold=1h").returncode == 0
+        before = metrics(node)["nodeup_guard_look_timestamp_seconds"]
+        node.sh("systemctl start " + GUARD)
+        assert (metrics(node)["nodeup_guard_held"], metrics(node)["nodeup_guard_look_timestamp_seconds"]) == (1, before)
+        assert node.exec(nodechecks.NODEUP, "guard", "--hold=1s").returncode == 0
+        node.sh("sleep 1")
+        assert look(node, meanwhile="sleep 2; cp -p /root/flags " + flags) == ([], 0)
+    finally:
+        node.sh("cp -p /root/flags %s; %s guard --hold=1s; sleep 1" % (flags, nodechecks.NODEUP))
+
+
+def test_a_lost_document_is_told(guarded):
+    node, conf = guarded, CONF.split("=")[1]
+    nodechecks.age(node)
+    node.sh("cp -p %s /root/conf; rm %s" % (conf, conf))
+    try:
+        said, drift = look(node)
+        assert drift == 1 and (4, "document %s is gone" % conf) in said, said
+        node.sh("head -c 40 /root/conf >" + conf)
+        assert (4, "document %s is cut short" % conf) in look(node)[0]
+    finally:
+        node.sh("cp -p /root/conf " + conf)
+    # what somebody wrote is for the next run
+    node.sh("echo '# mine' >>" + conf)
+    try:
+        assert look(node) == ([], 0)
+    finally:
+        node.sh("cp -p /root/conf " + conf)
+
+
+def test_a_unit_that_a_person_stopped_is_told_once(guarded):
+    node = guarded
+    nodechecks.age(node)
+    node.sh("systemctl stop kubelet")
+    try:
+        said, drift = look(node)
+        assert drift == 0 and len(said) == 1 and said[0][0] == 5, said
+        assert re.fullmatch(r"unit kubelet\.service was stopped by request, .* ago: it is left so, and does not count", said[0][1]), said
+        assert look(node) == ([], 0)
+        assert node.show("kubelet.service", "ActiveState")["ActiveState"] == "inactive"
+    finally:
+        node.sh("systemctl start kubelet")
+    nodechecks.wait_kubelet(node)
+    # one that failed, or ended by itself, is no person's
+    node.sh("mkdir -p /run/systemd/system/kubelet.service.d; printf '[Service]\\nRestart=no\\n' >/run/systemd/system/kubelet.service.d/99-x.conf;"
+            "systemctl daemon-reload")
+    try:
+        for signal, what in (("TERM", "inactive (dead)"), ("KILL", "failed (failed)")):
+            node.sh("kill -%s %s" % (signal, main_pid(node)))
+            node.wait(lambda: node.show("kubelet.service", "ActiveState")["ActiveState"] == what.split()[0], 20, what)
+            said, drift = look(node)
+            assert drift >= 1 and (4, "unit kubelet.service differs: " + what) in said, said
+            node.sh("systemctl reset-failed kubelet; systemctl start kubelet")
+    finally:
+        node.sh("rm -r /run/systemd/system/kubelet.service.d; systemctl daemon-reload; systemctl restart kubelet")
+    nodechecks.wait_kubelet(node)
+    nodechecks.settle(node, "kubelet.service")
+    assert run(node, "repair")[0] == 0

@@ -38,6 +38,7 @@
 	X("kubelet", build_kops_kubelet) /* kubelet, its settings and certificates */ \
 	X("warm-pool", build_kops_warm_pool) /* images that an instance of a warm pool has before it is used */ \
 	X("bootstrap", build_bootstrap) /* our own unit, that runs us at each boot */ \
+	X("guard", build_guard) /* the units that look for drift, if a setting asks for them */ \
 	X("hooks", build_kops_hooks) /* units of the users; containerd runs their containers. They come last, as they
 				      * must not replace a part of the node */ \
 	X("file-assets", build_file_assets) /* the files of the user's own */ \
@@ -53,6 +54,7 @@
 	X("packages", build_packages) /* packages of the distribution */ \
 	X("adopted", build_kops_adopted) /* the services of a node that another program set up */ \
 	X("bootstrap", build_bootstrap) /* our own unit, that runs us at each boot */ \
+	X("guard", build_guard) /* the units that look for drift, if a setting asks for them */ \
 	X("file-assets", build_file_assets) /* the files of the user's own */ \
 	X("bake", build_bake, .explicit_only = true) /* only the assets, container images too, to bake a machine
 						      * image */

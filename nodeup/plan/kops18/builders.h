@@ -33,6 +33,7 @@
 	X("kubelet", build_kubelet) /* kubelet as a service */ \
 	X("protokube", build_protokube) /* protokube as a service */ \
 	X("bootstrap", build_bootstrap) /* nodeup's own unit, which runs it at each boot */ \
+	X("guard", build_guard) /* the units that look for drift, if a setting asks for them */ \
 	X("hooks", build_hooks) /* what users add comes last, since it may not replace a part of the node: their
 				 * units, and containers that docker runs */ \
 	X("file-assets", build_file_assets) /* files that the user names */ \

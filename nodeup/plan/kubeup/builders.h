@@ -20,6 +20,7 @@
 	X("states", build_states, .packages = plan_docker_needs) /* every file of the model: kubelet, docker, static
 								  * pods, keys, images */ \
 	X("bootstrap", build_bootstrap) /* nodeup's own unit, which runs it at each boot */ \
+	X("guard", build_guard) /* the units that look for drift, if a setting asks for them */ \
 	X("file-assets", build_file_assets) /* files that the user names */ \
 	X("bake", build_bake, .explicit_only = true) /* only the assets, container images too, to bake a machine
 						      * image */

@@ -312,6 +312,42 @@ static void our_unit_without_its_flags_keeps_its_file(void **state)
 	(void)plan_get(&p, TASK_PROGRAM, "/opt/nodeup/bin/nodeup");
 }
 
+/* Only where it is asked for, and where there is a program that its unit can start. */
+static void the_guard_is_asked_for(void **state)
+{
+	static const struct {
+		bool wanted, installed;
+		size_t n;
+	} rows[] = { { true, true, 4 }, { true, false, 0 }, { false, true, 0 } };
+	static const struct plan_boot boot = { .version = "1" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		autoarena struct arena *a = arena_new_empty();
+		const struct settings settings = { .guard = rows[i].wanted };
+		struct world w = seed_world(a, false);
+		struct plan_req req = seed_request(&w);
+		struct plan p;
+		const char *service;
+
+		req.settings = &settings;
+		req.only = "guard";
+		req.boot = rows[i].installed ? &boot : NULL;
+		p = seed_plan(a, &req);
+		assert_int_equal(p.n, rows[i].n);
+		if (!p.n)
+			continue;
+		service = file(&p, "/etc/systemd/system/nodeup-guard.service")->content;
+		assert_non_null(strstr(service, "\nExecStart=/opt/nodeup/bin/nodeup guard\n"));
+		assert_non_null(strstr(service, "\nCPUSchedulingPolicy=idle\n"));
+		assert_true(plan_get(&p, TASK_UNIT, plan_guard_timer)->unit.enable);
+		/* its own text, that of what it starts, and systemd's view of both */
+		assert_int_equal(plan_get(&p, TASK_UNIT, plan_guard_timer)->n_needs, 3);
+		/* systemd would start it at boot, beside the run */
+		assert_null(plan_look(&p, TASK_UNIT, "nodeup-guard.service"));
+	}
+}
+
 static void assert_fails(struct arena *a, const struct plan_req *req, const char *want)
 {
 	struct plan p = { 0 };
@@ -608,6 +644,7 @@ int main(void)
 		cmocka_unit_test(our_unit_is_no_part_of_a_node_without_it),
 		cmocka_unit_test(our_unit_is_kept_where_it_was_installed),
 		cmocka_unit_test(our_unit_without_its_flags_keeps_its_file),
+		cmocka_unit_test(the_guard_is_asked_for),
 		cmocka_unit_test(a_host_without_docker_is_told),
 		cmocka_unit_test(a_missing_asset_is_named_with_its_list),
 		cmocka_unit_test(a_bad_asset_is_found_by_line),
