@@ -559,6 +559,7 @@ class Damaged:
         status, wrong = self.timed("status")
         planned, more = self.timed("plan", "-o", "json")
         wrong += more + ["a plan changed:" + found for found in [difference(broken, self.marks())] if found]
+        wrong += self.unseen(rows) if planned.returncode == 2 else []
         # what systemd tries again and again is none that runs
         was = {unit: pid if pid == self.pids()[unit] else "0" for unit, pid in was.items()}
         said = json.loads(planned.stdout) if planned.returncode in (0, 2) else {}
@@ -591,6 +592,14 @@ class Damaged:
         if done.returncode == 0 and all(row.why_left() for row in rows):
             return "left", codes, rows[0].why_left()
         return "UNSEEN", codes, why
+
+    def unseen(self, rows):
+        """Of what a plan sees, the guard sees all but images; a unit that was stopped is told, and does not count."""
+        if all(row.kind in ("image", "record", "cached", "host") or row.how in ("stopped", "killed") for row in rows):
+            return []
+        nodechecks.age(self.node)
+        done = self.nodeup("guard")
+        return [f"the guard saw nothing: {done.stdout}{done.stderr}"] if done.returncode == 0 else []
 
     def restarted(self, rows, named, was, pods, failed):
         """Only units that the damage concerns begin anew, as the plan said, all of them by a run that ends well; named: None: there was no plan."""
