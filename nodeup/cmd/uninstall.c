@@ -1,8 +1,8 @@
 /* uninstall.c - removes nodeup's units, so that those of kops or of a package below /lib/systemd/system count again
- * Running programs go on, and only units are touched: no data, programs, keys or documents. A unit goes only if the
- * applied state has it, and it is still as nodeup wrote it. If the boot unit's own record is lost, a unit that a run
- * found byte for byte as nodeup writes it goes too: after the state was lost, a run notes its own units so. If a
- * kill leaves units, the next call finds them again. */
+ * Running programs go on, and only units and their masks are touched: no data, programs, keys or documents. A unit
+ * goes only if the applied state has it, and it is still as nodeup wrote it. If the boot unit's own record is lost,
+ * a unit that a run found byte for byte as nodeup writes it goes too: after the state was lost, a run notes its own
+ * units so. If a kill leaves units, the next call finds them again. */
 #include "nodeup/cmd/cli.h"
 
 #include <string.h>
@@ -76,7 +76,7 @@ static int look_at(struct removal *rm, const char *path, bool is_recorded, struc
 		r = bus_get_with_links(rm->bus, rm->arena, entry.unit, &u, e);
 		entry.runs = r == 0 && bus_unit_is_at_work(&u);
 		entry.enabled = r == 0 && str_has_prefix(u.file_state, "enabled");
-	} else if (r == 0 && entry.unit && !entry.stays) {
+	} else if (r == 0 && entry.unit && !entry.stays && !S_ISLNK(st.st_mode)) {
 		r = enable_check(rm->root_fd, entry.unit, &entry.enabled, e);
 	}
 	if (r == 0)

@@ -230,8 +230,11 @@ struct task *plan_unit_off(struct plan *p, const char *name)
 
 void plan_unit_mask(struct plan *p, const char *name)
 {
-	plan_new_task(p, TASK_LINK, arena_printf(p->arena, "%s%s", plan_unit_dir, name))
-		->link.target = "/dev/null";
+	struct task *t =
+		plan_new_task(p, TASK_LINK, arena_printf(p->arena, "%s%s", plan_unit_dir, name));
+
+	t->link.target = "/dev/null";
+	t->ops = &task_mask_ops;
 }
 
 bool plan_is_mask(const struct task *t)

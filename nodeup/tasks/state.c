@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "nodeup/base/dur.h"
 #include "nodeup/base/paths.h"
 #include "nodeup/base/record.h"
 #include "nodeup/base/str.h"
@@ -264,6 +265,14 @@ struct strv state_names(struct state *s, struct arena *a, const char *dir,
 	return names;
 }
 
+/* Returns whether the link is the one that we made. A link can only be made anew, so its age tells it from one that
+ * an admin made since. A copy of the disk may keep no more than the seconds. */
+static bool is_same_link(const struct io_stamp *x, const struct io_stamp *y)
+{
+	return x->mode == y->mode && x->size == y->size &&
+	       x->mtime_ns / DUR_SEC == y->mtime_ns / DUR_SEC;
+}
+
 /* Compares the stamp. If it differs, compares the bytes: a disk may have another number after a reboot. */
 bool state_wrote(struct state *s, const char *path, const struct stat *st, bool found_too)
 {
@@ -273,9 +282,10 @@ bool state_wrote(struct state *s, const char *path, const struct stat *st, bool 
 	struct digest found;
 	struct err ignored;
 
-	if (!look_up(s, path, &rec) || !(rec.written || found_too) || rec.lost ||
-	    !S_ISREG(st->st_mode))
+	if (!look_up(s, path, &rec) || !(rec.written || found_too) || rec.lost)
 		return false;
+	if (!S_ISREG(st->st_mode))
+		return S_ISLNK(st->st_mode) && is_same_link(&rec.stamp, &now);
 	return io_stamp_eq(&rec.stamp, &now) ||
 	       (io_open(s->root_fd, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, &fd, &ignored) == 0 &&
 		digest_of_fd(rec.digest.algo, fd, path, &found, &ignored) == 0 &&

@@ -5,6 +5,7 @@
  * A file whose fsync failed is remembered as lost, and the next run that meets it puts it there anew: in memory it
  * looks right, but after a reboot it may be anything.
  * Records tell files that we wrote from files that we found right: only the former may be removed again.
+ * A link that masks a unit has a record, too: of the text that it holds.
  * Text, one line a record: digest, device, inode, size, mtime, ctime, mode, uid, gid, origin, path; before the
  * digest "!" if it is lost, or else "+" if we wrote it.
  * Owner: state_open/state_close. Errors: SYSTEM. Threads: all functions.

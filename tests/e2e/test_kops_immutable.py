@@ -36,6 +36,8 @@ def worker():
         for name, text in UNITS.items():
             m.put(f"usr/lib/systemd/system/{name}.service", text.encode())
         m.put("usr/share/containerd/config.toml", b"version = 2\n")
+        # as the system's own starts them at boot
+        m.node.sh("cd /usr/lib/systemd/system; mkdir -p multi-user.target.wants; ln -s ../{locksmithd,update-engine}.service multi-user.target.wants")
         m.node.sh(f"systemctl daemon-reload; systemctl start {' '.join(UNITS)}; {READ_ONLY}")
         m.controller()
         document = (m.worker.folder / "documents/kube_env.yaml").read_text()
@@ -76,7 +78,17 @@ def test_it_does_not_boot_for_an_update(worker):
     m.node.sh("rm /etc/systemd/system/locksmithd.service; systemctl daemon-reload; systemctl start locksmithd")
     assert "locksmithd.service" in m.apply()
     assert m.node.show("locksmithd.service", "ActiveState") == {"ActiveState": "inactive"}
-    m.worker.config["UpdatePolicy"] = "external"
-    m.controller()
-    m.apply()
-    assert m.node.show("update-engine.service", "ActiveState", "LoadState") == {"ActiveState": "inactive", "LoadState": "masked"}
+    for policy, state in [("external", {"ActiveState": "inactive", "LoadState": "masked"}), ("automatic", {"ActiveState": "active", "LoadState": "loaded"})]:
+        m.worker.config["UpdatePolicy"] = policy
+        m.controller()
+        m.apply()
+        assert m.node.show("update-engine.service", "ActiveState", "LoadState") == state
+        again = m.apply()
+        assert " changed" not in again, again
+
+
+def test_it_is_given_back_without_masks(worker):
+    m = worker
+    done = m.nodeup("uninstall", "--units")
+    assert done.returncode == 0 and "- file /etc/systemd/system/locksmithd.service: /usr/lib/systemd/system/locksmithd.service counts again" in done.stdout, done
+    assert m.node.show("locksmithd.service", "LoadState") == {"LoadState": "loaded"}

@@ -133,6 +133,48 @@ def test_what_is_not_nodeups_stays(worker):
     assert left == {UNITS + name for name in ("kubelet.service", "containerd.service", "data.mount", "theirs.service", "admin.service")}, left
 
 
+# Distribution, version, documents of the network, and the units that are masked.
+MASKED = [("flatcar", "4152.2.0", {}, ["locksmithd.service", "update-engine.service"]), ("rocky", "10.0", {}, ["firewalld.service"]),
+          ("rhel", "9.4", {"amazonVPC": {}}, ["nm-cloud-setup.service", "nm-cloud-setup.timer"])]
+
+
+def masks(worker):
+    return sorted(path.removeprefix(UNITS) for path, what in worker.tree().items() if what == "/dev/null")
+
+
+@pytest.mark.parametrize("name, version, network, masked", MASKED)
+def test_masks_go_and_those_of_an_admin_stay(name, version, network, masked, worker):
+    theirs = worker.root / (UNITS + masked[-1]).lstrip("/")
+    worker.facts.update(distribution=name, version=version, codename=None)
+    worker.config.update(UpdatePolicy="external", Networking={**worker.config["Networking"], **network})
+    theirs.parent.mkdir(parents=True)
+    theirs.symlink_to("/dev/null")
+    with worker.controller():
+        assert worker.apply().returncode == OK and masks(worker) == masked
+        assert uninstall(worker, "--units").returncode == OK and masks(worker) == masked[-1:]
+        theirs.unlink()
+        assert worker.apply().returncode == OK and masks(worker) == masked
+    done = uninstall(worker, "--units")
+    assert done.returncode == OK and {UNITS + unit for unit in masked} < removed(done) and masks(worker) == [], done
+
+
+def test_a_mask_goes_with_what_asked_for_it(worker):
+    name, version, _, masked = MASKED[0]
+    worker.facts.update(distribution=name, version=version, codename=None)
+    for policy, found in [("automatic", masked[:1]), ("external", masked), ("automatic", masked[:1])]:
+        worker.config["UpdatePolicy"] = policy
+        with worker.controller():
+            assert worker.apply().returncode == OK and masks(worker) == found
+            planned = worker.run("plan")
+            assert planned.returncode == OK, planned.stdout
+    # one that an admin made is as old as something else
+    theirs = worker.root / (UNITS + masked[1]).lstrip("/")
+    theirs.symlink_to("/dev/null")
+    os.utime(theirs, (0, 0), follow_symlinks=False)
+    with worker.controller():
+        assert worker.apply().returncode == OK and masks(worker) == masked
+
+
 def test_an_edited_boot_unit_stays_and_so_does_what_was_found(made):
     """That somebody edited it says nothing of who wrote the others."""
     state, boot = made.root / "var/lib/nodeup/state", made.root / BOOT.lstrip("/")

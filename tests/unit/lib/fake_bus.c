@@ -22,7 +22,8 @@ struct fake_unit *fake_bus_add(struct bus *b, const char *name, uint64_t start_u
 			.main_pid = 100,
 			.start_us = start_us,
 			.active_enter_us = start_us,
-			.after = nothing },
+			.after = nothing,
+			.wanted_by = nothing },
 		.job = BUS_JOB_DONE,
 		.result = "",
 	};
@@ -81,8 +82,9 @@ int bus_get_with_links(struct bus *b, struct arena *a, const char *unit, struct 
 
 	(void)a;
 	(void)e;
-	*ret = u ? u->is : (struct bus_unit){ "not-found", "inactive", "dead", "",
-					      "",          "",         "",     .after = nothing };
+	*ret = u ? u->is
+		 : (struct bus_unit){ "not-found",      "inactive",          "dead", "", "", "", "",
+				      .after = nothing, .wanted_by = nothing };
 	return 0;
 }
 
