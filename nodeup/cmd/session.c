@@ -17,6 +17,7 @@
 #include "nodeup/tasks/images.h"
 #include "nodeup/tasks/kinds.h"
 #include "nodeup/tasks/members.h"
+#include "nodeup/tasks/selinux.h"
 #include "nodeup/tasks/state.h"
 
 /* after this the http engine gives up by itself */
@@ -283,6 +284,7 @@ static int open_effects(struct session *s, const struct session_req *req, struct
 	if (s->ctx.fetcher)
 		return 0;
 	s->ctx.root_fd = s->root_fd;
+	s->ctx.has_labels = io_is_there(s->root_fd, SELINUX_CONFIG);
 	s->ctx.image_mode = s->policy.image_mode;
 	s->ctx.verify = s->policy.verify;
 	s->ctx.prune = cli->prune;

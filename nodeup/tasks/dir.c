@@ -116,7 +116,7 @@ static int dir_apply(const struct task *t, struct task_ctx *ctx, struct task_run
 	(void)run;
 	if (r < 0)
 		return r;
-	r = flush_mkdirs(ctx->flush, ctx->root_fd, t->name, t->dir.mode, e);
+	r = target_mkdirs(ctx, t->name, t->dir.mode, e);
 	if (r < 0)
 		return r;
 	r = t->dir.owner ? io_open_own_dir(ctx->root_fd, t->name, &fd, e)

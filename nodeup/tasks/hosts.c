@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "nodeup/tasks/kinds.h"
+#include "nodeup/tasks/selinux.h"
 #include "nodeup/tasks/target.h"
 
 enum { HOSTS_MAX = 1 << 20 };
@@ -157,7 +158,10 @@ static int hosts_apply(const struct task *t, struct task_ctx *ctx, struct task_r
 	r = target_stage(ctx, path, &stage, e);
 	if (r >= 0)
 		r = io_write_fd(stage.fd, path, then.data, then.len, e);
-	return r < 0 ? r : io_stage_commit(&stage, path, &attr, e);
+	if (r < 0)
+		return r;
+	selinux_set(ctx, path, stage.fd);
+	return io_stage_commit(&stage, path, &attr, e);
 }
 
 static int hosts_compare(const struct task *t, const struct task *was, struct task_ctx *ctx,

@@ -10,7 +10,6 @@
 #include "nodeup/base/print.h"
 #include "nodeup/tasks/installed.h"
 #include "nodeup/tasks/members.h"
-#include "nodeup/tasks/selinux.h"
 #include "nodeup/tasks/target.h"
 #include "nodeup/tasks/started.h"
 #include "nodeup/tasks/state.h"
@@ -269,7 +268,6 @@ static int install_apply(const struct task *t, struct task_ctx *ctx, struct task
 	if (r < 0 || run->equal)
 		return r;
 	installed_digest(&t->install, &source, &d);
-	selinux_set(ctx, t->name, stage.fd);
 	return task_commit(t, ctx, run, &stage, &attr, &d, e);
 }
 

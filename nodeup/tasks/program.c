@@ -25,7 +25,6 @@ static const char record_path[] = OWN_PROGRAM;
 static const char own_program[] = "/proc/self/exe";
 /* user data put the nodeup that they fetched here: it may have the very bytes of the record */
 static const char user_data_program[] = "/var/cache/kubernetes-install/nodeup";
-static const char selinux_config[] = "/etc/selinux/config";
 /* the label that policies give to programs in a folder `bin`, also below /opt: services may execute them */
 static const char program_label[] = "system_u:object_r:bin_t:s0";
 
@@ -248,10 +247,7 @@ static int open_source(const struct task *t, struct task_ctx *ctx, const struct 
  * refuses labels has no use for them. */
 static void set_label(struct task_ctx *ctx, const char *path, int fd)
 {
-	struct err ignored;
-	struct stat st;
-
-	if (io_stat(ctx->root_fd, selinux_config, &st, &ignored) < 0)
+	if (!ctx->has_labels)
 		return;
 	(void)!fsetxattr(fd, "security.selinux", program_label, sizeof(program_label), 0);
 	selinux_set(ctx, path, fd);

@@ -7,9 +7,11 @@
 
 enum { CONFIG_MAX = 64 << 10, POLICY_MAX = 16 << 20, WORDS_MAX = 3 };
 
-static const char config[] = "/etc/selinux/config";
-/* Labels of the policy, and labels that an admin added: if two lines match, the later one counts. */
-static const char *const contexts[] = { "file_contexts", "file_contexts.local" };
+static const char config[] = SELINUX_CONFIG;
+/* Labels of the policy, those of its users' homes, and labels that an admin added: if two lines match, the later one
+ * counts. */
+static const char *const contexts[] = { "file_contexts", "file_contexts.homedirs",
+					"file_contexts.local" };
 /* Pairs of paths: a path below the first is labelled like the same path below the second. */
 static const char *const aliases[] = { "file_contexts.subs", "file_contexts.subs_dist" };
 
@@ -95,14 +97,16 @@ static bool matches(struct arena *a, const char *pattern, const char *path)
 	return is_match;
 }
 
-/* Returns the label of the last line whose pattern is the path (`exactly`) or matches it; NULL: there is none. */
-static const char *search(struct arena *a, const struct strv *lines, const char *path, bool exactly)
+/* Returns the label of the last line whose pattern is the path (`exactly`) or matches it; NULL: there is none. A line
+ * may be for one kind of objects. */
+static const char *search(struct arena *a, const struct strv *lines, const char *path,
+			  const char *kind, bool exactly)
 {
 	for (size_t i = lines->n; i-- > 0;) {
 		const char *words[WORDS_MAX];
 		const size_t n = split(a, lines->v[i], words);
 
-		if (n != 2 && (n != WORDS_MAX || strcmp(words[1], "--") != 0))
+		if (n != 2 && (n != WORDS_MAX || strcmp(words[1], kind) != 0))
 			continue;
 		if (exactly ? str_eq(words[0], path) : matches(a, words[0], path))
 			return words[n - 1];
@@ -110,9 +114,9 @@ static const char *search(struct arena *a, const struct strv *lines, const char 
 	return NULL;
 }
 
-const char *selinux_label(struct arena *a, int root_fd, const char *path)
+const char *selinux_label(struct arena *a, int root_fd, const char *path, mode_t mode)
 {
-	const char *policy = find_policy(a, root_fd), *label;
+	const char *policy = find_policy(a, root_fd), *label, *kind = S_ISDIR(mode) ? "-d" : "--";
 	struct strv lines = { 0 };
 
 	if (!policy)
@@ -124,17 +128,21 @@ const char *selinux_label(struct arena *a, int root_fd, const char *path)
 
 		strv_add_all(a, &lines, &more);
 	}
-	label = search(a, &lines, path, true);
+	label = search(a, &lines, path, kind, true);
 	if (!label)
-		label = search(a, &lines, path, false);
+		label = search(a, &lines, path, kind, false);
 	return str_eq(label, "<<none>>") ? NULL : label;
 }
 
 void selinux_set(struct task_ctx *ctx, const char *path, int fd)
 {
 	autoarena struct arena *a = arena_new_empty();
-	const char *label = selinux_label(a, ctx->root_fd, path);
+	const char *label;
+	struct stat st;
 
+	if (!ctx->has_labels || fstat(fd, &st) < 0)
+		return;
+	label = selinux_label(a, ctx->root_fd, path, st.st_mode);
 	if (label)
 		(void)!fsetxattr(fd, "security.selinux", label, strlen(label) + 1, 0);
 }

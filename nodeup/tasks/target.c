@@ -7,6 +7,26 @@
 #include "nodeup/base/aside.h"
 #include "nodeup/base/flush.h"
 #include "nodeup/base/log.h"
+#include "nodeup/tasks/selinux.h"
+
+int target_mkdirs(struct task_ctx *ctx, const char *path, mode_t mode, struct err *e)
+{
+	autofree char *dir = xstrdup(path), *known = xstrdup(path);
+	int r;
+
+	/* a directory that is there already keeps its label */
+	while (ctx->has_labels && *known && !io_is_there(ctx->root_fd, known))
+		*strrchr(known, '/') = '\0';
+	r = flush_mkdirs(ctx->flush, ctx->root_fd, path, mode, e);
+	for (; r >= 0 && strlen(dir) > strlen(known); *strrchr(dir, '/') = '\0') {
+		autoclose int fd = -1;
+		struct err ignored;
+
+		if (io_open_dir(ctx->root_fd, dir, &fd, &ignored) == 0)
+			selinux_set(ctx, dir, fd);
+	}
+	return r;
+}
 
 /* Opens the directory of a path, and makes it if needed. */
 static int open_parent(struct task_ctx *ctx, const char *path, int *ret_dir, const char **ret_name,
@@ -19,7 +39,7 @@ static int open_parent(struct task_ctx *ctx, const char *path, int *ret_dir, con
 		return r;
 	dir = xstrdup(path);
 	*strrchr(dir, '/') = '\0';
-	r = *dir ? flush_mkdirs(ctx->flush, ctx->root_fd, dir, 0755, e) : 0;
+	r = *dir ? target_mkdirs(ctx, dir, 0755, e) : 0;
 	return r < 0 ? r : io_open_parent(ctx->root_fd, path, ret_dir, ret_name, e);
 }
 

@@ -8,6 +8,8 @@
 
 #include "nodeup/tasks/task.h"
 
+/* Makes a directory, and those above it, as flush_mkdirs does. New ones get the labels of the policy. */
+int target_mkdirs(struct task_ctx *ctx, const char *path, mode_t mode, struct err *e) must_check;
 /* Opens the directory of a path, which it makes if needed, and clears the path. */
 int target_open(struct task_ctx *ctx, const char *path, int *ret_dir, const char **ret_name,
 		struct err *e) must_check;

@@ -4,6 +4,7 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/base/print.h"
 #include "nodeup/base/proc.h"
+#include "nodeup/tasks/selinux.h"
 #include "nodeup/tasks/state.h"
 
 const char *task_path(const struct task *t)
@@ -135,6 +136,7 @@ int task_commit(const struct task *t, struct task_ctx *ctx, struct task_run *run
 	struct commit *c;
 	int r;
 
+	selinux_set(ctx, task_path(t), s->fd);
 	if (!ctx->flush) {
 		r = io_stage_commit(s, task_path(t), attr, e);
 		if (r == 0)

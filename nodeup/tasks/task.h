@@ -70,6 +70,7 @@ struct task_ctx { /* The context of tasks: the seams that tests replace. */
 	bool verify;     /* trusts no record: reads and hashes again */
 	bool prune;      /* removes objects that the documents no longer name */
 	bool is_offline; /* asks no server outside */
+	bool has_labels; /* SELinux may be in use */
 	bool only_looks; /* a plan: applies nothing, and watches no unit afterwards */
 	bool gives_away; /* the cache keeps no second copy of a program */
 	bool no_answer, spares_runtime; /* a plan met a silent runtime; images are not asked for */
@@ -132,8 +133,7 @@ struct task_run {
 	bool woken;      /* set by task_wake since the last call of apply */
 };
 
-enum { TASK_DONE = 0, TASK_WAIT = 1 };
-enum { TASK_EQUAL = 0, TASK_DIFFERS = 1 };
+enum { TASK_DONE = 0, TASK_WAIT = 1, TASK_EQUAL = 0, TASK_DIFFERS = 1 };
 
 struct task_ops {
 	const char *kind;    /* "file" */

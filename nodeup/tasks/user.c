@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/tasks/file_lock.h"
+#include "nodeup/tasks/selinux.h"
 #include "nodeup/tasks/target.h"
 
 static const char lock_path[] = "/etc/.pwd.lock";
@@ -127,8 +128,11 @@ static int db_replace(struct task_ctx *ctx, const struct db *db, const struct bu
 
 	if (r >= 0)
 		r = io_write_fd(s.fd, db->path, buf_str(text), text->len, e);
-	if (r < 0 || str_eq(db->path, passwd_path))
-		return r < 0 ? r : io_stage_commit(&s, db->path, attr, e);
+	if (r < 0)
+		return r;
+	selinux_set(ctx, db->path, s.fd);
+	if (str_eq(db->path, passwd_path))
+		return io_stage_commit(&s, db->path, attr, e);
 	if (fsync(s.fd) < 0)
 		return err_sys(e, "sync '%s'", db->path);
 	return io_stage_publish(&s, db->path, attr, e);

@@ -1,6 +1,7 @@
 """What some hosts of today's kops have of their own: a /usr that cannot be written to, services that stand in the way, a policy of SELinux."""
 import contextlib
 import os
+import re
 import subprocess
 
 import pytest
@@ -98,3 +99,65 @@ def test_programs_have_the_labels_of_the_policy(tmp_path):
     labels = {path: os.getxattr(node.root / path, "security.selinux") for path in ("usr/local/bin/kubelet", "usr/sbin/runc", "usr/bin/containerd")}
     assert labels == {"usr/local/bin/kubelet": b"system_u:object_r:bin_t:s0\0", "usr/sbin/runc": b"system_u:object_r:container_runtime_exec_t:s0\0",
                       "usr/bin/containerd": b"system_u:object_r:bin_t:s0\0"}
+
+
+# In the forms of Red Hat's policy and of container-selinux: of the lines that match the last counts.
+POLICY = """\
+/.*                              default_t
+/etc/.*                          etc_t
+/etc/hosts[^/]*              --  net_conf_t
+/etc/(passwd|group)[-+]?     --  passwd_file_t
+/etc/shadow.*                --  shadow_t
+/etc/systemd/system(/.*)?        systemd_unit_file_t
+/etc/kubernetes(/.*)?            kubernetes_file_t
+/usr/.*                          usr_t
+/usr/(.*/)?s?bin(/.*)?           bin_t
+/usr/lib/systemd(/.*)?       -d  lib_t
+/usr/s?bin/runc              --  container_runtime_exec_t
+/usr/bin/containerd.*        --  container_runtime_exec_t
+/usr/(local/)?bin/kubelet.*  --  kubelet_exec_t
+/opt/.*                          usr_t
+/opt/(.*/)?bin(/.*)?             bin_t
+/srv/.*                          var_t
+/var/.*                          var_t
+/var/lib(/.*)?                   var_lib_t
+/var/lib/kubelet(/.*)?           container_var_lib_t
+/var/log(/.*)?                   var_log_t
+/home/[^/]+/.+                   user_home_t
+"""
+ROWS = [(line.split()[0], (line.split()[1:-1] or [""])[0], line.split()[-1]) for line in POLICY.splitlines()]
+# What has the label of its folder: links, folders of links, and what is nodeup's own.
+INHERITS = re.compile(r"^/etc/\.pwd\.lock$|^/var/(lib|cache)/nodeup(/|$)|^/run(/|$)|\.wants$")
+
+
+def label_of(path, kind):
+    return next(label for pattern, only, label in reversed(ROWS) if only in ("", kind) and re.fullmatch(pattern, path))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="labels")
+@pytest.mark.parametrize("kind, rewritten", [(Worker, {"/etc/hosts"}), (ControlPlane, {"/etc/passwd", "/etc/group", "/etc/shadow"})])
+def test_each_path_has_the_label_of_the_policy(kind, rewritten, tmp_path):
+    node = kind(tmp_path / "node")
+    files, lines = node.root / "etc/selinux/targeted/contexts/files", POLICY.splitlines()
+    files.mkdir(parents=True)
+    (files.parents[2] / "config").write_text("SELINUX=enforcing\nSELINUXTYPE=targeted\n")
+    for name, part in (("file_contexts", lines[:-1]), ("file_contexts.homedirs", lines[-1:])):
+        (files / name).write_text("".join(re.sub(r"\S+$", r"system_u:object_r:\g<0>:s0\n", line) for line in part))
+    for name in ("home/rocky", "var/lib", "run"):
+        (node.root / name).mkdir(parents=True)
+    for name, text in (("passwd", "x:1000:1000::/home/rocky:/bin/bash"), ("group", "x:1000:"), ("shadow", "*:::::::")):
+        (node.root / "etc" / name).write_text(f"rocky:{text}\n")
+    before = set(node.root.rglob("*")) - {node.root / name[1:] for name in rewritten}
+    node.facts, node.addresses = {"distribution": "rocky", "version": "9.4", **FACTS}, ["10.0.0.9"]
+    with node.controller() if kind is Worker else contextlib.closing(node):
+        node.write()
+        done = node.apply()
+    assert done.returncode == OK, done.stderr
+    labels = {}
+    for path in set(node.root.rglob("*")) - before:
+        name = "/" + str(path.relative_to(node.root))
+        if not path.is_symlink() and not INHERITS.search(name):
+            found = os.getxattr(path, "security.selinux").decode() if "security.selinux" in os.listxattr(path) else "none"
+            labels[name] = found, f"system_u:object_r:{label_of(name, '-d' if path.is_dir() else '--')}:s0\0"
+    assert {name: both for name, both in labels.items() if both[0] != both[1]} == {}
+    assert {"/var/lib/kubelet", "/usr/local/bin/kubelet", *rewritten} < set(labels)

@@ -68,6 +68,11 @@ static int teardown(void **state)
 	return 0;
 }
 
+static const char *label_of(const struct world *w, const char *path)
+{
+	return selinux_label(w->a, w->root.fd, path, S_IFREG);
+}
+
 static void the_last_line_that_matches_counts(void **state)
 {
 	static const char *const rows[][2] = {
@@ -85,11 +90,35 @@ static void the_last_line_that_matches_counts(void **state)
 	struct world *w = *state;
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		const char *label = selinux_label(w->a, w->root.fd, rows[i][0]);
+		const char *label = label_of(w, rows[i][0]);
 
 		if (!str_eq(label, rows[i][1]))
 			fail_msg("%s: %s", rows[i][0], label ? label : "none");
 	}
+}
+
+static void a_line_may_be_for_directories_alone(void **state)
+{
+	struct world *w = *state;
+
+	assert_string_equal(selinux_label(w->a, w->root.fd, "/opt/cni/bin", S_IFDIR),
+			    OF("folder_t"));
+	assert_string_equal(selinux_label(w->a, w->root.fd, "/opt/cni/bin", S_IFREG), OF("bin_t"));
+	assert_string_equal(selinux_label(w->a, w->root.fd, "/usr/local/bin/kubelet", S_IFDIR),
+			    OF("bin_t"));
+}
+
+/* The last of the policy's lines would give them to nobody. */
+static void homes_have_lines_of_their_own(void **state)
+{
+	struct world *w = *state;
+
+	scratch_write(&w->root, POLICY "file_contexts.homedirs",
+		      "/home/[^/]+/.+\tunconfined_u:object_r:user_home_t:s0\n");
+	assert_string_equal(label_of(w, "/home/rocky/.kube/config"),
+			    "unconfined_u:object_r:user_home_t:s0");
+	scratch_write(&w->root, POLICY "file_contexts.local", "/home/rocky/.*\t" OF("own_t") "\n");
+	assert_string_equal(label_of(w, "/home/rocky/.kube/config"), OF("own_t"));
 }
 
 static void an_admin_has_the_last_word(void **state)
@@ -98,8 +127,8 @@ static void an_admin_has_the_last_word(void **state)
 
 	scratch_write(&w->root, POLICY "file_contexts.local",
 		      "/usr/local/bin(/.*)?\t" OF("own_t") "\n");
-	assert_string_equal(selinux_label(w->a, w->root.fd, "/usr/local/bin/kubelet"), OF("own_t"));
-	assert_string_equal(selinux_label(w->a, w->root.fd, "/usr/sbin/runc"), OF("bin_t"));
+	assert_string_equal(label_of(w, "/usr/local/bin/kubelet"), OF("own_t"));
+	assert_string_equal(label_of(w, "/usr/sbin/runc"), OF("bin_t"));
 }
 
 static void a_path_may_be_as_another(void **state)
@@ -108,9 +137,8 @@ static void a_path_may_be_as_another(void **state)
 
 	scratch_write(&w->root, POLICY "file_contexts.subs_dist",
 		      "# alias\n/data/tools /usr/local/bin\n");
-	assert_string_equal(selinux_label(w->a, w->root.fd, "/data/tools/kubelet"),
-			    OF("kubelet_exec_t"));
-	assert_string_equal(selinux_label(w->a, w->root.fd, "/data/toolsmith"), OF("default_t"));
+	assert_string_equal(label_of(w, "/data/tools/kubelet"), OF("kubelet_exec_t"));
+	assert_string_equal(label_of(w, "/data/toolsmith"), OF("default_t"));
 }
 
 static void without_a_policy_there_is_none(void **state)
@@ -122,14 +150,14 @@ static void without_a_policy_there_is_none(void **state)
 
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
 		scratch_write(&w->root, "/etc/selinux/config", texts[i]);
-		assert_null(selinux_label(w->a, w->root.fd, "/usr/sbin/runc"));
+		assert_null(label_of(w, "/usr/sbin/runc"));
 	}
 }
 
 static void a_file_gets_it(void **state)
 {
 	struct world *w = *state;
-	struct task_ctx ctx = { .root_fd = w->root.fd };
+	struct task_ctx ctx = { .root_fd = w->root.fd, .has_labels = true };
 	const char *path = arena_printf(w->a, "%s/staged", w->root.path);
 	char label[sizeof(OF("kubelet_exec_t"))] = "";
 	autoclose int fd = -1;
@@ -148,6 +176,8 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(the_last_line_that_matches_counts),
+		T(a_line_may_be_for_directories_alone),
+		T(homes_have_lines_of_their_own),
 		T(an_admin_has_the_last_word),
 		T(a_path_may_be_as_another),
 		T(without_a_policy_there_is_none),
