@@ -288,24 +288,56 @@ static bool warns(const struct plan *p, const char *text)
 static void a_release_that_a_kops_did_not_know_is_told(void **state)
 {
 	static const struct {
-		int minor, patch;
-		bool is_told;
-	} all[] = { { 32, 1, true }, { 32, 2, false }, { 33, 0, true }, { 33, 1, false } };
+		const char *distribution, *version, *release;
+		int minor, patch;     /* the first that knew it */
+		int late, late_patch; /* of a later minor, which did not know it at first */
+	} all[] = {
+		{ "debian", "11", "debian 11", 29, 0, 0, 0 },
+		{ "debian", "12", "debian 12", 29, 0, 0, 0 },
+		{ "debian", "13", "debian 13", 32, 2, 33, 1 },
+		{ "ubuntu", "22.04", "ubuntu 22.04", 29, 0, 0, 0 },
+		{ "ubuntu", "24.04", "ubuntu 24.04", 29, 0, 0, 0 },
+		{ "ubuntu", "25.10", "ubuntu 25.10", 35, 0, 0, 0 },
+		{ "ubuntu", "26.04", "ubuntu 26.04", 35, 1, 0, 0 },
+		{ "amazonlinux", "2023", "amazonlinux 2023", 29, 0, 0, 0 },
+		{ "rhel", "8.10", "rhel 8", 29, 0, 0, 0 },
+		{ "rhel", "9.4", "rhel 9", 29, 0, 0, 0 },
+		{ "rhel", "10.1", "rhel 10", 35, 0, 0, 0 },
+		{ "rocky", "8.10", "rocky 8", 29, 0, 0, 0 },
+		{ "rocky", "9.4", "rocky 9", 30, 0, 0, 0 },
+		{ "rocky", "10.1", "rocky 10", 35, 0, 0, 0 },
+		{ "centos", "9", "centos 9", 35, 0, 0, 0 },
+		{ "centos", "10", "centos 10", 35, 0, 0, 0 },
+		{ "fedora", "41", "fedora 41", 31, 0, 0, 0 },
+		{ "fedora", "42", "fedora 42", 35, 0, 0, 0 },
+		{ "fedora", "43", "fedora 43", 35, 0, 0, 0 },
+		{ "fedora", "44", "fedora 44", 35, 0, 0, 0 },
+		{ "flatcar", "4152.2.0", "flatcar", 29, 0, 0, 0 },
+	};
+	/* the first and the last of each minor that some of them came with */
+	static const int kops[][2] = { { 29, 0 }, { 29, 2 }, { 30, 0 }, { 30, 4 }, { 31, 0 },
+				       { 32, 1 }, { 32, 2 }, { 32, 4 }, { 33, 0 }, { 33, 1 },
+				       { 34, 0 }, { 34, 3 }, { 35, 0 }, { 35, 1 }, { 37, 0 } };
 
 	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(all) * ARRAY_LEN(kops); i++) {
+		const size_t h = i / ARRAY_LEN(kops);
+		const int minor = kops[i % ARRAY_LEN(kops)][0],
+			  patch = kops[i % ARRAY_LEN(kops)][1];
+		const bool is_known = minor == all[h].minor  ? patch >= all[h].patch
+				      : minor == all[h].late ? patch >= all[h].late_patch
+							     : minor > all[h].minor;
 		autoarena struct arena *a = arena_new_empty();
 		struct kops_worker w = {
-			.vintage = { all[i].minor, all[i].minor,
-				     .text = arena_printf(a, "1.%d.%d", all[i].minor,
-							  all[i].patch) },
-			.facts = { .distribution = "debian", .version = "13" },
+			.vintage = { minor, minor,
+				     .text = arena_printf(a, "1.%d.%d", minor, patch) },
+			.facts = { .distribution = all[h].distribution, .version = all[h].version },
 			.kubernetes = 31,
 		};
 		const char *line = arena_printf(a,
-						"kops 1.%d.%d made no nodes on debian 13: this one "
-						"is made as later versions make it",
-						all[i].minor, all[i].patch);
+						"kops 1.%d.%d made no nodes on %s: this one is "
+						"made as later versions make it",
+						minor, patch, all[h].release);
 		struct plan_req req;
 		struct plan p;
 
@@ -313,7 +345,8 @@ static void a_release_that_a_kops_did_not_know_is_told(void **state)
 		req = w.req;
 		req.no_keys = false;
 		assert_int_equal(plan_build(a, &req, &p, &w.e), 0);
-		assert_int_equal(warns(&p, line), all[i].is_told);
+		if (warns(&p, line) == is_known)
+			fail_msg("%s%s", is_known ? "told: " : "not told: ", line);
 		req.no_keys = true;
 		assert_int_equal(plan_build(a, &req, &p, &w.e), 0);
 		assert_false(warns(&p, line));
