@@ -112,16 +112,16 @@ def both(listed):
 class Machine:
     """A node that ran nothing yet."""
 
-    def __init__(self, lab, name, runtime, disk=None, addresses=(), version=NEWEST[1], of=None, cgroup=2, **config):
+    def __init__(self, lab, name, runtime, disk=None, addresses=(), version=NEWEST[1], of=None, cgroup=2, layers=(), **config):
         """version: of the runtime's containerd; of: as become() has it, else of today's kops; disk: a loop device, in the node /dev/xvdb, for the
-        volume /data; addresses: of the API servers, for /etc/hosts; cgroup: the version of its cgroups."""
+        volume /data; addresses: of the API servers, for /etc/hosts; cgroup: the version of its cgroups; layers: of packages, over those of PACKAGES."""
         name = f"{name}-{os.urandom(4).hex()}"
         # containerd's snapshots cannot lie on an overlay
         nspawn = [f"--bind={lab.dir}/{name}/docker:/var/lib/containerd"]
         if disk:
             uuid = disknode.volume_uuid(disknode.instance_id(name), "/data")
             nspawn += ["--property=DeviceAllow=block-loop rwm", f"--bind={disk}:/dev/xvdb", f"--bind={disk}:/dev/disk/by-uuid/{uuid}"]
-        self.node = lab.boot(name, "nodes", "#!/bin/sh\ntrue\n", layers=[lab.layer("kops", PACKAGES)], docker_dir=False, nspawn=nspawn, cgroup=cgroup)
+        self.node = lab.boot(name, "nodes", "#!/bin/sh\ntrue\n", layers=[*layers, lab.layer("kops", PACKAGES)], docker_dir=False, nspawn=nspawn, cgroup=cgroup)
         self.instance = disknode.instance_id(self.node.name)
         self.node.wait(lambda: "status: done" in self.node.exec("cloud-init", "status").stdout, 300, "cloud-init")
         # kops' image has no docker, and nothing is excused here
