@@ -410,8 +410,7 @@ def test_a_kubelet_that_knows_the_cloud_itself_has_a_file_of_it(tmp_path):
 
 
 @pytest.mark.parametrize("facts, says", [
-    ({"distribution": "debian", "version": "10"}, "this is debian 10, and nodes of these documents are made on debian 13, 12, 11; ubuntu 26.04, "
-     "25.10, 24.04, 22.04; amazonlinux 2023; rhel 10, 9, 8; rocky 10, 9, 8; centos 10, 9; fedora 44, 43, 42, 41"),
+    ({"distribution": "debian", "version": "10"}, "this is debian 10, and nodes of these documents are made on debian "),
     ({"distribution": "ubuntu", "version": "20.04"}, "this is ubuntu 20.04"),
     ({"distribution": "amazonlinux", "version": "2"}, "this is amazonlinux 2,"),
     ({"distribution": "coreos", "version": "1576.5.0"}, "this is coreos 1576.5.0"),

@@ -5,6 +5,7 @@
 #include <cmocka.h>
 
 #include <string.h>
+#include "nodeup/plan/release.h"
 #include "tests/unit/lib/kops_worker.h"
 
 #define DIGEST "d68969855fbf676cdb8ed758e420fb048d61f984f61de3e53eddfebe484d168@https://a.example/"
@@ -12,11 +13,6 @@
 	"Assets: {amd64: [9" DIGEST "runc.amd64, 8" DIGEST "kubelet, 7" DIGEST     \
 	"containerd-2.3.4.tgz, 6" DIGEST "ecr-credential-provider-linux-amd64]}\n" \
 	"containerdConfig: {version: 2.3.4}\n"
-
-#define RELEASES                                                          \
-	"debian 13, 12, 11; ubuntu 26.04, 25.10, 24.04, 22.04; "          \
-	"amazonlinux 2023; rhel 10, 9, 8; rocky 10, 9, 8; centos 10, 9; " \
-	"fedora 44, 43, 42, 41; flatcar"
 
 static const char networkd[] = "systemd-networkd.service";
 static const char rules[] = "/etc/udev/rules.d/99-vpc-policy-routes.rules";
@@ -225,6 +221,25 @@ static void documents_alone_are_planned_for_what_is_known(void **state)
 	assert_int_equal(plan_for(a, "ubuntu", NULL, &w)->warnings.n, 0);
 }
 
+static bool nth_of_three(size_t n, struct facts *ret)
+{
+	static const struct facts all[] = { { .distribution = "rhel", .version = "10" },
+					    { .distribution = "rhel", .version = "9" },
+					    { .distribution = "flatcar" } };
+
+	if (n < ARRAY_LEN(all))
+		*ret = all[n];
+	return n < ARRAY_LEN(all);
+}
+
+static void releases_are_listed_by_distribution(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+
+	(void)state;
+	assert_string_equal(release_list(a, nth_of_three), "rhel 10, 9; flatcar");
+}
+
 static void other_releases_are_refused(void **state)
 {
 	static const char *const all[][2] = { { "debian", "10" },    { "ubuntu", "20.04" },
@@ -241,12 +256,12 @@ static void other_releases_are_refused(void **state)
 		w.req.no_keys = i % 2;
 		w.plan = (struct plan){ 0 };
 		assert_true(plan_build(a, &w.req, &w.plan, &w.e) < 0);
-		assert_string_equal(w.e.msg,
-				    arena_printf(a,
-						 "this is %s %s, and nodes of these documents are "
-						 "made on " RELEASES "%s",
-						 host[0], host[1],
-						 i % 2 ? "" : ", and 2 more errors"));
+		assert_string_equal(
+			w.e.msg, arena_printf(a,
+					      "this is %s %s, and nodes of these documents are "
+					      "made on %s%s",
+					      host[0], host[1], release_list(a, release_nth_today),
+					      i % 2 ? "" : ", and 2 more errors"));
 	}
 }
 
@@ -410,6 +425,7 @@ int main(void)
 		cmocka_unit_test(the_kernel_gets_what_the_file_says),
 		cmocka_unit_test(the_kernel_is_told_of_ports_in_its_own_form),
 		cmocka_unit_test(documents_alone_are_planned_for_what_is_known),
+		cmocka_unit_test(releases_are_listed_by_distribution),
 		cmocka_unit_test(other_releases_are_refused),
 		cmocka_unit_test(a_newer_release_is_as_the_newest),
 		cmocka_unit_test(a_release_that_a_kops_did_not_know_is_told),
