@@ -41,10 +41,11 @@ class Machine:
         return (self.root / path).read_text()
 
 
-def test_a_distribution_that_kube_up_did_not_know(tmp_path):
+@pytest.mark.parametrize("made, facts", [
+    ("Debian and Ubuntu, and this is rocky", {"distribution": "rocky", "version": "9", "codename": ""}), ("amd64, and this is arm64", {"arch": "arm64"})])
+def test_a_machine_that_kube_up_did_not_know(made, facts, tmp_path):
     m = Machine(tmp_path, NODE)
-    m.refuse("kube-up made nodes of Debian and Ubuntu, and this is rocky",
-             facts={**m.facts, "distribution": "rocky", "version": "9", "codename": ""})
+    m.refuse(f"kube-up made nodes of {made}", facts={**m.facts, **facts})
     assert not list(m.root.iterdir())
 
 

@@ -16,4 +16,5 @@ const struct plan_era plan_kubeup = {
 	.nth_host = release_nth_old,
 	.made_on = "kube-up made nodes of Debian and Ubuntu",
 	.family = PACKAGE_DEB,
+	.arch = "amd64",
 };
