@@ -364,7 +364,7 @@ static const char *state_of_success(const struct apply *ap)
 {
 	const bool was_ready = str_eq(tree_says(ap->status.node, "state"), "ready");
 
-	if (ap->session.boot.keeps_guess)
+	if (ap->session.boot.guess_why)
 		return "degraded";
 	return bootstrap_is_current(&ap->session.boot) || (was_ready && ap->cli->shell_differs)
 		       ? "ready"

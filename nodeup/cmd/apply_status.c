@@ -166,6 +166,7 @@ void apply_note_documents(struct apply *ap)
 		.kops = vintage_text(s->arena, v),
 		.known_by = vintage_known_by(s->arena, v),
 		.kept_why = s->boot.replay_why,
+		.guess_why = s->boot.guess_why,
 		.accepted = &s->boot.accepted,
 		.tolerated = &s->boot.tolerated,
 		.expiring = s->boot.expiring,

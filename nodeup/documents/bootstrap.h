@@ -51,13 +51,13 @@ struct bootstrap {
 	struct strv tolerated;         /* refused values that are used all the same */
 	struct node_lost *lost; /* damaged or missing documents, whose kept copies are used */
 	size_t n_lost;
-	const char *set;      /* "kept:17", the set in use; else NULL */
-	const char *set_path; /* the file of the set */
-	const char *set_why;  /* why the set is used, for people */
-	bool is_chosen;       /* --conf names the set */
-	const char *outlived; /* minors of an unsupported kops that made this node; or NULL */
-	const char *vintage;  /* the kops and how it is known, for the record; or NULL */
-	bool keeps_guess;     /* the kops is an earlier guess, and this boot keeps it */
+	const char *set;       /* "kept:17", the set in use; else NULL */
+	const char *set_path;  /* the file of the set */
+	const char *set_why;   /* why the set is used, for people */
+	bool is_chosen;        /* --conf names the set */
+	const char *outlived;  /* minors of an unsupported kops that made this node; or NULL */
+	const char *vintage;   /* the kops and how it is known, for the record; or NULL */
+	const char *guess_why; /* why this boot keeps an earlier guess of the kops; or NULL */
 	bool is_given;   /* kops-controller gave certificates, and may refuse to give them again */
 	bool is_refused; /* kops-controller refused to tell what this node is */
 	const char *expiring; /* name of the certificate that ends first */

@@ -151,11 +151,12 @@ static void keep_guess(struct loader *l, const struct vintage *kept, struct vint
 	if (!leaves_open && (is_as(l, kept, v) || !l->policy->at_boot))
 		return;
 	if (!leaves_open) {
-		l->b->keeps_guess = true;
-		strv_addf(l->arena, &l->b->warnings,
-			  "documents are of %s, and this node was made as of %s; it stays so until "
-			  "nodeup apply is run by hand",
-			  vintage_title(l->arena, v), vintage_title(l->arena, kept));
+		l->b->guess_why = arena_printf(
+			l->arena,
+			"documents are of %s, and this node was made as of %s; it stays so until "
+			"nodeup apply is run by hand",
+			vintage_title(l->arena, v), vintage_title(l->arena, kept));
+		strv_add(l->arena, &l->b->warnings, l->b->guess_why);
 	}
 	*v = *kept;
 }
@@ -178,7 +179,7 @@ int loader_vintage(struct loader *l, const struct dialect_opts *o, struct err *e
 	char hex[DIGEST_TEXT_MAX];
 	int r = 0;
 
-	l->b->keeps_guess = false;
+	l->b->guess_why = NULL;
 	l->b->vintage = NULL;
 	if (o->recorded && o->recorded(o->records, &kept) && vintage_is_exact(&kept))
 		r = vintage_settle(l->arena, o, vintage_join(l->arena, &kept, &v, &v, e), &v, e);

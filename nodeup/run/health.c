@@ -171,14 +171,16 @@ static void judge_run(struct arena *a, int root_fd, struct health *t)
 
 static const char *why_degraded(struct arena *a, const struct health *t)
 {
-	const char *why = tree_text(t->word, "keptWhy"), *harm = tree_text(t->word, "hurt");
+	const char *why = tree_text(t->word, "keptWhy"), *harm = tree_text(t->word, "hurt"),
+		   *guess = tree_text(t->word, "guessWhy");
 
 	if (harm)
 		return harm;
 	if (tree_get(t->word, "error"))
 		return "the run was refused: what the one before had started goes on";
-	return why ? arena_printf(a, "documents are the kept ones: %s", why)
-		   : "the state store was not reached: documents are the kept ones";
+	return why     ? arena_printf(a, "documents are the kept ones: %s", why)
+	       : guess ? guess
+		       : "the state store was not reached: documents are the kept ones";
 }
 
 static int judge(struct arena *a, int root_fd, const char *path, struct health *t, struct err *e)

@@ -39,7 +39,8 @@ struct status_documents {
 	struct tree *host; /* what this machine is; NULL: not known yet */
 	const char *kops,
 		*known_by; /* the kops version that wrote the documents, and how it is known; NULL: not known */
-	const char *kept_why;         /* why kept documents are used; NULL: none are used */
+	const char *kept_why;  /* why kept documents are used; NULL: none are used */
+	const char *guess_why; /* why this boot keeps a guess of the kops; NULL: it keeps none */
 	const struct strv *accepted;  /* accepted unknown keys; NULL: none */
 	const struct strv *tolerated; /* refused values with which the run goes on; NULL: none */
 	const char *expiring;         /* the certificate that ends first; NULL: none */

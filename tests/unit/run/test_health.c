@@ -123,22 +123,36 @@ static void the_newer_of_two_statuses_counts(void **state)
 	scratch_done(&root);
 }
 
-/* What was wrong with the documents of the servers. */
-static void the_reason_for_kept_documents_is_told(void **state)
+/* What was wrong with the documents of the servers, and what a boot does not replace. */
+static void the_reason_of_a_run_that_ended_well_is_told(void **state)
 {
-	static const char reason[] = "s3://b/c/nodeupconfig.yaml: the document is empty";
-	autoarena struct arena *a = arena_new_empty();
-	const struct status st = {
-		.state = "degraded", .version = "1", .attempt = 1, .documents.kept_why = reason
+	static const char kept[] = "s3://b/c/nodeupconfig.yaml: the document is empty";
+	static const char guess[] =
+		"documents are of kops 1.36.1, and this node was made as of 1.36";
+	static const struct {
+		struct status_documents documents;
+		const char *why;
+	} rows[] = {
+		{ { .kept_why = kept },
+		  "documents are the kept ones: s3://b/c/nodeupconfig.yaml: the document is empty" },
+		{ { .guess_why = guess }, guess },
+		{ { 0 }, "the state store was not reached: documents are the kept ones" },
 	};
+	autoarena struct arena *a = arena_new_empty();
 	struct scratch root;
 	struct err e;
 
 	(void)state;
 	scratch_new(&root);
-	assert_int_equal(status_write(root.fd, &st, &e), 0);
-	assert_string_equal(health_of(a, &root).why,
-			    arena_printf(a, "documents are the kept ones: %s", reason));
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		const struct status st = { .state = "degraded",
+					   .version = "1",
+					   .attempt = 1,
+					   .documents = rows[i].documents };
+
+		assert_int_equal(status_write(root.fd, &st, &e), 0);
+		assert_string_equal(health_of(a, &root).why, rows[i].why);
+	}
 	scratch_done(&root);
 }
 
@@ -310,7 +324,7 @@ int main(void)
 		cmocka_unit_test(each_written_state_has_its_meaning),
 		cmocka_unit_test(a_status_that_had_no_room_is_of_its_own_boot_alone),
 		cmocka_unit_test(the_newer_of_two_statuses_counts),
-		cmocka_unit_test(the_reason_for_kept_documents_is_told),
+		cmocka_unit_test(the_reason_of_a_run_that_ended_well_is_told),
 		cmocka_unit_test(a_certificate_that_ends_soon_is_told_in_time),
 		cmocka_unit_test(what_a_node_issues_itself_takes_a_run),
 		cmocka_unit_test(what_is_not_ours_is_refused),
