@@ -34,8 +34,7 @@ several may be combined:
     longer            1 byte more than elsewhere        flip=N      byte N of the object is wrong
 
     gate=N            no answer before /__open?path=N was asked for
-    bucket=N          N answers a second, to others a 503: for all who ask with this N
-    held=M            of the first M requests for it the bucket answers N, however long they take to come
+    room=N            of those who ask, by agent=NAME, the first N are answered, and each other gets a 503 once
     early=N           N answers of status 103 before the one that counts
     busy=N            a 503 to who comes while N requests for it are answered
 
@@ -77,7 +76,7 @@ sent_bytes = collections.Counter()
 resumed = collections.Counter()
 busy = collections.Counter()
 barriers = {}
-buckets = {}
+agents = collections.defaultdict(set)
 headers = {}
 gates = collections.defaultdict(threading.Event)
 lock = threading.Lock()
@@ -91,15 +90,11 @@ def pattern(size):
     return (block * (size // 251 + 1))[:size]
 
 
-def take_token(rate, nth, held):
-    """From a bucket that holds what a second brings."""
+def has_room(key, room, agent):
     with lock:
-        left, filled = buckets.get(rate, (rate, time.monotonic()))
-        now = time.monotonic()
-        if nth > held:
-            left = min(rate, left + (now - filled) * rate)
-        buckets[rate] = (left - 1 if left >= 1 else left, now)
-        return left >= 1
+        is_first = agent not in agents[key]
+        agents[key].add(agent)
+        return not is_first or len(agents[key]) <= room
 
 
 def make_cert(folder):
@@ -233,8 +228,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 return self.answer(500, b"nobody else came\n")
         if busy[url.path] > int(faults.get("busy", busy[url.path])):
             return self.answer(503, b"SlowDown\n")
-        if "bucket" in faults and not take_token(
-                float(faults["bucket"]), nth, int(faults.get("held", 0))):
+        if "room" in faults and not has_room(url.path, int(faults["room"]), faults["agent"]):
             with lock:
                 counts["/turned-away"] += 1
             return self.answer(503, b"<Error><Code>SlowDown</Code></Error>\n")
