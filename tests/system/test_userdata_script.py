@@ -182,7 +182,7 @@ def test_every_mirror_is_tried_and_every_value_survives(machine, mirrors, render
                     mirrors.url("/right", ok()), mirrors.url("/unused", ok()),
                     documents=documents, AWS_REGION="us-west-2", NASTY=NASTY)
     output = machine.run(script, shell)
-    assert mirrors.asked == ["/wrong?sig=s3cret*", "/right"]
+    assert mirrors.asked == ["/wrong?sig=s3cret*", "/right"], output
     assert "127.0.0.1:9/dead: download failed" in output
     assert "/wrong: wrong content: want %s got %s (5 bytes)" % (digest(), digest(b"other")) in output
     assert machine.lines("/var/cache/started") == [
@@ -249,7 +249,7 @@ def test_wget_where_there_is_no_curl(machine, mirrors, render):
     machine.add("wget")
     output = machine.run(render("http://127.0.0.1:9/dead", mirrors.url("/404", (404, b"page", None)),
                                 mirrors.url("/right", ok())))
-    assert mirrors.asked == ["/404", "/right"]
+    assert mirrors.asked == ["/404", "/right"], output
     assert "/dead: download failed" in output and "/404: download failed" in output
     assert machine.read(CACHE + "/nodeup") == NODEUP
 
