@@ -18,6 +18,8 @@ LIES = [("all of it", "apply"), ("another configuration", "repair")]
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="the lab makes mounts and namespaces")
 MANIFESTS = "/etc/kubernetes/manifests"
 SRV = "/srv/kubernetes"
+# source: LOADER_CLOCK_PATIENCE_NS
+PATIENCE = 600
 ISSUED = {
     f"{SRV}/kube-apiserver/server.crt": ("kubernetes-ca", "sslserver", "kubernetes-master"),
     f"{SRV}/kube-apiserver/etcd-client.crt": ("etcd-clients-ca", "sslclient", "kube-apiserver"),
@@ -146,18 +148,60 @@ def test_it_comes_back_with_what_it_kept(master, is_down):
     assert json.loads(m.nodeup("status", "-o", "json").stdout)["state"] == "degraded"
 
 
+# a CA whose dates the stand-in of kubelet does not look at
+CA = "apiserver-aggregator-ca"
+CLOCK = f"this machine's clock says 20.*, and the CA {CA} is valid from 2070-01-01 00:00:00 to 2080-01-01 00:00:00"
+
+
+def live_later(m):
+    """The clock is before the life of a CA from now on."""
+    m.worker.redate(CA, "20700101000000Z", "20800101000000Z")
+    m.controller()
+
+
+def lose_a_pair(m):
+    """What that CA signs is nowhere any more."""
+    m.node.sh(f"rm -rf {SRV}/kube-apiserver/apiserver-aggregator.* /var/lib/nodeup/documents.json /var/lib/nodeup/kept")
+
+
 def test_a_clock_before_the_life_of_a_ca_starts_kubelet_all_the_same(master):
-    """With what is there; what is missing waits for the clock, and kubelet goes on. Of a CA whose dates the stand-in of kubelet does not look at."""
+    """With what is there; what is missing waits for the clock, and kubelet goes on."""
     m = master
     before = {path: kopsmaster.certificate(m, path).read_text() for path in ISSUED}
-    m.worker.redate("apiserver-aggregator-ca", "20700101000000Z", "20800101000000Z")
-    m.controller()
+    live_later(m)
     m.node.sh("systemctl stop kubelet")
-    said = "this machine's clock says 20.*, and the CA apiserver-aggregator-ca is valid from 2070-01-01 00:00:00 to 2080-01-01 00:00:00"
     done = m.apply()
-    assert re.search(said + ": its certificates stay", done) and m.node.healthz() == "ok", done
+    assert re.search(CLOCK + ": its certificates stay", done) and m.node.healthz() == "ok", done
     assert {path: kopsmaster.certificate(m, path).read_text() for path in ISSUED} == before, done
     runs = m.pids()
-    m.node.sh(f"rm -r {SRV}/kube-apiserver/apiserver-aggregator.* /var/lib/nodeup/documents.json /var/lib/nodeup/kept")
+    lose_a_pair(m)
     done = m.nodeup("apply", f"--conf={kopsnode.CONF}", "--deadline=5s")
-    assert done.returncode == 75 and re.search(rf"FAILED {said} \(75\)", done.stderr) and m.pids() == runs, done
+    assert done.returncode == 75 and re.search(rf"FAILED {CLOCK} \(75\)", done.stderr) and m.pids() == runs, done
+
+
+@pytest.mark.long
+def test_a_boot_waits_ten_minutes_for_the_clock(master):
+    """Then what the last run started is started, and the unit tries again: a right clock is all that it needs."""
+    m = master
+    done = m.nodeup("--install-systemd-unit", f"--conf={kopsnode.CONF}")
+    assert done.returncode == 0, done
+    m.node.sh(f"systemctl stop {nodechecks.OURS}")
+    live_later(m)
+    lose_a_pair(m)
+    m.node.reboot()
+    m.node.wait(lambda: re.match(f"waiting for the clock: {CLOCK}", m.node.show(nodechecks.OURS, "StatusText").get("StatusText", "")), 120, "its wait")
+    began = time.monotonic()
+    m.node.sh("systemctl stop kubelet")
+    m.node.wait(lambda: m.node.healthz() == "ok", PATIENCE + 60, "kubelet", pause=1)
+    assert time.monotonic() - began > PATIENCE - 60
+    m.node.wait_active(nodechecks.OURS, 60)
+    assert re.match(f"failed, next run in .*: {CLOCK}", m.node.show(nodechecks.OURS, "StatusText")["StatusText"])
+    told = m.nodeup("status")
+    assert told.returncode == 2 and told.stdout.startswith("degraded ") and re.search(rf"^FAILED {CLOCK} \(75\)$", told.stdout, re.M), told
+    assert "\n  next run  " in told.stdout and re.search(r"^  started   .*\bkubelet\.service.*: as the last run", told.stdout, re.M), told
+    runs = m.pids()
+    m.worker.redate(CA, "20200101000000Z", "20800101000000Z")
+    m.controller()
+    nodechecks.wait_finished(m.node, 120)
+    assert m.nodeup("status").returncode == 0 and m.pids() == runs
+    assert kopsmaster.verify(m, f"{SRV}/kube-apiserver/apiserver-aggregator.crt", CA, "sslclient").strip().endswith("CN = aggregator")
