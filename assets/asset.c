@@ -52,7 +52,8 @@ static int check_url(struct arena *a, const char *url, struct err *e)
 	if (!url_host_is_ascii(&u))
 		return err_config(e, "asset '%s': its host is not ASCII: write such a name as xn--",
 				  asset_url_public(a, url));
-	/* link-local addresses, such as instance metadata, are no mirrors; only their own client may ask them */
+	/* a link-local address, such as that of the metadata service, is no mirror; only the client of that service
+	 * may use it */
 	if (url_is_link_local(&u))
 		return err_config(e, "asset '%s': a link-local address", asset_url_public(a, url));
 	return 0;
@@ -110,7 +111,7 @@ int asset_parse(struct arena *a, const char *text, struct asset *ret, struct err
 	return 0;
 }
 
-/* Adds the URLs of one mirror: one for each URL that begins with the mirror's FROM. */
+/* Adds one URL of the mirror for each URL that begins with the mirror's FROM. */
 static int add_mirror(struct arena *a, const char *mirror, const struct strv *urls,
 		      struct strv *ret, struct err *e)
 {
@@ -163,7 +164,7 @@ void asset_join(struct asset *as, struct asset *other)
 		return;
 	while (last->twin && last->twin != as)
 		last = last->twin;
-	/* asset_join puts the twins of `other` after ours, to keep the order of the documents */
+	/* puts the twins of `other` after the twins of `as`, to keep the order of the documents */
 	last->twin = other;
 	for (last = other; last->twin && last->twin != other;)
 		last = last->twin;

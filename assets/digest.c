@@ -25,7 +25,7 @@ struct digest_ctx {
 	enum digest_algo algo;
 };
 
-/* Fetched once, then read-only: each fetch walks OpenSSL's provider tables under a lock. */
+/* OpenSSL's methods, fetched once and then only read, as each fetch walks OpenSSL's provider tables under a lock. */
 static EVP_MD *methods[ARRAY_LEN(algos)];
 static pthread_once_t methods_once = PTHREAD_ONCE_INIT;
 
@@ -47,7 +47,8 @@ static int bad_text(const char *text, size_t n, const char *why, struct err *e)
 			  n < 80 ? "" : "...", why);
 }
 
-/* Returns the algorithm with this prefix; without a prefix, the algorithm of this length. MAX if no algorithm fits. */
+/* Returns the algorithm with this prefix; without a prefix, the algorithm of this length. DIGEST_ALGO_MAX if no
+ * algorithm fits. */
 static enum digest_algo find_algo(const char *prefix, size_t prefix_n, size_t hex_n)
 {
 	for (size_t i = 0; i < DIGEST_ALGO_MAX; i++) {
@@ -122,7 +123,7 @@ struct digest_ctx *digest_new(enum digest_algo algo)
 	(void)pthread_once(&methods_once, fetch_methods);
 	c->algo = algo;
 	c->md = EVP_MD_CTX_new();
-	/* only lack of memory can make it fail */
+	/* these calls fail only for lack of memory */
 	if (!c->md || EVP_DigestInit_ex2(c->md, methods[algo], NULL) != 1)
 		abort();
 	return c;

@@ -34,7 +34,7 @@ int digest_parse(const char *text, size_t n, struct digest *ret_d, struct err *e
 const char *digest_hex(const struct digest *d, char hex[static DIGEST_TEXT_MAX]);
 /* Returns "sha1", "sha256", "sha512", "blake2b512". */
 const char *digest_algo_name(enum digest_algo algo);
-/* Returns the bytes of a digest of this algorithm. */
+/* Returns the number of bytes of a digest of this algorithm. */
 size_t digest_size(enum digest_algo algo);
 /* Compares algorithm and bytes in constant time. */
 bool digest_eq(const struct digest *a, const struct digest *b);
@@ -45,7 +45,7 @@ struct digest_ctx *digest_new(enum digest_algo algo) must_check;
 void digest_update(struct digest_ctx *c, const void *data, size_t n);
 /* Gives the digest of all bytes. Afterwards c can only be freed. */
 void digest_final(struct digest_ctx *c, struct digest *ret_d);
-/* Releases it; NULL is fine. */
+/* Releases a digest that was begun; NULL is fine. */
 void digest_free(struct digest_ctx *c);
 void cleanup_digestp(struct digest_ctx **c);
 #define autodigest __attribute__((cleanup(cleanup_digestp)))

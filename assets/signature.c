@@ -14,7 +14,7 @@ enum { ALGORITHM = 2 };
 
 static const char trusted[] = "trusted comment: ", untrusted[] = "untrusted comment:";
 
-/* Returns the lines that are not blank, without an untrusted comment. */
+/* Returns all lines except blank lines and the untrusted comment. */
 static struct strv lines_of(struct arena *a, const char *text)
 {
 	struct strv all = strv_split(a, text, '\n'), lines = { 0 };
@@ -100,7 +100,7 @@ static bool verify_bytes(const struct signature_key *key, const uint8_t sig[stat
 	bool right;
 	struct digest ignored;
 
-	/* must come first: digest.h keeps OpenSSL from reading the host's configuration */
+	/* must come first: it sets OpenSSL up without the host's configuration (digest.c) */
 	digest_of(DIGEST_SHA256, "", 0, &ignored);
 	pkey = EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, NULL, key->bytes, SIGNATURE_KEY);
 	c = EVP_MD_CTX_new();

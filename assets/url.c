@@ -70,14 +70,15 @@ static bool is_link_local_4(uint32_t address)
 	return ntohl(address) >> 16 == 0xa9fe;
 }
 
-/* Reads an IPv4 address from four bytes that need not be neighbours. */
+/* `at`: the places of an IPv4 address's four bytes in the IPv6 address. Returns whether that IPv4 address is
+ * link-local. */
 static bool is_link_local_at(const struct in6_addr *six, const unsigned char at[4])
 {
 	return six->s6_addr[at[0]] == 169 && six->s6_addr[at[1]] == 254;
 }
 
-/* Networks whose addresses contain an IPv4 address, and where in the address it is. The last row is for a prefix of
- * any length that a site may choose. */
+/* Networks whose IPv6 addresses contain an IPv4 address, and the place of its bytes. The last four rows are for
+ * 64:ff9b:1::/48, in which a site chooses a prefix of 48, 56, 64 or 96 bits. */
 static bool carries_link_local(const struct in6_addr *six)
 {
 	static const struct {

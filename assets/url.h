@@ -34,7 +34,8 @@ bool url_is_link_local(const struct url *u);
 /* Returns whether the peer of a connection has a link-local address. Writes the peer's address into `shown`, for
  * people. */
 bool url_peer_is_link_local(const struct sockaddr *peer, char shown[static URL_HOST_MAX]);
-/* Returns whether both URLs have the same scheme and authority. Only then may headers with secrets follow. */
+/* Returns whether both URLs have the same scheme and authority. A redirect between URLs of different origins must
+ * not carry headers with secrets. */
 bool url_same_origin(const struct url *a, const struct url *b);
 /* Writes the URL for people: without user, password, query and fragment, and cut if it is long. */
 const char *url_public(const char *text, char out[static URL_PUBLIC_MAX]);

@@ -34,7 +34,8 @@ void pod_host_path(struct arena *a, struct pod *p, const char *name, const char 
 	arena_push(a, c->mounts, c->n_mounts, mount);
 }
 
-/* Quotes one word of a shell's line. A word that kops writes without quotes stays so; an empty value becomes "". */
+/* Quotes one word of a shell's line. A word that kops writes without quotes stays without quotes; an empty value
+ * becomes "". */
 static const char *shell_word(struct arena *a, const char *word)
 {
 	static const char bare[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"

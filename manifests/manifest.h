@@ -11,7 +11,7 @@
 const struct pod_volume *pod_volume(const struct pod *p, const char *name);
 /* Mounts a host path: adds the volume, and the container's mount, at `at` or (if `at` is NULL) at the same path. If
  * name is NULL, the volume is named like the path without its slashes: "/usr/share/ssl" is "usrsharessl". A path
- * that is mounted already is not mounted again; its mount becomes writable if one of the two is. */
+ * that is mounted already is not mounted again. If the new mount is writable, the existing mount becomes writable. */
 void pod_host_path(struct arena *a, struct pod *p, const char *name, const char *host_path,
 		   const char *at, bool read_only);
 /* Makes the pod run bin with flags in a shell that appends the output to log by tee. */

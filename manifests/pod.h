@@ -21,15 +21,15 @@ struct pod_port {
 
 struct pod_env {
 	const char *name, *value;
-	/* the whole section as a document has it, written instead of the members above; or NULL */
+	/* the whole section as a document has it, written in place of the members above; or NULL */
 	const struct tree *whole;
 };
 
 struct pod_probe {
-	const char *host, *path, *scheme; /* for httpGet; without a path: tcpSocket */
+	const char *host, *path, *scheme; /* of httpGet; if path is NULL, of tcpSocket */
 	int64_t port;                     /* 0: no probe */
 	int64_t initial_delay, timeout;
-	int64_t failures, period; /* a number that is 0 is left out; so is the delay */
+	int64_t failures, period; /* each of these four numbers is left out if it is 0 */
 };
 
 struct pod_volume {

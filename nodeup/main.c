@@ -82,7 +82,7 @@ static bool is_our_unit(void)
 	return str_eq(session_own_unit(a), boot_unit);
 }
 
-/* Prints the help. An unknown first word changes nothing. */
+/* Prints the help for a command line without words, which is a usage error. */
 static int print_help(struct cli *cli, struct err *e)
 {
 	const struct err usage = { .kind = ERR_USAGE };
@@ -139,7 +139,8 @@ static void note_root(const struct cli *cli, struct err *e)
 		err_note(e, "root", "%s: the node's paths are below it", cli->root);
 }
 
-/* Opens closed standard descriptors: otherwise a file that we open would get such a number, and our messages. */
+/* Opens closed standard descriptors: otherwise a file that we open would get such a number, and would receive our
+ * messages. */
 static void keep_standard_fds(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
@@ -156,8 +157,8 @@ static bool is_unread(void)
 	return poll(&p, 1, 0) == 1 && (p.revents & POLLERR);
 }
 
-/* Fails a command that has succeeded if its output was lost; dies of SIGPIPE instead if that ends programs. When our
- * own unit runs nodeup, only the state of the node counts. */
+/* Fails a command that has succeeded if its output was lost; dies of SIGPIPE instead if SIGPIPE was not ignored.
+ * When our own unit runs nodeup, only the state of the node counts. */
 static int write_out(int r, bool pipe_ends_us, struct err *e)
 {
 	bool lost;
@@ -177,7 +178,8 @@ static int write_out(int r, bool pipe_ends_us, struct err *e)
 			why ? strerror(why) : "not all of it got out");
 }
 
-/* Allows no core dump, and no other process of the same user to look inside: what is read may be secret. */
+/* Forbids core dumps, and forbids other processes of the same user to look into this one: its memory may hold
+ * secrets. */
 static void close_to_others(void)
 {
 	struct rlimit core;
@@ -204,14 +206,15 @@ int main(int argc, char **argv)
 	/* returns the buffers of transfers to the system when they are freed; by default malloc keeps them from the
 	 * second on */
 	(void)mallopt(M_MMAP_THRESHOLD, BUFFERS_LEAST);
-	/* an arena for each thread grows by pages, with a call for each time; threads that hash and move bytes rarely ask for memory */
+	/* one arena for all threads: arenas of their own would grow page by page, with a system call each time, and
+	 * threads that hash and move bytes rarely ask for memory */
 	(void)mallopt(M_ARENA_MAX, 1);
 	/* our files must not depend on the caller's umask; secret ones set their own mode */
 	(void)umask(022);
 	/* a reader that went away must fail only the write, not end the program in the midst of its work */
 	pipe_ends_us = signal(SIGPIPE, SIG_IGN) != SIG_IGN;
 	r = run(&cli, cli.argv + (argv[0] != NULL), &e);
-	/* what follows is no more than the last words */
+	/* from here on only the last messages are printed */
 	ending_tell(cmd_ending_over, NULL);
 	r = write_out(r, pipe_ends_us, &e);
 	if (r >= 0)

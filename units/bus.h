@@ -58,8 +58,7 @@ int bus_reload(struct bus *b, struct err *e) must_check;
 /* Enables or disables the unit file. *ret_changed: whether links were changed. */
 int bus_enable(struct bus *b, const char *unit, bool on, bool *ret_changed,
 	       struct err *e) must_check;
-/* Reloads the manager if it calls every unit outdated because links changed, as newer managers do. systemctl reloads
- * it then, too. */
+/* After a change of links, a newer manager calls every unit outdated. Reloads a newer manager, as systemctl does. */
 int bus_reload_links(struct bus *b, struct err *e) must_check;
 /* Enqueues a job ("start", "restart", "stop", "reload-or-restart", mode replace) and gives its id. Never waits. */
 int bus_job(struct bus *b, const char *verb, const char *unit, uint32_t *ret_job,

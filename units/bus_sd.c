@@ -73,7 +73,7 @@ static int open_private(sd_bus **ret)
 	return 0;
 }
 
-/* Asks for signals. On the private socket, the manager sends them without being asked, and without a sender. */
+/* Asks for signals. On the private socket, the manager sends all signals unasked, and they name no sender. */
 static int subscribe(struct bus *b, sd_bus *bus, const char *sender)
 {
 	autobuserr sd_bus_error error = SD_BUS_ERROR_NULL;
@@ -182,7 +182,8 @@ static int no_reply(const struct method *m, int r, const sd_bus_error *error, st
 			error->message ? error->message : strerror(-r));
 }
 
-/* Calls a method; connects anew and tries again if the connection is lost. So every call here may be made twice. */
+/* Calls a method; connects anew and tries again if the connection is lost. So a method that is called here may be
+ * executed twice. */
 static int call(struct bus *b, const struct method *m, sd_bus_message **ret, struct err *e,
 		const char *types, ...)
 {
@@ -208,7 +209,8 @@ static int call(struct bus *b, const struct method *m, sd_bus_message **ret, str
 	return 0;
 }
 
-/* A question with one argument, one of several, and its answer. Until the answer comes, reply and error are empty. */
+/* One of several questions that are sent at once: a method with one argument, and its answer. Until the answer
+ * comes, reply and error are empty. */
 struct query {
 	const struct method *method;
 	const char *arg;
@@ -276,8 +278,8 @@ static int ask_once(struct bus *b, struct query *q, size_t n)
 	return r;
 }
 
-/* Sends all questions before it reads the first answer; otherwise works like call(). An error in an answer stays
- * with its question. */
+/* Sends all questions before it reads the first answer; otherwise works like call(). If an answer is an error, the
+ * error is in its query, and ask() succeeds. */
 static int ask(struct bus *b, struct query *q, size_t n, struct err *e)
 {
 	int r = -ENOTCONN;
@@ -452,7 +454,7 @@ static int read_unit(sd_bus_message *m, struct arena *a, struct bus_unit *ret, s
 	return r < 0 ? malformed(e, "GetAll", r) : 0;
 }
 
-/* Reads the enablement from the links on the disk. The manager's property UnitFileState may be from before the last
+/* Reads the enablement from the links on the disk. The manager's property UnitFileState may be older than the last
  * change. */
 static int read_file_state(const struct query *q, struct arena *a, struct bus_unit *u,
 			   struct err *e)
@@ -472,8 +474,8 @@ static int read_file_state(const struct query *q, struct arena *a, struct bus_un
 	return 0;
 }
 
-/* Asks both questions at once, since a busy manager answers late. If links is false, asks only the first, because
- * for the second the manager reads all its folders. */
+/* Asks for properties and enablement at once, since a busy manager answers late. If links is false, asks only for
+ * the properties: for the enablement the manager reads all its folders. */
 static int get_unit(struct bus *b, struct arena *a, const char *unit, bool links,
 		    struct bus_unit *u, struct err *e)
 {
@@ -606,8 +608,8 @@ int bus_job(struct bus *b, const char *verb, const char *unit, uint32_t *ret_job
 	*ret_job = id;
 	return settle(
 		b,
-		0); /* handles signals only now: a quick job may have ended already, and its signal needs
-			      * the job's id */
+		0); /* handles signals only now: a quick job may have ended already, and its signal is known by the
+		     * job's id */
 }
 
 enum bus_job_state bus_job_state(struct bus *b, uint32_t job, const char **ret_result)
@@ -640,10 +642,10 @@ static int job_poll(struct bus *b, struct job *j, struct err *e)
 		j->state = str_eq(state, "running") ? BUS_JOB_RUNNING : BUS_JOB_WAITING;
 		return 0;
 	}
-	/* Any other answer, such as a timeout, says nothing about the job. */
+	/* An answer of another kind, such as a timeout, says nothing about the job. */
 	if (!error.name || !str_has_prefix(error.name, "org.freedesktop.DBus.Error.Unknown"))
 		return 0;
-	/* if the signal was sent, it came before this answer */
+	/* a signal about the job would have come before this answer */
 	if (dispatch(b) < 0 || j->result)
 		return 0;
 	a = arena_new_empty();
@@ -678,7 +680,7 @@ int bus_process(struct bus *b, struct err *e)
 		r = reconnect(b, e);
 		if (r < 0)
 			return r;
-		b->polled_ns = 0; /* signals were missed */
+		b->polled_ns = 0; /* polls all jobs now, as signals were missed */
 	}
 	return settle(b, jobs_poll(b, e));
 }

@@ -95,7 +95,7 @@ static bool is_masked(int root_fd, const char *path)
 	return read_link(root_fd, path, target) && strcmp(target, "/dev/null") == 0;
 }
 
-/* Finds the unit's file, or the file that it links to. Fails while the unit is masked. */
+/* Finds the unit's file, or the file that it links to. Fails if the unit is masked. */
 static int read_unit(int root_fd, const char *path, struct buf *text, struct err *e)
 {
 	struct stat st;

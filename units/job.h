@@ -1,6 +1,6 @@
 /* job.h - the jobs that systemd was asked for, and how each ended
  * A job is over when it has a result; its first result stays.
- * Owner: jobs_done releases what jobs_add made; results live as long. Errors: none. Threads: one.
+ * Owner: jobs_done releases what jobs_add made; results live as long as the jobs. Errors: none. Threads: one.
  * Source: org.freedesktop.systemd1(5), JobRemoved.
  * Tests: test_unit.c. */
 #pragma once

@@ -26,7 +26,7 @@ int journal_each(const char *unit, const char *program, journal_line_fn *fn, voi
 /* Returns when a job stopped the unit, in ns since 1970, by systemd's own lines of this boot. 0: it ended by itself or
  * was started since, or there are no such lines. */
 int64_t journal_stopped(const char *unit);
-/* A log_writer_fn: MESSAGE, PRIORITY, SYSLOG_IDENTIFIER=nodeup, MESSAGE_ID and NODEUP_* fields. */
+/* A log_writer_fn: writes MESSAGE, PRIORITY, SYSLOG_IDENTIFIER=nodeup, MESSAGE_ID and NODEUP_* fields. */
 int journal_write(enum log_level level, const char *message, const struct log_field *fields,
 		  size_t n);
 /* Returns whether our stderr is connected to the journal (JOURNAL_STREAM names its device and inode). */

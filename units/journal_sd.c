@@ -119,8 +119,8 @@ struct lines {
 	size_t n_manager;
 };
 
-/* Keeps only a few of systemd's lines. Each refused start writes three of them, and a unit is often started again.
- * So they would leave no room for the program's own lines, which explain more. */
+/* Keeps only a few of systemd's lines. For each refused start systemd writes three lines, and a unit is often
+ * started again. So systemd's lines would leave no room for the program's own lines, which explain more. */
 static struct strv choose(struct arena *a, const struct lines *l, size_t max)
 {
 	const size_t spoken = l->all.n - l->n_manager;

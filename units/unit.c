@@ -79,7 +79,7 @@ static char *put_hex(char *p, unsigned char c)
 }
 
 /* Writes one byte of an Exec= argument. systemd undoes three layers: first quotes, then % specifiers, then $
- * variables. literal: escapes % and $ too. */
+ * variables. If `literal`, escapes % and $ too. */
 static char *put_quoted(char *p, unsigned char c, bool literal)
 {
 	if (c == '"' || c == '\'' || c == '\\')

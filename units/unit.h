@@ -1,5 +1,5 @@
-/* unit.h - what stands in a systemd unit's text, quoted as systemd reads it back, and in drop-ins, whoever wrote them
- * Owner: the arena. Errors: none; what cannot be read is not there.
+/* unit.h - words for a systemd unit's text, quoted as systemd reads them back; and the drop-ins of a unit
+ * Owner: the arena. Errors: none; a file that cannot be read counts as missing.
  * Source: kops pkg/systemd/escaping.go; systemd.unit(5), systemd.exec(5).
  * Tests: test_unit.c, test_foreign.c. */
 #pragma once

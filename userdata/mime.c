@@ -13,7 +13,7 @@ enum { MIME_MAX = 2 << 20, BASE64_LINE = 76, TEXT_LINE_MAX = 998 };
 
 static const char handler_type[] = "text/part-handler";
 
-/* source: cloud-init cloudinit/handlers, cloudinit/user_data.py; the last two are recognised by their content */
+/* source: cloud-init cloudinit/handlers, cloudinit/user_data.py; cloud-init recognises the last two by their content */
 static const char *const types[] = {
 	"text/cloud-config",
 	"text/cloud-config-archive",
@@ -70,7 +70,7 @@ static bool is_type(const char *type)
 	       is_token(type + main_type + 1, strlen(type + main_type + 1));
 }
 
-/* Returns whether the data may be written unencoded: ASCII, in lines that every reader takes. */
+/* Returns whether the data may be written unencoded: it is ASCII, and every reader takes its lines. */
 static bool is_text(const struct userdata_part *p)
 {
 	size_t line = 0;

@@ -1,6 +1,6 @@
 /* mime.h - several user-data parts as one multipart document, as cloud-init reads it
- * The boundary is a line that no part contains. ASCII text stays readable; anything else is carried
- * in base64, so that every part arrives byte by byte.
+ * The boundary is a line that no part contains. ASCII text stays readable; all other data are written in base64, so
+ * that every byte arrives unchanged.
  * Owner: the arena. Errors: CONFIG. Source: RFC 2046; kops' multipart user data.
  * Tests: test_userdata.c. */
 #pragma once
@@ -10,13 +10,13 @@
 
 struct userdata_part {
 	const char *type; /* "text/x-shellscript", "text/cloud-config" */
-	const char *name; /* its file name */
+	const char *name; /* file name of the part */
 	const char *data;
 	size_t n;
 };
 
-/* userdata_type_is_known returns whether cloud-init handles parts of this type; it silently drops other parts. The
- * second function returns whether a part of this type brings a handler for further types. */
+/* userdata_type_is_known returns whether cloud-init handles parts of this type; it silently drops other parts.
+ * userdata_type_is_handler returns whether a part of this type brings a handler for further types. */
 bool userdata_type_is_known(const char *type);
 bool userdata_type_is_handler(const char *type);
 /* Finds the known type that is most similar to this type; or NULL. */

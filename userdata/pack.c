@@ -3,7 +3,7 @@
 #include "nodeup/base/enc.h"
 
 enum {
-	/* An error has few notes, and the last note is for advice. */
+	/* An error has few notes, and one of them is for advice. */
 	SHARES_TOLD = ERR_NOTES - 2,
 };
 

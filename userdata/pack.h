@@ -20,7 +20,7 @@ struct userdata_pack_req {
 	const char *data;
 	size_t n;
 	bool gzip;
-	/* The parts of the data, named if it is too large. */
+	/* The parts of the data; the error names them if the data is too large. */
 	const struct userdata_share *shares;
 	size_t n_shares;
 };

@@ -5,7 +5,7 @@
 
 #include "nodeup/base/buf.h"
 
-/* Far more than EC2 takes; pack.h says how much is too much, and why. */
+/* Far more than EC2 accepts; pack.h has EC2's limit and its reason. */
 enum { SCRIPT_MAX = 1 << 20 };
 
 extern const char userdata_script_start[], userdata_script_end[];
@@ -115,7 +115,7 @@ static bool is_variable(const char *name)
 	return true;
 }
 
-/* Makes the shell itself export the variables, so that no value becomes an argument of a program. */
+/* The shell itself exports the variables, so no value becomes an argument of a program. */
 static int put_env(struct arena *a, const struct strmap *env, struct buf *b, struct err *e)
 {
 	for (size_t i = 0; i < env->n; i++) {

@@ -13,7 +13,7 @@ struct userdata_document {
 	const char *name, *text;
 };
 
-/* How the script's line begins that writes a file: `put NAME <<'MARK'`. The file ends at the line MARK. */
+/* The beginning of a line that writes a file: `put NAME <<'MARK'`. The file ends at the line MARK. */
 #define USERDATA_PUT "put "
 
 struct userdata_req {

@@ -26,10 +26,10 @@ static struct folder folder_at(size_t i)
 				   : folders[i - DIGEST_ALGO_MAX];
 }
 
-/* Refuses a cache that other users can write to. A record says that bytes were verified. It proves nothing if
+/* Refuses a cache that other users can write to. A record, which says that bytes were verified, proves nothing if
  * another user could have written the record or the bytes. nodeup does not know who owns a directory that a person
- * named, so it refuses that directory. nodeup owns the default directory and its folders: it takes the other users'
- * rights to them away and drops the records. */
+ * named, so it refuses that directory. The default directory and its folders belong to nodeup: it takes away other
+ * users' rights to them, and drops the records. */
 
 static int refuse_cache(const struct cache *c, const struct stat *st, struct err *e)
 {
@@ -45,7 +45,7 @@ static int refuse_cache(const struct cache *c, const struct stat *st, struct err
 	return r;
 }
 
-/* Notes only the first folder that other users can write to; the report needs no more. */
+/* Notes only the first folder that other users can write to; the report names only one. */
 static void note_remark(struct cache *c, const char *folder, const struct stat *st)
 {
 	c->doubted = true;
@@ -199,11 +199,11 @@ static int make_folder(const struct cache *c, const struct folder *f, struct err
 {
 	autoclose int fd = -1;
 
-	/* another process may have made it meanwhile */
+	/* another process may have made the folder meanwhile */
 	if (mkdirat(c->dir_fd, f->name, 0755) < 0)
 		return errno == EEXIST ? 0
 				       : err_sys(e, "create directory '%s/%s'", c->dir, f->name);
-	/* whatever the umask is */
+	/* sets the mode again, as the umask may have changed it */
 	fd = io_open_at(c->dir_fd, f->name, O_DIRECTORY | O_NOFOLLOW);
 	return fd < 0 || fchmod(fd, f->mode) < 0
 		       ? err_sys(e, "set the mode of '%s/%s'", c->dir, f->name)
@@ -298,7 +298,7 @@ void cache_free(struct cache *c)
 
 /* Taking over the cache of a kops that ran here before */
 
-/* Reads the digest out of a name like "sha1:<hex>_https___host_path"; false: it is no such name. */
+/* Reads the digest out of a name like "sha1:<hex>_https___host_path"; false: the name has another form. */
 static bool parse_kops_name(const char *name, struct digest *ret)
 {
 	const char *colon = strchr(name, ':'), *end = colon ? strchr(colon, '_') : NULL;
@@ -307,7 +307,7 @@ static bool parse_kops_name(const char *name, struct digest *ret)
 	return end && digest_parse(name, (size_t)(end - name), ret, &ignored) == 0;
 }
 
-/* No process may write to an entry under another name. */
+/* Returns whether the file may become an entry: only root may be able to write to it, and by no other name. */
 static bool may_be_entry(int fd)
 {
 	struct stat st;
@@ -337,7 +337,7 @@ size_t cache_adopt_kops(struct cache *c)
 	struct strv names = { 0 };
 	size_t n = 0;
 
-	/* the directory stays open, and may have been read before */
+	/* reads from the start: the directory stays open, and may have been read before */
 	if (c->writable &&
 	    (lseek(c->dir_fd, 0, SEEK_SET) < 0 || walk_names(a, c->dir_fd, &names) < 0))
 		return 0;

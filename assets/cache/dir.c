@@ -137,7 +137,7 @@ static void clean_name(struct cache *c, int tmp, const char *name, time_t age)
 	bool stale;
 
 	if (fd < 0) {
-		/* a link, which nodeup never makes here */
+		/* removes a link, which nodeup never makes here */
 		if (errno == ELOOP)
 			(void)unlinkat(tmp, name, 0);
 		return;
@@ -184,7 +184,8 @@ bool cache_is_damage(int errnum)
 	return errnum == EIO || errnum == EBADMSG || errnum == EUCLEAN;
 }
 
-/* Writes the record of this version of the file. It leaves out the device, whose number changes from boot to boot. */
+/* Writes the record of this version of the file. The record leaves out the device, whose number changes from boot to
+ * boot. */
 static size_t render_record(const struct stat *st, char out[static CACHE_RECORD_MAX])
 {
 	struct io_stamp s = io_stamp_of(st);
@@ -236,7 +237,7 @@ int cache_put(struct cache *c, const char *name, const char *text, size_t n, int
 	return r;
 }
 
-/* Opens a record. Returns -1 on failure, and also if the records of this cache do not count. */
+/* Opens a record. Returns -1 if the record cannot be opened, or if the records of this cache do not count. */
 static int open_record(const struct cache *c, const char *name)
 {
 	return c->writable || !c->doubted ? io_open_at(c->dir_fd, name, O_NOFOLLOW) : -1;
@@ -280,7 +281,7 @@ static bool parse_name(const char *folder, bool dashed, const char *name, struct
 
 	if (dashed && !dash)
 		return false;
-	/* as documents name an algorithm */
+	/* a digest as documents write it: "sha256:<hex>" */
 	(void)print_to(text, sizeof(text), "%.*s:%s", (int)(dash ? dash - name : INT_MAX), algo,
 		       hex);
 	return digest_parse(text, strlen(text), ret, &ignored) == 0;

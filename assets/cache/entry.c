@@ -22,7 +22,7 @@ enum {
 	ROOM_KNOWN = 256 * 1024,
 	ROOM_UNKNOWN = 4096,
 	RESERVE_LEAST = 64 * 1024 * 1024,
-	RESERVE_PART = 20, /* part of the whole file system */
+	RESERVE_PART = 20, /* a 20th part of the whole file system */
 };
 
 struct cache_entry {
@@ -34,8 +34,8 @@ struct cache_entry {
 	struct cache_origin origin;
 	struct cache_map map;
 	struct spans have;
-	uint64_t followed, behind; /* bytes hashed; how many of these were handed to the disk */
-	bool lost; /* the part's fsync failed: bytes that read right may not be on the disk */
+	uint64_t followed, behind; /* bytes hashed, and bytes of these handed to the disk */
+	bool lost; /* the part's fsync failed: bytes that read right may be missing on the disk */
 };
 
 static const struct cache_origin no_origin = { .total = -1 };
@@ -134,7 +134,7 @@ static bool is_ours(const struct cache *c, const char *name, int fd)
 	       named.st_ino == opened.st_ino && named.st_dev == opened.st_dev;
 }
 
-/* Asks for the entry that another process makes of this file. While the descriptor is open, that process does not
+/* Asks for the entry that another process makes of this file: while the descriptor is open, that process does not
  * give the entry away. */
 static int keep_asking(int *fd)
 {
@@ -142,8 +142,8 @@ static int keep_asking(int *fd)
 	return TAKE_FD(*fd);
 }
 
-/* Opens and locks the partial file of this name. -EWOULDBLOCK: another process has locked it; another value < 0: it
- * cannot be opened. */
+/* Opens and locks the partial file of this name. -EWOULDBLOCK: another process has locked the file; another value <
+ * 0: the file cannot be opened. */
 static int open_partial(struct cache *c, const char *name, struct cache_writer *other)
 {
 	for (int i = 0; i < TRIES; i++) {
@@ -161,7 +161,8 @@ static int open_partial(struct cache *c, const char *name, struct cache_writer *
 			return locked;
 		if (fd >= 0 && is_ours(c, name, fd))
 			return TAKE_FD(fd);
-		/* published or removed between opening and locking; or a link, which nodeup never makes here */
+		/* the file was published or removed between opening and locking; or it is a link, which nodeup never
+		 * makes here */
 		if (fd < 0 && errno != ELOOP && errno != EISDIR && errno != ENXIO)
 			return -errno;
 		if (fd < 0 && walk_remove(c->dir_fd, name) < 0)
@@ -220,7 +221,7 @@ int cache_restart(struct cache_entry *en, struct err *e)
 	struct stat st;
 
 	cache_map_clear(en->cache, &en->map);
-	/* closing a file that was emptied waits for its bytes to reach the disk; a new file is not emptied */
+	/* empties only a file with bytes: closing an emptied file waits until its new bytes are on the disk */
 	if (fstat(en->fd, &st) < 0 || (st.st_size > 0 && ftruncate(en->fd, 0) < 0))
 		return err_sys(e, "empty '%s/%s'", en->cache->dir, en->tmp);
 	spans_done(&en->have);
@@ -231,7 +232,7 @@ int cache_restart(struct cache_entry *en, struct err *e)
 	return 0;
 }
 
-/* Returns for how many of the entry's bytes the disk has set room aside, written or not. */
+/* Returns the bytes for which the disk has set room aside, whether they are written or not. */
 static uint64_t placed_bytes(const struct cache_entry *en)
 {
 	struct stat st;

@@ -9,7 +9,8 @@
 #include "assets/cache/map.h"
 #include "nodeup/base/walk.h"
 
-/* A run touches the entries it needs at its start. Entries touched within the last hour stay: they may be in use. */
+/* At its start a run touches the entries that it needs. Entries touched within the last hour stay: they may be in
+ * use. */
 enum { RECENT_S = 3600, RENEW_S = RECENT_S / 2 };
 
 struct folder;
@@ -84,7 +85,7 @@ static bool evict_entry(struct cache *c, const struct digest *d)
 static const struct folder {
 	const char *name; /* NULL: one folder for each algorithm */
 	bool dashed;      /* true: its files are called "sha1-<hex>"; false: "<hex>" */
-	bool by_arrival;  /* true: a file's ctime is its last use; false: its mtime is */
+	bool by_arrival;  /* true: the ctime of a file is its last use; false: the mtime is */
 	bool (*evict)(struct cache *c, const struct digest *d);
 } folders[] = {
 	{ NULL, false, true, evict_entry },
@@ -111,7 +112,7 @@ static bool measure_one(const struct cache *c, const struct folder *f, struct us
 	u->last = f->by_arrival ? st.st_ctime : st.st_mtime;
 	if (f->dashed)
 		return true;
-	/* an entry without a record: its last use is when it came */
+	/* an entry without a record counts as used last when it came */
 	if (fstatat(c->dir_fd, cache_side_name("verified", d, name), &st, AT_SYMLINK_NOFOLLOW) == 0)
 		u->last = st.st_mtime;
 	return true;

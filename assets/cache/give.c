@@ -10,8 +10,8 @@
 #include "nodeup/base/str.h"
 
 /* An entry is given away under a lock of its own. A process that opens the entry holds that lock shared (cache_ask).
- * So does a process that waits while another one fetches the entry, since the arriving part becomes the entry. These
- * are locks of open file descriptions; the flock of a part's writer is separate. */
+ * A process that waits while another process fetches the entry holds the lock too, since the arriving part becomes
+ * the entry. This lock is one of open file descriptions; the flock of a part's writer is another lock. */
 
 enum { LABEL_MAX = 1024, NAMES_MAX = 4096 };
 
@@ -94,11 +94,11 @@ static int open_locked(struct cache *c, const struct digest *d)
 	if (fd < 0)
 		return -1;
 	if (lock_file(fd, F_WRLCK) < 0) {
-		/* final: another process has asked for the entry and uses it */
+		/* this fate is final: another process has asked for the entry and uses it */
 		cache_note_fate(c, d, CACHE_KEPT);
 		return -1;
 	}
-	/* another process may have put an entry of its own in place of this process's */
+	/* another process may have replaced this process's entry with its own */
 	if (fstat(fd, &st) < 0 || st.st_nlink != 1 || !cache_is_recorded(c, d, &st) ||
 	    fstatat(c->dir_fd, name, &named, AT_SYMLINK_NOFOLLOW) < 0 || named.st_ino != st.st_ino)
 		return -1;
@@ -115,7 +115,7 @@ static uint64_t mount_of(int fd)
 		       : 0;
 }
 
-/* Copies the extended attributes that a new file beside the target would have, such as its label. */
+/* Gives the file `fd` the SELinux label of `like`, and removes all other extended attributes. */
 static bool dress(int fd, int like)
 {
 	static const char label[] = "security.selinux";
@@ -144,7 +144,7 @@ bool cache_give_away(struct cache *c, const struct digest *d, struct io_stage *s
 	from = fd < 0 ? -1 : io_open_at(c->dir_fd, digest_algo_name(d->algo), O_DIRECTORY);
 	if (from < 0 || !dress(fd, s->fd))
 		return false;
-	/* an entry that stays after all has no record then, so it is hashed before it is used */
+	/* removes the record first: if the entry stays after all, it is hashed before it is used */
 	(void)unlinkat(c->dir_fd, cache_side_name("verified", d, record), 0);
 	(void)unlinkat(s->dir_fd, s->name, 0);
 	(void)close(s->fd);

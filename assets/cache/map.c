@@ -81,8 +81,8 @@ const char *cache_map_name(const struct digest *d, char out[static CACHE_NAME_MA
 	return out;
 }
 
-/* Bytes that arrived after the last line was written made the file longer. They belong to the last run, since each
- * run is noted before its first byte. */
+/* Extends the last run to the file's end: bytes that arrived after its line was written belong to it, since each run
+ * is noted before its first byte. */
 static void mend_last(struct cache_map *m, uint64_t size, int64_t total)
 {
 	struct span *last = NULL;
@@ -94,7 +94,7 @@ static void mend_last(struct cache_map *m, uint64_t size, int64_t total)
 		last->end = size;
 }
 
-/* Returns up to where the bytes of a run are on the disk. */
+/* Returns the end of those bytes of a run that are on the disk. */
 static uint64_t solid_end(int data, const struct span *s)
 {
 	off_t hole = lseek(data, (off_t)s->first, SEEK_HOLE);

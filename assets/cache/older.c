@@ -8,8 +8,8 @@
 #include "nodeup/base/walk.h"
 
 /* Takes over leftovers of versions before 2027. An entry may share its bytes with an installed file (a note in
- * `lent/` says so). Archives may wait in a separate cache in memory; unpacked ones are in `unpacked/`, with records
- * in `verified/`. If a leftover is also an installed file, only its name in the cache is removed. */
+ * `lent/` says so). Archives may wait in a separate cache in memory. Unpacked archives are in `unpacked/`, with
+ * records in `verified/`. If a leftover is also an installed file, only its name in the cache is removed. */
 
 static const char lent[] = "lent", unpacked[] = "unpacked", verified[] = "verified";
 
@@ -61,7 +61,7 @@ static void remove_trees(struct cache *c)
 		for (size_t k = 0; k < ARRAY_LEN(endings); k++)
 			if (str_has_suffix(names.v[i], endings[k]))
 				(void)unlinkat(fd, names.v[i], 0);
-	/* must come last: as long as this folder exists, the next run continues here */
+	/* must come last: while this folder exists, the next run takes over what is left */
 	(void)walk_remove(c->dir_fd, unpacked);
 }
 

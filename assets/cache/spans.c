@@ -38,7 +38,7 @@ void spans_add(struct spans *s, uint64_t first, uint64_t end)
 
 	if (first >= end)
 		return;
-	/* all spans that touch it are merged with it */
+	/* merges all spans that touch the new one */
 	for (; last < s->n && s->v[last].first <= end; last++) {
 		if (s->v[last].first < first)
 			first = s->v[last].first;

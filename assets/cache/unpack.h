@@ -9,14 +9,16 @@
 #include "assets/cache/cache.h"
 #include "assets/unpack/extract.h"
 
-/* Begins to take members of an arriving archive: extract_feed passes its bytes, extract_finish ends it. */
+/* Begins to take members of an arriving archive. Pass the archive's bytes to extract_feed, and end with
+ * extract_finish. */
 int cache_take_start(struct arena *a, const struct asset *as, struct extract_take *takes, size_t n,
 		     struct extract **ret, struct err *e) must_check;
 /* Takes members of a verified and signed entry, as extract_take does. */
 int cache_take(struct cache *c, struct arena *a, const struct asset *as, struct extract_take *takes,
 	       size_t n, struct err *e) must_check;
-/* Begins to write members of a verified and signed archive, given by their numbers, to files. The first one goes to
- * a pipe whose reading end is *ret_fd, which the caller owns. All bytes are there once extract_finish succeeds. */
+/* Begins to write members of a verified and signed archive, given by their numbers, to files. The first member goes
+ * to a pipe whose reading end is *ret_fd, which the caller owns. The files are complete once extract_finish has
+ * succeeded. */
 int cache_give(struct cache *c, struct arena *a, const struct asset *as,
 	       struct extract_take *entries, size_t n, int *ret_fd, struct extract **ret,
 	       struct err *e) must_check;
@@ -24,5 +26,5 @@ int cache_give(struct cache *c, struct arena *a, const struct asset *as,
 /* Returns the record of an archive that was read to its end and accepted: the lines that the caller wrote. NULL:
  * none. */
 const char *cache_members_read(const struct cache *c, struct arena *a, const struct digest *d);
-/* Writes the record. If that fails, the archive is read again another time. */
+/* Writes the record. If the write fails, a later run reads the archive again. */
 void cache_members_write(struct cache *c, const struct digest *d, const char *text);

@@ -35,8 +35,8 @@ static enum cache_state say_absent(const struct cache *c, const struct query *q,
 	return CACHE_ABSENT;
 }
 
-/* Removes the name of the wrong entry, and its record, unless another process has replaced it meanwhile. Returns the
- * outcome, for the message. */
+/* Removes the name of the wrong entry, and its record, unless another process has replaced the entry meanwhile.
+ * Returns the outcome, for the message. */
 static const char *take_away(struct cache *c, const struct query *q, const struct stat *wrong)
 {
 	char name[CACHE_NAME_MAX], other[CACHE_NAME_MAX];
@@ -101,8 +101,8 @@ static enum cache_state hash_entry(struct cache *c, const struct query *q, int f
 	return CACHE_RIGHT;
 }
 
-/* Another user may still have the file open for writing and change it after it is hashed. So a copy becomes the
- * entry, hashed on the way. */
+/* Another user may still have the file open for writing and change it after it is hashed. So a copy of the file
+ * becomes the entry, hashed on the way. */
 static enum cache_state take_over(struct cache *c, const struct query *q, const struct stat *st,
 				  int *fd, struct err *e)
 {
@@ -130,7 +130,7 @@ static enum cache_state judge_unopened(struct cache *c, const struct query *q, i
 	if (errnum == ENOENT)
 		return say_absent(c, q, e);
 	if (errnum == ELOOP && q->effort != CACHE_BY_BYTES) {
-		/* a link in an entry's place */
+		/* removes a link in an entry's place */
 		if (c->writable)
 			(void)unlinkat(c->dir_fd, name, 0);
 		return say_absent(c, q, e);
@@ -144,9 +144,9 @@ static enum cache_state judge_unopened(struct cache *c, const struct query *q, i
 	return CACHE_FAILED;
 }
 
-/* Opens the entry of this name and asks for it. Another process may have made it an installed file meanwhile, and
- * others may write to that file. So the opened file must still have the entry's name. -errno; -EBUSY: another
- * process is giving the entry away right now. */
+/* Opens the entry of this name, and asks that it not be given away. Another process may have turned the entry into
+ * an installed file meanwhile, to which others may write. So the opened file must still have the entry's name.
+ * Returns -errno on failure; -EBUSY: another process is giving the entry away right now. */
 static int open_asked(const struct cache *c, const char *name, struct stat *ret_st)
 {
 	for (int i = 0; i < TRIES; i++) {

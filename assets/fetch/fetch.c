@@ -89,7 +89,7 @@ static void tell_nobody(void *arg, int r, const struct err *e)
 	(void)e;
 }
 
-/* Gives the job to the caller who starts it. The lock is held. */
+/* Leaves the job to the caller that starts it. The lock is held. */
 static void hand_over(struct fetch_job *j)
 {
 	struct fetch_waiter **p = &j->waiters;

@@ -13,30 +13,29 @@
 
 struct fetcher;
 
-/* 0 means the default. */
+/* 0 in a member means its default. */
 struct fetch_opts {
 	uint64_t
-		range_bytes; /* size of a first request, 8 MiB; later requests have an eighth to four times that
-			      * size, by the mirror's rate */
+		range_bytes; /* size of a first request, 8 MiB; a later request asks for 1/8 to 4 times that size, by
+			      * the mirror's rate */
 	size_t connections;        /* connections of all assets together; default 15 */
-	size_t job_connections;    /* for one asset; default 8 */
-	size_t mirror_connections; /* for one asset with one mirror; default 6 */
-	int64_t patience_ns; /* time that a slow mirror has before another helps; default 3 s */
-	int64_t stuck_ns; /* how long this run waits while another process fetches the asset at next to no speed;
-			   * default 60 s */
+	size_t job_connections;    /* connections of one asset; default 8 */
+	size_t mirror_connections; /* connections of one asset with one mirror; default 6 */
+	int64_t patience_ns; /* how long a slow mirror has a part for itself before another mirror helps; default 3 s */
+	int64_t stuck_ns; /* wait for a process that makes next to no progress; default 60 s */
 };
 
 struct fetch_status {
-	int64_t bytes, total; /* total -1 unknown */
-	unsigned int attempt; /* from 1 */
+	int64_t bytes, total; /* total: -1 unknown */
+	unsigned int attempt; /* number of the attempt, from 1 */
 	char url[256];        /* current or last mirror, without secrets */
-	char last_error[256]; /* from any mirror; "" none */
-	int64_t next_try_ns;  /* monotonic; 0 while moving */
+	char last_error[256]; /* the last error of any mirror; "" none */
+	int64_t next_try_ns;  /* time of the next attempt, monotonic; 0 while bytes move */
 	int64_t waited_ns;    /* sum of the waits between attempts */
-	/* name of another process that fetches the asset, while this one waits for it; "" none */
+	/* name of the process that fetches the asset, if this process waits for it; "" none */
 	char other[64];
-	int64_t since_ns;    /* begin of that wait, monotonic */
-	int64_t unpacker_ns; /* begin of a worker's wait for the unpacker, monotonic; 0: none */
+	int64_t since_ns; /* begin of the wait for that process, monotonic */
+	int64_t unpacker_ns; /* since when a worker waits for the unpacker, monotonic; 0: it does not wait */
 };
 
 /* Members to take out of an arriving archive; v and arena belong to the sink until it is closed. */
@@ -50,7 +49,7 @@ struct fetch_takes {
 struct fetch_sink {
 	/* The archive begins to arrive. Returns false if no member of the archive is needed. */
 	bool (*open)(void *arg, const struct asset *as, struct fetch_takes *ret);
-	/* complete true: the archive is a verified entry and its members are taken; false: the members' bytes are
+	/* `complete`: the archive is a verified entry, and its members are taken; otherwise the members' bytes are
 	 * useless. */
 	void (*close)(void *arg, const struct asset *as, bool complete);
 	void *arg;
@@ -59,13 +58,13 @@ struct fetch_sink {
 /* `done` gets 0, or < 0 with the error. */
 typedef void fetch_done_fn(void *arg, int r, const struct err *e);
 
-/* Makes a fetcher. http NULL: offline; assets that are not cached fail at once and say so (one of the fetcher's own
- * threads calls their `done`). Free the fetcher before engine and cache. */
+/* Makes a fetcher. If http is NULL (offline), an asset that is not cached fails at once, and its error says so; a
+ * thread of the fetcher calls its `done`. Free the fetcher before engine and cache. */
 int fetch_new(struct http *http, struct cache *cache, struct fetcher **ret,
 	      struct err *e) must_check;
-/* Sets limits other than the defaults, before anything is started. */
+/* Sets other limits than the defaults. Call it before anything is started. */
 void fetch_tune(struct fetcher *f, const struct fetch_opts *opts);
-/* Sets the sink for members of archives that begin to arrive from now on. Only once. */
+/* Sets the sink for members of archives that begin to arrive from now on. Call it only once. */
 void fetch_set_sink(struct fetcher *f, const struct fetch_sink *sink);
 /* Cancels all jobs, waits for the last `done` and releases the fetcher. Never call it from a `done`. NULL is fine. */
 void fetch_free(struct fetcher *f);
@@ -77,10 +76,10 @@ void fetch_begin(struct fetcher *f, const struct asset *as);
 /* Returns the (monotonic) time at which fetch_begin began this asset. 0: fetch_begin did not begin it, or
  * fetch_start has started it. */
 int64_t fetch_begun(struct fetcher *f, const struct asset *as);
-/* Stops one asset; done gets -ECANCELED unless it was called already. */
+/* Stops one asset; done gets -ECANCELED unless `done` was called already. */
 void fetch_cancel(struct fetcher *f, const struct asset *as);
-/* Returns whether this verified archive was unpacked on arrival and refused for its content. If so, *e has the
- * reason in the words of cache_take. */
+/* Returns whether this verified archive was unpacked on arrival and refused for its content. If it was refused, *e
+ * has the reason in the words of cache_take. */
 bool fetch_has_refused(struct fetcher *f, const struct asset *as, struct err *e);
 /* Returns whether members of this archive were taken on arrival, perhaps only in part. */
 bool fetch_unpacks(struct fetcher *f, const struct asset *as);

@@ -16,7 +16,7 @@ static void send_errand(struct fetch_job *j, void (*errand)(void *arg), enum fet
 	pool_send(j->fetcher->work, errand, j);
 }
 
-/* On the net thread; when offline, on the worker. */
+/* Called on the net thread; when offline, on the worker. */
 static void on_reported(void *arg, int r)
 {
 	struct fetch_job *j = arg;
@@ -26,7 +26,7 @@ static void on_reported(void *arg, int r)
 	j->followed(j);
 }
 
-/* On the worker: ends the errand. */
+/* Ends the errand, on the worker. */
 static void end_errand(struct fetch_job *j)
 {
 	if (j->fetcher->http)
@@ -35,15 +35,15 @@ static void end_errand(struct fetch_job *j)
 		on_reported(j, 0);
 }
 
-/* Notes the unpacker's fault. A fault of the disk or the child may pass. A fault of the archive's content comes
- * again in each attempt, unless the bytes turn out to be wrong. */
+/* Notes an unpacker's error only if the archive's content is at fault: such an error comes in each attempt, unless
+ * the bytes are wrong. Errors of the disk and of the child may pass. */
 static void note_refusal(struct fetch_job *j, const struct err *e)
 {
 	if (e->kind == ERR_INTEGRITY)
 		j->errs->unpack = *e;
 }
 
-/* Keeps the unpacker's refusal: the bytes were right, so it is final. */
+/* Keeps the unpacker's refusal for good, as the bytes were right. */
 static void keep_refusal(struct fetch_job *j)
 {
 	struct err *kept;
@@ -58,7 +58,7 @@ static void keep_refusal(struct fetch_job *j)
 	fetch_unlock(j->fetcher);
 }
 
-/* Returns the archive that is unpacked on arrival; NULL: none. */
+/* Returns the archive if it is unpacked on arrival, or NULL. */
 static struct asset *archive_of(struct fetch_job *j)
 {
 	struct asset *archive;
@@ -74,8 +74,8 @@ static void close_sink(struct fetch_job *j, bool complete)
 	j->fetcher->sink.close(j->fetcher->sink.arg, j->archive, complete);
 }
 
-/* Unpacking on arrival only saves time, so an error just ends it. The unpack task tries again and reports the error.
- * If the content is refused, the refusal is kept for that task. */
+/* Unpacking on arrival only saves time, so an error only ends it: the unpack task tries again, and reports the
+ * error. A refusal of the content is kept for the unpack task. */
 static void begin_unpack(struct fetch_job *j)
 {
 	const struct fetch_sink *sink = &j->fetcher->sink;
@@ -128,8 +128,8 @@ static uint64_t read_to(const struct fetch_job *j)
 	return __atomic_load_n(&j->follow_end, __ATOMIC_ACQUIRE);
 }
 
-/* Reads one slice, then lets the errands of other jobs go first. Does not ask the net thread for more bytes: that
- * thread may be busy for long, and the unpacker would wait. */
+/* Reads one slice, then lets the errands of other jobs go first. The net thread is not asked for more bytes: it may
+ * be busy for long, and the unpacker would wait. */
 static void read_on(void *arg)
 {
 	struct fetch_job *j = arg;
@@ -226,7 +226,8 @@ void fetch_follow_settle(struct fetch_job *j, fetch_follow_fn *done)
 	send_errand(j, settle_entry, FETCH_OWNS, done);
 }
 
-/* *e says that there is no entry. The text of *e stays, or a better reason replaces it. */
+/* Opens the entry's part. *e, which says that there is no entry, stays; if the part cannot be opened, *e gets the
+ * reason. */
 static void look_for_part(struct fetch_job *j, struct err *e)
 {
 	struct cache *c = j->fetcher->cache;
@@ -239,7 +240,7 @@ static void look_for_part(struct fetch_job *j, struct err *e)
 		if (e->kind == ERR_BUSY && cache_has(c, &j->digest))
 			e->kind = ERR_NONE;
 	} else if (cache_has(c, &j->digest)) {
-		/* the process that had the part has completed it meanwhile */
+		/* the process that had the part has completed the entry meanwhile */
 		cache_abort(j->entry);
 		j->entry = NULL;
 		e->kind = ERR_NONE;

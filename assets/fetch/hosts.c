@@ -14,7 +14,7 @@ static const int64_t window_ns = 5 * DUR_SEC;
 static const int64_t shortest_ns = DUR_SEC / 4;
 
 struct fetch_host {
-	char *url; /* any URL with that scheme and authority */
+	char *url; /* any URL with the host's scheme and authority */
 	enum fetch_rank rank;
 };
 

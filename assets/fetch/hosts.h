@@ -1,4 +1,4 @@
-/* hosts.h - a run's experience with its mirrors' hosts: which gave, which failed, how fast
+/* hosts.h - a run's experience with its mirrors' hosts: which gave bytes, which failed, how fast they were
  * Most assets have the same mirrors. A host that gave a whole object is asked first, a host that failed is asked
  * last. A transfer far slower than the run's best is given up.
  * Owner: the fetcher. Errors: none. Units: bytes, bytes a second, monotonic ns. Threads: under the fetcher's lock.
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* In the order in which hosts are asked. */
+/* The ranks, in the order in which hosts are asked. */
 enum fetch_rank { FETCH_HOST_GOOD, FETCH_HOST_UNKNOWN, FETCH_HOST_BAD };
 
 struct fetch_hosts {
@@ -31,14 +31,14 @@ void fetch_hosts_note(struct fetch_hosts *h, const char *url, enum fetch_rank ra
 /* Releases the members. */
 void fetch_hosts_free(struct fetch_hosts *h);
 
-/* An answer begins, with so many bytes present. */
+/* Notes that an answer begins, and how many bytes of the object are there. */
 void fetch_pace_begin(struct fetch_pace *p, int64_t now_ns, int64_t bytes);
-/* The answer has ended well: notes its rate if it is the best. */
+/* Notes the rate of an answer that ended well, if it is the best of the run. */
 void fetch_pace_end(const struct fetch_pace *p, int64_t now_ns, int64_t bytes,
 		    struct fetch_hosts *h);
 /* Returns whether the current window is over. */
 bool fetch_pace_is_due(const struct fetch_pace *p, int64_t now_ns);
-/* Ends the window. Returns whether the transfer is so slow that another mirror should be asked, while `moving`
+/* Ends the window. Returns whether the transfer is so slow that another mirror should be asked. `moving`: how many
  * transfers share the line. total: the transfer's bytes, -1 unknown. *ret_rate: bytes a second. */
 bool fetch_pace_is_slow(struct fetch_pace *p, int64_t now_ns, int64_t bytes, int64_t total,
 			size_t moving, struct fetch_hosts *h, double *ret_rate);

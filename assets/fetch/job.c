@@ -87,7 +87,7 @@ void fetch_job_all_again(struct fetch_job *j)
 
 static void begin_round(struct fetch_job *j)
 {
-	/* a mirror that did not ask for fewer connections gets its old limit back */
+	/* gives each mirror its old limit back, unless a mirror asked for fewer connections in this round */
 	for (size_t i = 0; i < j->nmirrors && !(j->met & FETCH_MET_THROTTLE); i++)
 		j->mirrors[i].limit = SIZE_MAX;
 	fetch_job_all_again(j);
@@ -109,7 +109,7 @@ void fetch_job_restart(struct fetch_job *j)
 	begin_round(j);
 }
 
-/* Returns whether the mirror sent useless bytes and would send them again. */
+/* Returns whether the mirror sent useless bytes and would send the same again. */
 static bool is_out(const struct fetch_mirror *m)
 {
 	return m->dropped || m->endless;
@@ -173,7 +173,7 @@ static bool waits_for_clock(struct fetch_job *j, int64_t now_ns)
 	return is_early && now_ns - j->early_ns < CLOCK_PATIENCE;
 }
 
-/* Returns the longest possible wait. The caller then waits for a random part of it. */
+/* Returns the longest possible wait. The caller then waits for a random part of this time. */
 static int64_t longest_wait(const struct fetch_job *j, bool skipped)
 {
 	int64_t limit = BACKOFF_FIRST;
@@ -196,7 +196,7 @@ int64_t fetch_job_end_round(struct fetch_job *j, int64_t now_ns, uint32_t random
 
 	if (wait < 0)
 		return -1;
-	/* a round proves nothing if one of its mirrors asked for a pause, or if the clock was not set yet */
+	/* a round without progress does not count if a mirror asked for a pause, or if the clock was not set yet */
 	if (j->best > j->best_before)
 		j->fruitless = 0;
 	else if (!skipped && !waits_for_clock(j, now_ns))
@@ -231,7 +231,7 @@ void fetch_job_failed(struct fetch_job *j, size_t mirror, const struct err *e, i
 	m->endless = m->endless || (e->kind == ERR_NET && e->errnum == FETCH_ENDLESS);
 	if (e->errnum == ETIME)
 		j->met |= FETCH_MET_EARLY;
-	/* one connection may be told a pause while another is not */
+	/* one connection may be told to pause while another is not; the longer pause counts */
 	if (retry_at_ns > m->not_before_ns)
 		m->not_before_ns = retry_at_ns;
 	(void)print_to(m->last_error, sizeof(m->last_error), "%.*s", ERR_NOTE_MAX - 1, e->msg);
@@ -250,8 +250,8 @@ static bool is_no(int status)
 	return status / 100 == 4 && status != 408 && status != 429;
 }
 
-/* One of several connections failed, and the mirror is the last one or says that it has too many clients. Then the
- * mirror gets fewer connections, and a new connection only after one of them ended well. */
+/* Returns whether a failure only costs the mirror connections: others are open, and it says that it is overloaded or
+ * it is the last mirror. Such a mirror gets a new connection only after one of its connections ended well. */
 static bool only_wants_fewer(const struct fetch_job *j, size_t mirror,
 			     const struct http_result *res, bool throttles)
 {

@@ -27,13 +27,14 @@ static bool wants_nothing(const struct fetch_job *j)
 	return digest_eq(&nothing, &j->digest);
 }
 
-/* Returns whether a whole object may come instead of a part: not while other mirrors send parts. */
+/* Returns whether the whole object may come instead of the wanted part. The whole object may not come while other
+ * mirrors send parts. */
 static bool takes_whole(const struct fetch_part *p)
 {
 	return !p->ranged || p->hedge || (p->job->parts == p && !p->next);
 }
 
-/* Notes the mirror as the source. is_first: no other bytes of the entry have come. */
+/* Notes the mirror as the source. is_first: the entry has no bytes of another answer. */
 static void note_source(const struct fetch_part *p, bool is_first)
 {
 	struct fetch_job *j = p->job;
@@ -41,7 +42,7 @@ static void note_source(const struct fetch_part *p, bool is_first)
 	j->source = is_first && j->source != FETCH_SEVERAL ? p->mirror : FETCH_SEVERAL;
 }
 
-/* Accepts the answer: its bytes will be taken. */
+/* Accepts the answer: its bytes will be stored. */
 static void accept_answer(struct fetch_part *p, const struct cache_origin *now)
 {
 	struct fetch_job *j = p->job;
@@ -82,11 +83,12 @@ static int take_answer(struct fetch_part *p, const struct http_result *res, stru
 	p->same = p->answer != RANGE_REFUSED && fetch_mismatch_is_same(j, p->mirror, &now);
 	if (p->same)
 		return fetch_mismatch_fail(j, p->mirror, e);
-	/* an empty object has no ranges; only an answer with the whole object shows that it is empty */
+	/* refuses a range of an empty object: only an answer with the whole object shows that it is empty */
 	if ((p->answer == RANGE_WHOLE && !takes_whole(p)) ||
 	    (p->answer == RANGE_COMPLETE && p->pos == 0 && !wants_nothing(j)))
 		p->answer = RANGE_REFUSED;
-	/* if this answer is interrupted, its rest cannot be asked for, so the transfer could begin again for ever */
+	/* refuses a range that could not be resumed: after an interruption the transfer would begin again, perhaps
+	 * for ever */
 	if (p->answer == RANGE_REST && !range_can_resume(&now, mirror_of(p)->url))
 		p->answer = RANGE_REFUSED;
 	if (p->answer == RANGE_REFUSED)
@@ -96,7 +98,7 @@ static int take_answer(struct fetch_part *p, const struct http_result *res, stru
 	return p->answer == RANGE_COMPLETE ? 0 : cache_check_room(j->entry, e);
 }
 
-/* Returns whether another mirror should go on with these bytes. The lock is held. */
+/* Returns whether the part is so slow that another mirror should take over. The lock is held. */
 static bool is_slow(struct fetch_part *p, double *ret_rate)
 {
 	struct fetch_job *j = p->job;
@@ -156,7 +158,7 @@ static int take_data(struct fetch_part *p, const void *bytes, size_t n, struct e
 	slow = is_slow(p, &rate);
 	fetch_unlock(j->fetcher);
 	if (n < room && fetch_parts_complete(j, &size))
-		more = p->enough = true; /* other parts were faster */
+		more = p->enough = true; /* other parts have brought the rest */
 	if (more)
 		return err_fail(e, ERR_NET, ECANCELED, "enough");
 	if (slow)
@@ -166,7 +168,7 @@ static int take_data(struct fetch_part *p, const void *bytes, size_t n, struct e
 	return check_end(p, n, e);
 }
 
-/* Judges an answer that ended regularly. */
+/* Judges an answer that ended without an error of its transfer. */
 static enum fetch_outcome judge_end(struct fetch_part *p, struct err *ret_e)
 {
 	struct fetch_job *j = p->job;
@@ -209,7 +211,8 @@ static enum fetch_outcome take_end(struct fetch_part *p, int r, const struct htt
 				   const struct err *e, struct err *ret_e)
 {
 	measure_part(p);
-	/* a 304 answers conditions, which are sent only about a known wrong file */
+	/* a mirror sends 304 only if the request had conditions; only a mirror with a known wrong file gets
+	 * conditions */
 	if (res->status == HTTP_NOT_MODIFIED && fetch_mismatch_is(p->job, p->mirror))
 		p->same = true;
 	if (p->same) {
@@ -350,7 +353,7 @@ void fetch_move_start(struct fetch_job *j, const struct fetch_want *want)
 	p->end = want->end;
 	p->hedge = want->slow;
 	p->began_ns = dur_now();
-	/* the slow answer has no requested end, so it goes on until it meets the helper's bytes */
+	/* the slow answer was asked for without an end, so it ends where the helper's bytes begin */
 	if (want->slow && want->slow->answer == RANGE_REST && want->slow->headed)
 		want->slow->end = want->first;
 	range_ask(cache_origin_of(j->entry), &asked, a, &req.headers);

@@ -31,8 +31,8 @@ static size_t count_parts(const struct fetch_job *j)
 	return n;
 }
 
-/* Returns whether a should be asked before b. The criteria, the most important one first: its host has not failed;
- * it sends ranges; it has fewer connections; its host gave a whole object. */
+/* Returns whether mirror a should be asked before mirror b. Criteria, the most important one first: the host has not
+ * failed, the mirror sends ranges, it has fewer connections, the host gave a whole object. */
 static bool is_better(const struct fetch_mirror *a, const struct fetch_mirror *b)
 {
 	const bool a_bad = a->rank == FETCH_HOST_BAD, b_bad = b->rank == FETCH_HOST_BAD;
@@ -95,7 +95,7 @@ static uint64_t range_size(const struct fetch_job *j, const struct fetch_mirror 
 	return size > usual * RANGE_MOST ? usual * RANGE_MOST : size;
 }
 
-/* Finds the first byte that is neither here nor on its way, and the end of that gap. */
+/* Finds the first gap: bytes that have not arrived and are not asked for. */
 static bool next_gap(const struct fetch_job *j, uint64_t *ret_first, uint64_t *ret_end)
 {
 	const struct spans *have = cache_spans(j->entry);
@@ -144,7 +144,8 @@ static bool pick_helper(const struct fetch_job *j, const struct fetch_part *slow
 	return found;
 }
 
-/* Returns the end of those bytes of the part that no other connection brings. Their first byte is *ret_first. */
+/* Returns the end of those bytes of the part that no other connection brings. *ret_first is the first of these
+ * bytes. */
 static uint64_t left_of(const struct fetch_job *j, const struct fetch_part *part,
 			uint64_t *ret_first)
 {
@@ -162,7 +163,7 @@ static uint64_t left_of(const struct fetch_job *j, const struct fetch_part *part
 	return end;
 }
 
-/* Chooses the missing bytes that another mirror is to bring, if that is worth a connection. */
+/* Chooses bytes of this slow part for another mirror, if that is worth a connection. */
 static bool help_part(struct fetch_job *j, struct fetch_part *p, int64_t now,
 		      struct fetch_want *ret)
 {
@@ -200,7 +201,7 @@ static bool next_of_stream(struct fetch_job *j, int64_t now, struct fetch_want *
 	bool all;
 
 	if (p) {
-		/* before the first answer, nothing is known about the object */
+		/* before the part's first answer nothing is known about the object */
 		if (j->whole || p->next || !is_silent(j, p, now) ||
 		    !pick_helper(j, p, 0, now, &ret->mirror))
 			return false;

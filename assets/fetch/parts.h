@@ -1,7 +1,7 @@
 /* parts.h - chooses the next bytes to ask for, and their mirror
- * Hands ranges out in order, each to the mirror with the least to do. Never asks for a byte that is here or on its
- * way, with one exception. When no byte is left to hand out, another mirror helps a slow part: it is asked for half
- * of the part's bytes, or for more if it is known to be faster. README.md has a picture.
+ * Hands ranges out in order, each to the mirror with the least to do. Never asks for a byte that has arrived or is
+ * under way, with one exception: when no byte is left to hand out, another mirror helps a slow part. The helper is
+ * asked for half of the slow part's bytes, or for more if it is known to be faster. README.md has a picture.
  * Owner: values. Errors: none. Units: bytes, monotonic ns. Threads: the net thread, under the fetcher's lock.
  * Tests: test_fetch_parts.c. */
 #pragma once
@@ -9,17 +9,17 @@
 #include "assets/fetch/job.h"
 #include "assets/fetch/range.h"
 
-/* One transfer; the net thread's own. */
+/* One transfer, which belongs to the net thread. */
 struct fetch_part {
 	struct fetch_part *next;
 	struct fetch_job *job;
 	size_t mirror;
 	uint64_t http_id;
-	uint64_t pos, end; /* pos: the next byte. end: of the wanted bytes, or UINT64_MAX */
-	bool same;         /* the answer is an earlier run's wrong object, and is not read */
-	bool ranged; /* true: asked for the bytes from `pos` on; false: for the whole object */
-	bool hedge;  /* brings bytes for which another part is too slow */
-	bool headed; /* the answer has begun, and is: */
+	uint64_t pos, end; /* the next byte; the end of the wanted bytes, or UINT64_MAX */
+	bool same;         /* the answer has the wrong object of an earlier run, and is not read */
+	bool ranged; /* true: the request asks for the bytes from `pos` on; false: for the whole object */
+	bool hedge;  /* the part brings bytes for which another part is too slow */
+	bool headed; /* the answer has begun, and `answer` judges it */
 	enum range_answer answer;
 	bool enough; /* all wanted bytes have come, or no byte is wanted any more */
 	int64_t began_ns;
@@ -31,7 +31,7 @@ struct fetch_part {
 struct fetch_want {
 	size_t mirror;
 	bool ranged;
-	uint64_t first, end;     /* end UINT64_MAX: to the object's end */
+	uint64_t first, end;     /* end: UINT64_MAX means the object's end */
 	struct fetch_part *slow; /* the part that these bytes were taken from, or NULL */
 };
 

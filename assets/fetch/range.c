@@ -33,7 +33,7 @@ const struct cache_mark *range_mark_of(const struct cache_origin *o, const char 
 	return find_mark(o, url_public(url, public));
 }
 
-/* Returns a tag or date that can be compared byte for byte; weak tags cannot. */
+/* Returns an ETag or a date that can be compared byte for byte, or NULL. A weak ETag cannot be compared. */
 static const char *validator_of(const struct cache_mark *m)
 {
 	if (m && m->etag[0] == '"')
@@ -103,8 +103,8 @@ static bool marks_differ(const char *before, const char *now)
 	return *before && *now && strcmp(before, now) != 0;
 }
 
-/* Notes how a mirror identifies the object, in the mirror's own place. If it has none, takes a free place, or the
- * oldest if no place is free. */
+/* Notes how a mirror identifies the object, in the place of this mirror. A new mirror gets a free place, or the
+ * place of the oldest if no place is free. */
 static void set_mark(struct cache_origin *o, const struct cache_mark *mark)
 {
 	size_t i = 0;

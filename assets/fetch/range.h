@@ -9,7 +9,7 @@
 #include "assets/http/http.h"
 
 enum range_answer {
-	RANGE_WHOLE,    /* the whole, from the first byte */
+	RANGE_WHOLE,    /* the whole object, from the first byte */
 	RANGE_REST,     /* the bytes that were asked for */
 	RANGE_COMPLETE, /* there are no more bytes */
 	RANGE_CHANGED,  /* the bytes belong to another object */
@@ -30,6 +30,7 @@ bool range_can_resume(const struct cache_origin *o, const char *url);
 /* Adds the headers of the request. */
 void range_ask(const struct cache_origin *o, const struct range_asked *asked, struct arena *a,
 	       struct strv *headers);
-/* Judges the answer. *ret_o is the object with what the answer adds, except with RANGE_CHANGED and RANGE_REFUSED. */
+/* Judges the answer. *ret_o is the object, with what the answer tells of it; not set with RANGE_CHANGED and
+ * RANGE_REFUSED. */
 enum range_answer range_judge(const struct cache_origin *o, const struct range_asked *asked,
 			      const struct http_result *res, struct cache_origin *ret_o);

@@ -11,7 +11,8 @@
 enum {
 	RESTARTS_MAX = 2,
 	FOLLOW_LEAST = 1024 * 1024,
-	LEAST_RATE = 1024, /* bytes a second; a slower mirror counts as stalled (http.h) */
+	/* bytes a second; a transfer below this rate counts as stalled (http.h) */
+	LEAST_RATE = 1024,
 };
 
 /* the pause before the cache is asked again while another process fetches */
@@ -23,8 +24,9 @@ static void step_job(struct fetch_job *j);
 /* Jobs that wait for their turn */
 
 /* A job under way holds a file for the arriving bytes. While the archive is unpacked it also holds a pipe, a report
- * and the files of the members. As many jobs run as there are descriptors for; the others wait in order and hold
- * nothing. FDS_ELSE: connections, the bus, files of tasks; FDS_EACH: with room for two workers' copies. */
+ * and the files of the members. As many jobs run as the limit on descriptors allows; all other jobs wait in order
+ * and hold nothing. FDS_ELSE counts connections, the bus and files of tasks. FDS_EACH counts the descriptors of a
+ * job, and copies for two workers. */
 enum { FDS_ELSE = 64, FDS_EACH = 8, LEAST = 2, MOST = 128 };
 
 void fetch_queue_init(struct fetcher *f)
@@ -55,7 +57,7 @@ static bool enter_queue(struct fetch_job *j)
 	return false;
 }
 
-/* A job has ended: returns the next one to begin, or NULL. The lock is held. */
+/* Takes the next job from the queue after a job has ended; NULL: none waits. The lock is held. */
 static struct fetch_job *leave_queue(struct fetcher *f)
 {
 	struct fetch_job *j = f->queue;
@@ -121,7 +123,7 @@ static void end_locked(struct fetch_job *j, int r, const struct err *e)
 	struct fetcher *f = j->fetcher;
 	struct fetch_waiter *waiters = take_waiters(j, true);
 	struct fetch_job *next = leave_queue(f);
-	/* a failed job may be tried again, and then knows its last errors; *e may be one of them */
+	/* a failed job keeps its errors, as it may be tried again; *e may be one of them */
 	autofree struct fetch_errs *errs = r >= 0 ? TAKE(j->errs) : NULL;
 
 	j->state = FETCH_IDLE;
@@ -203,8 +205,8 @@ void fetch_run_begin(struct fetch_job *j)
 		look_up(j);
 }
 
-/* Asks the cache once more, unless no waiter is left. The job becomes idle while the lock is held. So a waiter that
- * comes before the lock is released is not missed. */
+/* Asks the cache once more, unless no waiter is left. Without a waiter the job becomes idle under the lock, so no
+ * waiter that comes meanwhile is missed. */
 static void look_up_again(struct fetch_job *j, bool anew)
 {
 	struct err e;
@@ -226,7 +228,7 @@ static void look_again(struct fetch_job *j)
 	look_up_again(j, false);
 }
 
-/* Looks up again, since a new waiter came just after the last one had left. */
+/* Begins again for a new waiter, which came just after the last waiter had left. */
 static void begin_again(struct fetch_job *j)
 {
 	look_up_again(j, true);
@@ -257,8 +259,8 @@ static void on_look_again(void *arg, int r)
 	look_again(j);
 }
 
-/* Returns whether the other process has fetched at LEAST_RATE since it last made progress. If another process took
- * over, or the same one began anew, that counts as progress. */
+/* Returns whether the other process has fetched more bytes, since it was last seen to make progress, than LEAST_RATE
+ * gives in `stuck_ns`. If another process took over, or the same one began anew, that counts as progress. */
 static bool has_got_on(const struct fetch_job *j)
 {
 	const int64_t least = j->fetcher->opts.stuck_ns / DUR_SEC * LEAST_RATE;
@@ -267,7 +269,7 @@ static bool has_got_on(const struct fetch_job *j)
 	       j->found_other.bytes > j->other_bytes + least;
 }
 
-/* Another process fetches the part. It may take any time while it makes progress. */
+/* Another process fetches the part. That process may take any time while it makes progress. */
 static void wait_for_other(struct fetch_job *j)
 {
 	int64_t now = dur_now();
@@ -288,12 +290,12 @@ static void wait_for_other(struct fetch_job *j)
 		http_after(j->fetcher->http, j->beside ? 0 : LOOK_UP_AGAIN_NS, on_look_again, j);
 }
 
-/* On the net thread; when offline, on a worker. */
+/* Called on the net thread; when offline, on a worker. */
 static void on_looked_up(struct fetch_job *j)
 {
 	struct err e = j->errs->follow;
 
-	/* looks at the kind, not the errnum: the system's EBUSY names no process */
+	/* looks at the kind, not the errnum: an EBUSY of the system does not mean another process */
 	if (e.kind == ERR_BUSY && j->fetcher->http) {
 		wait_for_other(j);
 		return;
@@ -321,8 +323,8 @@ static void be_whole(struct fetch_job *j)
 	fetch_unlock(j->fetcher);
 }
 
-/* The mirrors now have another object than the one whose bytes have arrived. If that happens again and again, asks
- * for the whole object only. */
+/* The mirrors now have another object than the one whose bytes have arrived. If the object changes again and again,
+ * asks only for the whole object. */
 static void start_again(struct fetch_job *j)
 {
 	fetch_lock(j->fetcher);
@@ -351,7 +353,8 @@ static void on_timer(void *arg, int r)
 {
 	struct fetch_job *j = arg;
 
-	(void)r; /* r tells only whether the timer was cancelled or is due; step_job checks whether a waiter is left */
+	(void)r; /* r tells whether the timer was due or cancelled; both are right here, as step_job checks whether a
+		  * waiter is left */
 	j->timer_id = 0;
 	step_job(j);
 }
@@ -386,8 +389,8 @@ static void end_round(struct fetch_job *j)
 
 static void object_changed(struct fetch_job *j, size_t mirror, const struct err *e)
 {
-	/* a mirror that contradicts its own earlier answer has a new object; a mirror that contradicts the others
-	 * may have the wrong one */
+	/* a mirror that contradicts its own earlier answer has a new object; a mirror that contradicts other mirrors
+	 * may have the wrong object */
 	if (range_mark_of(cache_origin_of(j->entry), j->mirrors[mirror].url)) {
 		start_again(j);
 		return;
@@ -398,8 +401,8 @@ static void object_changed(struct fetch_job *j, size_t mirror, const struct err 
 	fetch_mirror_failed(j, mirror, e, NULL);
 }
 
-/* After a disk error no parts are kept. On a full disk the parts stay and wait for room, since members taken on
- * arrival may have filled it. */
+/* After a disk error no bytes are kept. If the disk is only full, the bytes stay and wait for room, since members
+ * taken on arrival may have filled the disk. */
 static void disk_failed(struct fetch_job *j, const struct err *e)
 {
 	const bool full = io_is_full(e->errnum);
@@ -442,7 +445,7 @@ static void on_ended(struct fetch_job *j, size_t mirror, enum fetch_outcome outc
 	}
 }
 
-/* Gets an entry to write to; false: the job waits for it, or ends. */
+/* Gets an entry to write to. False: the job has to wait for the entry, or ends. */
 static bool prepare_entry(struct fetch_job *j)
 {
 	struct err e;
@@ -455,7 +458,7 @@ static bool prepare_entry(struct fetch_job *j)
 		fail_job(j, FETCH_DROP, &e);
 		return false;
 	}
-	/* asks for no more bytes while there is no room for them */
+	/* asks for no more bytes while the disk has no room for them */
 	if (!j->parts && cache_spans(j->entry)->sum > 0 && cache_try_room(j->entry, &e) < 0) {
 		disk_failed(j, &e);
 		return false;
@@ -521,7 +524,7 @@ static void entry_committed(struct fetch_job *j)
 	end_job(j, 0, NULL);
 }
 
-/* The bytes are wrong. If they came in several answers, it is unknown which mirror sent wrong bytes. */
+/* Handles wrong bytes. If the bytes came in several answers, it is unknown which mirror sent them. */
 static void wrong_bytes(struct fetch_job *j, const struct err *e)
 {
 	if (j->source >= j->nmirrors) {
@@ -553,7 +556,7 @@ static void on_followed(struct fetch_job *j)
 	step_job(j);
 }
 
-/* Lets a worker hash the newest bytes, unless they are few and more will come. */
+/* Lets a worker hash the newest bytes. If the bytes are few and more will come, waits for more. */
 static void follow_on(struct fetch_job *j)
 {
 	uint64_t here, at, size;
@@ -566,7 +569,7 @@ static void follow_on(struct fetch_job *j)
 		fetch_follow(j, here, on_followed);
 }
 
-/* All bytes are here: stops every transfer. */
+/* Stops every transfer, as all bytes have arrived. */
 static void complete_job(struct fetch_job *j, uint64_t size)
 {
 	fetch_move_stop(j);

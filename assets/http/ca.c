@@ -48,7 +48,7 @@ struct http_ca http_find_ca(struct arena *a, int root_fd)
 	for (size_t i = 0; i < ARRAY_LEN(variables); i++) {
 		const char *path = getenv(variables[i]);
 
-		/* a person named this file: if it is broken, the error must show */
+		/* a person named this file, so the error must show if it is broken */
 		if (!str_is_empty(path))
 			return (struct http_ca){ .bundle = arena_str(a, path) };
 	}

@@ -53,7 +53,8 @@ static size_t on_body(char *p, size_t size, size_t n, void *arg)
 	return transfer_body(arg, p, size * n) < 0 ? CURL_WRITEFUNC_ERROR : size * n;
 }
 
-/* Returns the socket that connected: the one with this local port. curl reports nothing else about it until the end. */
+/* Returns the socket that connected: the one with this local port. curl reports nothing else about the socket until
+ * the transfer ends. */
 static int find_socket(const struct transfer *t, int local_port)
 {
 	for (size_t i = 0; i < t->n_sockets && i < ARRAY_LEN(t->sockets); i++) {
@@ -129,7 +130,7 @@ static int on_connected(void *arg, char *ip, char *local_ip, int port, int local
 	(void)port;
 	t->connected = true;
 	t->watch_ns = dur_now();
-	/* a kept connection has no socket here, and was widened when it was new */
+	/* the socket of a kept connection is not found here; its window was widened when it was new */
 	widen_window(find_socket(t, local_port));
 	return CURL_PREREQFUNC_OK;
 }
@@ -182,7 +183,7 @@ static void set_headers(struct transfer *t)
 		has_type = has_type || strncasecmp(t->req.headers.v[i], "content-type:", 13) == 0;
 		add_header(t, t->req.headers.v[i]);
 	}
-	/* curl would wait a round trip before a body, and call every body a form */
+	/* without these headers, curl would wait a round trip before it sends a body, and call every body a form */
 	add_header(t, "Expect:");
 	if (!has_type)
 		add_header(t, "Content-Type:");
@@ -210,7 +211,7 @@ static void set_tls(struct http_curl *c, struct transfer *t, const struct http_c
 	SET(t->easy, CURLOPT_PROXY_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
 	SET(t->easy, CURLOPT_SSL_CTX_FUNCTION, on_tls);
 	SET(t->easy, CURLOPT_SSL_CTX_DATA, ours ? c->trust : NULL);
-	/* curl caches its store by the file's name; without a name it would use a store that it cached for other
+	/* curl caches its store by the file's name; without a name curl would use a store that it cached for other
 	 * roots */
 	if (!file)
 		SET(t->easy, CURLOPT_CA_CACHE_TIMEOUT, 0L);
@@ -391,8 +392,8 @@ struct http_curl *http_curl_new(void)
 	    curl_share_setopt(c->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION) != CURLSHE_OK)
 		abort();
 	c->multi = curl_multi_init();
-	/* curl closes a kept connection before it makes a new connection. Its limit on kept connections applies only
-	 * when a connection is put back */
+	/* curl closes a kept connection before it makes a new connection. curl's limit on kept connections applies
+	 * only when a connection is put back */
 	if (!c->multi || curl_multi_setopt(c->multi, CURLMOPT_MAX_TOTAL_CONNECTIONS,
 					   (long)HTTP_SOCKETS_MAX) != CURLM_OK)
 		abort();

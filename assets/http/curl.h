@@ -1,8 +1,8 @@
 /* curl.h - curl, which moves the bytes of the engine's transfers
  * Each request has its own handle; all share their connections. Addresses are checked before each connection, so no
- * name that curl looks up leads to a forbidden one.
+ * name that curl looks up leads to a forbidden address.
  * Owner: the engine; a transfer's handle is ours from start to release. Errors: NET, in the transfer. Units: ms, ns.
- * Threads: the net thread; http_curl_wake any. Source: libcurl.
+ * Threads: the net thread; http_curl_wake: any thread. Source: libcurl.
  * Tests: test_http.c. */
 #pragma once
 
@@ -10,7 +10,7 @@
 
 struct http_curl;
 
-/* The route of a request. Its strings need not outlive the call. */
+/* The route of a request. The strings of a route need not outlive the call. */
 struct http_route {
 	const char *proxy;    /* "" none; never NULL, which would make curl read the environment */
 	const char *no_proxy; /* hosts that are asked without a proxy, in curl's form */
@@ -18,7 +18,7 @@ struct http_route {
 	int64_t connect_timeout_ns;
 };
 
-/* Make it, and release it once no transfer has a handle any more. */
+/* http_curl_free may be called once no transfer has a handle any more. */
 struct http_curl *http_curl_new(void);
 void http_curl_free(struct http_curl *c);
 /* Makes http_curl_wait return: the call that runs now, or the next call. */
@@ -30,7 +30,7 @@ void http_curl_wait(struct http_curl *c, int most_ms);
 /* Returns a transfer whose request has ended, and its code for http_curl_verdict. NULL: no request has ended. */
 struct transfer *http_curl_take(struct http_curl *c, int *ret_code);
 
-/* Returns whether one more request may begin. Requests to instance metadata need not ask. */
+/* Returns whether one more request may begin. A request to instance metadata may always begin. */
 bool http_curl_has_room(const struct http_curl *c);
 /* Begins the transfer's present request. */
 void http_curl_start(struct http_curl *c, struct transfer *t, const struct http_route *route);

@@ -27,24 +27,24 @@ enum {
 struct http {
 	struct arena *arena;
 	struct http_opts
-		opts; /* strings are the arena's; timeouts are filled in; rewrites are under the lock */
+		opts; /* strings are the arena's; unset timeouts have their defaults; rewrites are under the lock */
 	struct proxies proxies;
 	pthread_t thread;
 
-	/* guards all below, the arena, and `cancelled` and `given_back` of every transfer */
+	/* guards all members below, the arena, and `cancelled` and `given_back` of every transfer */
 	pthread_mutex_t lock;
-	/* a transfer was started, or the engine must stop, before curl is made */
+	/* signalled when a transfer is started or the engine must stop, while there is no curl yet */
 	pthread_cond_t begun;
-	struct http_curl *curl;    /* NULL until the first request; then it stays */
-	struct http_ca ca;         /* without members: the roots were not looked for yet */
-	struct transfer *incoming; /* started, but do not run yet; the last one comes first */
-	struct transfer *active;   /* the last one comes first */
+	struct http_curl *curl;    /* NULL until the first request; after that it stays */
+	struct http_ca ca;         /* the roots; all members NULL: they were not looked for yet */
+	struct transfer *incoming; /* transfers that do not run yet, the last one first */
+	struct transfer *active;   /* transfers that run, the last one first */
 	uint64_t last_id;
 	bool stop;
-	struct http_scheme scheme; /* its name is NULL: there is no scheme besides HTTP's */
+	struct http_scheme scheme; /* the scheme besides HTTP's; its name NULL: none */
 
-	/* from here on only the net thread uses the members */
-	char *chunk;              /* for file:// URLs; made with curl */
+	/* only the net thread uses this member and all below */
+	char *chunk;              /* buffer for file:// URLs; made with curl */
 	struct pool *scheme_pool; /* one thread, which may block; made when first needed */
 	struct lookup lookup;
 	bool crowded; /* a request is queued until another request ends */
@@ -186,8 +186,8 @@ static void lend_to_scheme(struct http *h, struct transfer *t)
 	pool_send(h->scheme_pool, run_scheme, t);
 }
 
-/* Returns whether the scheme is done. *ret_r: 0 if it made a request (or judged: then t->err has the failure), 1 if
- * it judged and wants another request, < 0 with t->err. */
+/* Returns whether the scheme is done. *ret_r: 0 if it has made a request, or has judged an answer a failure
+ * (t->err); 1 if it wants another request after an answer; < 0 if it failed, with t->err. */
 static bool take_from_scheme(struct http *h, struct transfer *t, int *ret_r)
 {
 	lock_engine(h);
@@ -230,7 +230,7 @@ static const struct proxy *proxy_of(const struct http *h, const struct transfer 
 }
 
 /* Returns whether a proxy will look up the name. The proxy probably finds the address that this machine finds, so
- * this machine looks the name up first. If that fails, only the proxy knows the address. */
+ * this machine looks the name up first. If the look-up fails, only the proxy knows the address. */
 static bool is_for_proxy(const struct http *h, const struct transfer *t)
 {
 	return !is_direct(t) && *proxy_of(h, t)->url;
@@ -428,7 +428,7 @@ static int start_when_there_is_room(struct http *h, struct transfer *t)
 	return t->ready ? 0 : start_request(h, t);
 }
 
-/* Moves one transfer as far as possible. Returns when it must be moved again. */
+/* Moves one transfer as far as possible. Returns when the transfer must be moved again. */
 static int64_t step_transfer(struct http *h, struct transfer *t, bool cancelled, int64_t now)
 {
 	int64_t again = INT64_MAX;
@@ -474,7 +474,8 @@ static int step_all(struct http *h, bool stop)
 	struct transfer *next;
 
 	h->crowded = false;
-	/* callbacks start new transfers, which wait in `incoming`; only finish() unlinks a transfer, and only t */
+	/* a callback puts new transfers into `incoming`, and finish_transfer() takes only this transfer, t, out of
+	 * `active` */
 	for (struct transfer *t = h->active; t; t = next) {
 		int64_t again;
 
@@ -483,7 +484,7 @@ static int step_all(struct http *h, bool stop)
 		if (again < due)
 			due = again;
 	}
-	/* a transfer has ended, but the loop had already passed others that wait for its room */
+	/* a transfer has ended after the loop had passed others that wait for its connection */
 	if (h->crowded && http_curl_has_room(h->curl))
 		return 0;
 	if (due == INT64_MAX || due - now > IDLE_MS * DUR_MS)
@@ -518,7 +519,7 @@ static void *net_main(void *arg)
 
 		http_curl_move(h->curl);
 		reap_requests(h);
-		/* after curl moved: new connections have a deadline */
+		/* comes after http_curl_move, which makes new connections: they get a deadline here */
 		wait_ms = step_all(h, stop);
 		if (stop && is_idle(h))
 			return NULL;
@@ -711,7 +712,8 @@ static void on_get_done(void *arg, int r, const struct http_result *res, const s
 	(void)pthread_mutex_unlock(&w->lock);
 }
 
-/* The caller holds the lock. The function releases the lock for the callback on silence, which may take its time. */
+/* Waits for the end of the answer; the caller holds the lock. Releases the lock while it calls `silent`, which may
+ * take its time. */
 static void await_done(struct waiter *w, const struct http_req *req)
 {
 	const struct timespec silent = { .tv_sec = req->silent_ns / DUR_SEC,

@@ -1,11 +1,12 @@
 /* http.h - every byte from the network: one curl_multi on one thread
  * Transfers are started from any thread and run side by side; callbacks run on the net thread and must be short.
- * http_get is the blocking façade for small documents. file:// URLs are read there too.
- * Invariant: timeouts for connecting (20 s), the first header byte (30 s) and stalling (below 1 KiB/s for 30 s),
- * never for the whole. Redirects: of GET and HEAD, at most 5, never https to http; other hosts get no headers but
- * Accept, Range and conditions. No connection goes to a link-local address, whatever name or redirect leads there,
- * unless the request allows it. No proxy is asked for a name that leads there, if that can be looked up here within
- * 3 s. Proxies from the environment in both cases, CIDRs in no_proxy, never for link-local addresses.
+ * http_get is the blocking façade for small documents. The net thread reads file:// URLs too.
+ * Invariant: timeouts for connecting (20 s), the first header byte (30 s) and stalling (below 1 KiB/s for 30 s), and
+ * for a whole transfer only if the request sets one. Only GET and HEAD follow redirects: at most 5, and never from
+ * https to http; another host gets no headers but Accept, Range and conditions. No connection goes to a link-local
+ * address, whatever name or redirect leads there, unless the request allows it. No proxy is asked for a name that
+ * leads to such an address, if this machine finds that out within 3 s. The environment names the proxies, in upper
+ * or lower case, and no_proxy may have CIDRs. A link-local address never has a proxy.
  * Bodies: ca.c, transfer.c.
  * Owner: the engine owns transfers; the request's strings are copied. Errors: NET, with URL (no query), HTTP status,
  * bytes; ETIME for a certificate that is not valid yet by our clock; SYSTEM. Threads: all functions.
@@ -62,8 +63,8 @@ struct http_req {
 	struct strv headers;     /* "Name: value"; secrets allowed, never printed */
 	const char *unix_socket; /* NULL: TCP */
 	const char *
-		connect_to; /* "HOST:PORT" to connect to; that server must prove that it is the URL's host. NULL: the
-			     * URL's host itself */
+		connect_to; /* "HOST:PORT" to connect to; the server there must prove that it is the URL's host.
+			     * NULL: the URL's host itself */
 	/* addresses that count as no answer: a name that leads to one of them counts as unresolved. NULL, or a list
 	 * that ends with NULL */
 	const char *const *nowhere;
@@ -73,16 +74,16 @@ struct http_req {
 	bool no_proxy, no_redirect;
 	bool link_local;  /* may connect to a link-local address: only instance metadata */
 	bool has_mirrors; /* another server may have the same object, so errors advise to name one */
-	int64_t timeout_ns; /* for the whole transfer of a small document; 0: none */
-	/* Before the first body byte of a 2xx answer; may be NULL. */
+	int64_t timeout_ns; /* time limit for the whole transfer of a small document; 0: none */
+	/* Called before the first body byte of a 2xx answer; may be NULL. */
 	void (*head)(void *arg, const struct http_result *res);
-	/* Body bytes of a 2xx answer, in order. < 0 aborts the transfer with *e filled. */
+	/* Called with body bytes of a 2xx answer, in order. If it fills *e and returns < 0, the transfer ends. */
 	int (*data)(void *arg, const void *p, size_t n, struct err *e);
 	/* Called exactly once; r < 0 with *e filled on failure (also for status >= 300). */
 	void (*done)(void *arg, int r, const struct http_result *res, const struct err *e);
 	void *arg;
-	/* Blocking functions call it once, on their own thread, if no answer has begun by this monotonic time; may
-	 * be NULL. */
+	/* A blocking function calls it once, on its caller's thread, if no answer has begun by silent_ns
+	 * (monotonic); may be NULL. */
 	void (*silent)(void *arg);
 	void *silent_arg;
 	int64_t silent_ns;
@@ -98,9 +99,9 @@ struct http_made {
 	struct strv headers; /* headers to add to those of the request; may hold secrets */
 };
 
-/* Handler of a non-HTTP URL scheme: builds the HTTP request, interprets error answers. Both functions run on a
- * thread that may block, one call at a time; the arena and *state (NULL at first) are one transfer's. Redirects
- * of such requests are never followed. */
+/* Handler of a non-HTTP URL scheme: builds the HTTP request, interprets error answers. Both functions of a scheme
+ * run on a thread that may block, one call at a time; the arena and *state (NULL at first) belong to one transfer.
+ * Redirects of such requests are never followed. */
 struct http_scheme {
 	const char *name; /* "s3" */
 	void *arg;
@@ -117,24 +118,24 @@ struct http_scheme {
 int http_new(const struct http_opts *opts, struct http **ret, struct err *e) must_check;
 /* Aborts all transfers (their done gets -ECANCELED) and joins the thread; NULL is fine. */
 void http_free(struct http *h);
-/* Adds one more scheme: once, and before any of its URLs is requested. Everything it points to must outlive all
- * transfers. */
+/* Adds one more scheme: once, and before any of its URLs is requested. Everything that the scheme points to must
+ * outlive all transfers. */
 void http_set_scheme(struct http *h, const struct http_scheme *scheme);
 /* Adds rewrites after the present ones. Sets a CA file, unless it is NULL. Call it only while no transfer runs. */
 void http_add_settings(struct http *h, const struct strv *rewrites, const char *ca_file);
-/* Returns the URL that is requested in place of this URL, after the rewrites. */
+/* Returns the URL that the rewrites put in place of this URL. */
 char *http_rewritten(struct http *h, struct arena *a, const char *url) must_check;
 /* Begins a transfer; the id is for http_cancel. Never blocks. */
 uint64_t http_start(struct http *h, const struct http_req *req);
 /* Calls fn once on the net thread: with r 0 after the delay (0: as soon as possible), or with -ECANCELED if
  * http_cancel or http_free comes first. */
 uint64_t http_after(struct http *h, int64_t delay_ns, void (*fn)(void *arg, int r), void *arg);
-/* Aborts one transfer or timer. Its callback gets -ECANCELED on the net thread, unless it was called already. Never
+/* Aborts one transfer or timer. The callback gets -ECANCELED on the net thread, unless it was called already. Never
  * blocks. */
 void http_cancel(struct http *h, uint64_t id);
 /* Fetches a small body into b (at most b->max bytes), blocking; no retries. A status >= 300 is an error of kind NET,
  * with errnum ENOENT for 404, EACCES for 401 and 403. ret_status (may be NULL) is the HTTP status, or 0 if none
- * came. Never from a callback: the net thread would wait for itself. */
+ * came. Never call it from a callback: the net thread would wait for itself. */
 int http_get(struct http *h, const struct http_req *req, struct buf *b, int *ret_status,
 	     struct err *e) must_check;
 /* Further parts of an answer, filled for every status. */
@@ -142,13 +143,14 @@ struct http_answer {
 	int status;             /* 0: none came */
 	int64_t retry_after_ns; /* -1: none */
 	char date[40];          /* the server's clock; "" unknown */
-	char line[160];         /* the beginning of its body */
+	char line[160];         /* the beginning of the body */
 };
 
-/* Works like http_get. Fills ret too, even after a failure. */
+/* Works like http_get, and fills ret too, even after a failure. */
 int http_ask(struct http *h, const struct http_req *req, struct buf *b, struct http_answer *ret,
 	     struct err *e) must_check;
-/* Asks like http_get, but for the length of the body without its bytes; -1: the server does not tell the length. */
+/* Asks for the length of the body, without its bytes, in the way of http_get. *ret_bytes is -1 if the server does
+ * not tell the length. */
 int http_length(struct http *h, const struct http_req *req, int64_t *ret_bytes,
 		struct err *e) must_check;
 /* Returns a header's value by its lower-case name; "" if there is none. */
@@ -162,5 +164,5 @@ struct http_ca {
 };
 
 /* Finds the roots of this machine: SSL_CERT_FILE, AWS_CA_BUNDLE, then the places of Debian, RHEL and Amazon Linux,
- * Flatcar, SUSE, Alpine below root_fd. Both NULL: none. */
+ * Flatcar, SUSE, Alpine below root_fd. If bundle and folder are NULL, the machine has no roots. */
 struct http_ca http_find_ca(struct arena *a, int root_fd);

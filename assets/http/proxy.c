@@ -92,7 +92,7 @@ static bool is_host(const char *text, size_t n)
 	return colon > text && (colon == end || is_port(colon + 1, (size_t)(end - colon - 1)));
 }
 
-/* Returns why the text cannot be a proxy's URL, without quoting the text. NULL: it can be. */
+/* Returns why the text cannot be a proxy's URL, without quoting the text. NULL: the text can be one. */
 static const char *fault_of(const char *url)
 {
 	static const char *const schemes[] = { "http",    "https",  "socks4",

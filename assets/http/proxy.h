@@ -1,6 +1,6 @@
 /* proxy.h - the proxy of a URL, by the environment
  * Reads the environment once, when the engine starts: reading it during a setenv is not safe. Proxies are parsed and
- * their errors worded here, since curl's message on an unreadable one quotes it with its password.
+ * their errors worded here, since curl's message on an unreadable proxy quotes it with its password.
  * Owner: the arena. Errors: none. Threads: read-only after proxy_load. Source: curl's and Go's rules; upper and
  * lower case, lower case first.
  * Tests: test_http.c, test_egress_proxy.py. */
@@ -24,19 +24,19 @@ struct proxies {
 
 /* Reads http_proxy, https_proxy, all_proxy and no_proxy. */
 struct proxies proxy_load(struct arena *a);
-/* Returns the proxy for a URL. Its URL is "" if no proxy is set, and for link-local addresses (instance metadata).
- * The caller applies `none`. */
+/* Returns the proxy for a URL. The proxy's URL is "" if no proxy is set, and for link-local addresses (instance
+ * metadata). The caller applies `none` (no_proxy). */
 const struct proxy *proxy_for(const struct proxies *p, const struct url *u);
 
-/* The addresses, as this machine knows them, of names that a proxy is asked for. A result holds for a minute, even
- * if no address was found. Owner: the caller's storage. Units: monotonic ns. Threads: one. */
+/* The link-local addresses that this machine finds for names that a proxy is asked for. A result holds for a minute,
+ * even if no address was found. Owner: the caller's storage. Units: monotonic ns. Threads: one. */
 struct lookup {
 	struct lookup_host *v;
 	size_t n;
 };
 
 /* Returns the link-local address of the URL's host. "": the host has no such address; NULL: there is no result, or
- * it is too old. */
+ * the result is too old. */
 const char *lookup_find(const struct lookup *l, const char *url, int64_t now_ns);
 /* Notes the link-local address of the URL's host; "": it has none. */
 void lookup_note(struct lookup *l, const char *url, const char *address, int64_t now_ns);

@@ -54,7 +54,7 @@ static void keep_headers(struct transfer *t, const char *const *names, size_t n,
 	t->req.headers = kept;
 }
 
-/* Drops a signature if a rewrite leads to another host: it was made for the first host. */
+/* Drops a signature if a rewrite leads to another host: the signature was made for the first host. */
 static void leave_signature(struct transfer *t, const char *from)
 {
 	static const char *const signature[] = { "authorization:", "x-amz-" };
@@ -473,7 +473,7 @@ void transfer_finish(struct transfer *t, int r)
 	free_transfer(t);
 }
 
-/* Returns the path with %xx undone; NULL if it holds a byte that no path may hold. */
+/* Returns the path with %xx undone; NULL if the result has a byte that no path may have. */
 static char *decode_path(struct arena *a, const struct url *u)
 {
 	char *path = arena_alloc(a, u->path_n + 1), *w = path;

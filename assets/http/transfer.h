@@ -14,7 +14,7 @@ enum { TRANSFER_REDIRECTS = 5, TRANSFER_HEADERS = 128 };
 struct transfer {
 	struct transfer *next;
 	uint64_t id;
-	bool cancelled; /* under the engine's lock */
+	bool cancelled; /* guarded by the engine's lock */
 
 	/* fn not NULL: this is a timer */
 	void (*fn)(void *arg, int r);
@@ -31,26 +31,26 @@ struct transfer {
 	const char *headers[TRANSFER_HEADERS + 1];
 	size_t nheaders;
 	int64_t discarded;     /* bytes of the body of an answer that is not 2xx */
-	struct buf error_page; /* beginning of the body of that answer */
+	struct buf error_page; /* beginning of the body of an answer that is not 2xx */
 
-	bool ready;   /* waits until its request may begin */
+	bool ready;   /* the transfer waits until its request may begin */
 	bool looking; /* the host's name is being looked up, before any request */
 	bool connected, answered;
-	bool is_nowhere; /* the host's name leads to an address that counts as none */
+	bool is_nowhere; /* the host's name leads to an address that counts as no answer */
 	char forbidden
 		[URL_HOST_MAX]; /* the link-local address that the request would have gone to; "" none */
 	int64_t watch_ns, watch_bytes; /* time and bytes at the start of the current window */
 
-	const struct http_scheme *scheme; /* scheme of req.url, if it is not HTTP's; else NULL */
+	const struct http_scheme *scheme; /* scheme of req.url; NULL: it is HTTP's */
 	void *scheme_state;
-	struct strv rewrites;    /* the engine's rewrites at the start */
+	struct strv rewrites;    /* the engine's rewrites when the transfer was started */
 	struct strv own_headers; /* the request's headers, without those of the scheme */
-	bool lent;               /* the scheme's thread owns the transfer ... */
-	int64_t lent_ns;         /* ... since when */
-	struct http *engine;     /* the engine whose thread that is */
-	bool given_back; /* under the engine's lock: that thread is done, with this result: */
+	bool lent;               /* the scheme's thread owns the transfer */
+	int64_t lent_ns;         /* since when the scheme's thread owns it */
+	struct http *engine;     /* the engine of the scheme's thread */
+	bool given_back; /* under the engine's lock: the scheme's thread is done, and scheme_r has its result */
 	int scheme_r;
-	int64_t again_ns; /* after this time another try may help; -1 unknown */
+	int64_t again_ns; /* after this time another try may succeed; -1 unknown */
 
 	bool failed; /* the transfer failed, and err has the reason */
 	struct err err;
@@ -76,15 +76,15 @@ int transfer_header(struct transfer *t, const char *line, size_t n);
  * enough of an error page was read. */
 int transfer_body(struct transfer *t, const char *p, size_t n);
 
-/* Fails with t->err if a redirect to `to` must not be followed. Returns 0 if it may be. */
+/* Fails with t->err if a redirect to `to` must not be followed. Returns 0 if it may be followed. */
 int transfer_redirect(struct transfer *t, const char *to);
 /* Returns the time of the next check; 0 with t->err if the peer stopped sending. */
 int64_t transfer_watch(struct transfer *t, int64_t now_ns, const struct http_opts *opts);
 
 /* Fails with a message that begins with method and URL. Returns the negative errno. */
 int transfer_fail(struct transfer *t, int errnum, const char *fmt, ...) printf_like(3, 4);
-/* Fails because the certificate is not valid now. The fault may be the clock's, so the message names both. early:
- * the certificate is not valid yet, which is mostly the clock's fault (ETIME). */
+/* Fails because the certificate is not valid now. The message names the clock too, which may be wrong. early: the
+ * certificate is not valid yet, in most cases because the clock is not set (ETIME). */
 int transfer_wrong_time(struct transfer *t, bool early, const char *text);
 /* Fails because the request would go to this link-local address. Returns the negative errno. */
 int transfer_refuse_link_local(struct transfer *t, const char *address);

@@ -68,11 +68,11 @@ static int leave_root(void)
 	/* some containers forbid chroot; the other measures are enough */
 	if (chroot(".") < 0 && errno != EPERM)
 		return -1;
-	/* a process with our uid may stop or kill us */
+	/* takes a uid of its own, as far as possible: another process with our uid could stop or kill us */
 	if (setgroups(0, NULL) == 0 && (become(CONFINE_UIDS + (uid_t)getpid()) == 0 ||
 					(errno == EINVAL && become(NOBODY) == 0)))
 		return 0;
-	/* a user namespace may lack that uid as well */
+	/* a user namespace may lack NOBODY as well */
 	return errno == EINVAL || errno == EPERM ? 0 : -1;
 }
 
@@ -166,7 +166,7 @@ static const int calls[] = {
 	SYS_close,
 	SYS_fcntl,
 	SYS_fstat,
-	SYS_newfstatat, /* a C library may call it for fstat */
+	SYS_newfstatat, /* a C library may call newfstatat for fstat */
 	SYS_fadvise64,
 	SYS_munmap,
 	SYS_mremap,

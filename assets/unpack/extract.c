@@ -35,8 +35,8 @@ struct extract {
 	int report_fd; /* shared with the child */
 };
 
-/* Returns 0 or a positive errno. The link leads to this very program, even if its file was replaced meanwhile. A
- * signal that ends us ends the child too; a later run unpacks anew. */
+/* Starts the child from /proc/self/exe, which leads to this very program, even if its file was replaced meanwhile. A
+ * signal that ends us ends the child too; a later run unpacks anew. Returns 0 or a positive errno. */
 static int spawn_child(struct extract *x, int in_fd, int life_fd)
 {
 	/* the child only holds the last of these open, and does not use it */
@@ -264,7 +264,7 @@ static int give_up(struct extract *x, struct err *e)
 			x->name, pid, state, EXTRACT_SAMPLES * EXTRACT_SAMPLE_MS / 1000);
 }
 
-/* Words the end of a child without a last entry. */
+/* Words the error for a child that ended without a last entry in its report. */
 static int child_died(const struct extract *x, int status, struct err *e)
 {
 	if (WIFSIGNALED(status))
@@ -357,7 +357,7 @@ static int take_members(struct extract *x, struct extract_report *report, struct
 		if (*told.target &&
 		    digest_parse(told.target, strlen(told.target), &t->digest, e) < 0)
 			return err_wrap(e, "archive '%s': a wrong report", x->name);
-		/* the bytes of a hard link are still to be taken */
+		/* if the member is a hard link, its bytes are still to be taken */
 		if (!*told.target)
 			t->digest = (struct digest){ .algo = DIGEST_ALGO_MAX };
 	}
@@ -377,7 +377,7 @@ static int conclude_child(struct extract *x, bool complete, struct err *e)
 	f = lseek(x->report_fd, 0, SEEK_SET) < 0 ? NULL : fdopen(x->report_fd, "r");
 	if (!f)
 		return err_sys(e, "archive '%s': read the unpacker's report", x->name);
-	x->report_fd = -1; /* f owns it now */
+	x->report_fd = -1; /* `f` owns the descriptor now */
 	report->file = f;
 	r = read_verdict(x, report, status, e);
 	if (r < 0 || !complete)
@@ -386,7 +386,7 @@ static int conclude_child(struct extract *x, bool complete, struct err *e)
 	return x->taker ? take_files(x, report, e) : take_members(x, report, e);
 }
 
-/* Gives as many bytes as the pipe takes. Copies them if the file system cannot give pages. */
+/* Gives as many bytes as the pipe takes. Copies the bytes if the file system cannot give pages. */
 static ssize_t give_some(struct extract *x, const struct extract_piece *left)
 {
 	off_t at = left->at;

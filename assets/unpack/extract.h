@@ -1,6 +1,6 @@
 /* extract.h - takes members out of a tar archive, by a child process that can do nothing else
- * The child (/proc/self/exe, see child.h) has no capabilities and sees no directory. It writes to given descriptors,
- * and reports its findings. It refuses an entry with its name and the reason. Refused are:
+ * The child (/proc/self/exe, see child.h) has no capabilities and sees no directory. The child writes to given
+ * descriptors, and reports its findings. For a refused entry the error has its name and the reason. Refused are:
  * - absolute names, "..", links that leave the tree, and a ".." in a link target after a name;
  * - device nodes, fifos, sockets, setuid, setgid, and names over 4095 bytes;
  * - entries that replace a directory, bombs (sparse ones too), archives that need more than 32 MiB of memory, and
@@ -17,14 +17,14 @@
 #include "nodeup/base/str.h"
 
 struct extract_limits {
-	uint64_t entries, bytes; /* limits on the unpacked totals */
+	uint64_t entries, bytes; /* limits on all entries and on all unpacked bytes */
 	struct takes *takes;     /* used in the child: see take.h */
 };
 
 struct extract;
 
 /* The next n bytes of an archive, at p. If fd is not -1, that file has the same bytes from offset `at` on, and they
- * do not change. Then pages of the file are given instead of a copy. */
+ * do not change. Then the child gets pages of that file instead of a copy. */
 struct extract_piece {
 	const void *p;
 	size_t n;
@@ -38,7 +38,7 @@ int extract_feed(struct extract *x, const struct extract_piece *piece, struct er
 int extract_finish(struct extract *x, struct err *e) must_check;
 /* Kills and reaps the child; NULL is fine. */
 void extract_abort(struct extract *x);
-/* A file of an archive, by its name there. A NUL follows its text. */
+/* A file of an archive, by its name in the archive. A NUL follows the file's text. */
 struct extract_file {
 	const char *path;
 	const char *text;
@@ -64,7 +64,7 @@ int extract_read(struct arena *a, const char *name, const struct extract_bytes *
 struct extract_take {
 	const char *member;
 	int fd;       /* an empty file for the member's bytes; -1: none */
-	uint64_t max; /* limit on its bytes; 0: none */
+	uint64_t max; /* limit on the member's bytes; 0: none */
 	uint64_t
 		entry; /* not 0: asks for the entry of this number instead of a name; fd may then be a pipe. A full
 		        * pass gives the number as `from` */

@@ -21,7 +21,7 @@ struct inflate *inflate_new(inflate_read_fn *read, void *arg)
 {
 	struct inflate *z = xrealloc(NULL, sizeof(*z));
 
-	/* not zeroed: its largest part is written before it is read */
+	/* `z` is not zeroed, as its largest part is written before it is read */
 	z->read = read;
 	z->arg = arg;
 	z->inside = z->begun = false;
@@ -34,7 +34,7 @@ void inflate_free(struct inflate *z)
 	free(z);
 }
 
-/* Makes sure there is input. Returns its number of bytes, 0 at the end. */
+/* Makes sure there is input. Returns the number of input bytes, 0 at the end. */
 static ssize_t refill_input(struct inflate *z)
 {
 	const void *p;

@@ -9,15 +9,16 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Gives the next compressed bytes, valid until the next call. Returns their number, 0 at the end, < 0 on error. */
+/* Gives the next compressed bytes, valid until the next call. Returns the number of bytes, 0 at the end, < 0 on
+ * error. */
 typedef ssize_t inflate_read_fn(void *arg, const void **ret);
 
 struct inflate;
 
 /* Begins; reads nothing yet. */
 struct inflate *inflate_new(inflate_read_fn *read, void *arg);
-/* Releases it; NULL is fine. */
+/* Releases the inflater; NULL is fine. */
 void inflate_free(struct inflate *z);
-/* Gives the next inflated bytes, valid until the next call. Returns their number, 0 at the end. -EBADMSG with *why
- * for bytes that are not gzip; passes the reader's errors on. */
+/* Gives the next inflated bytes, valid until the next call. Returns the number of bytes, 0 at the end. -EBADMSG with
+ * *why for bytes that are not gzip; passes the reader's errors on. */
 ssize_t inflate_read(struct inflate *z, const void **ret, const char **why);

@@ -22,7 +22,8 @@ struct extract_names {
 	uint64_t seed;
 };
 
-/* Returns the place of the path's first n bytes; EXTRACT_NOTHING: it is new. Valid until the next call. */
+/* Returns the place of the path's first n bytes; a new place has the kind EXTRACT_NOTHING. Valid until the next
+ * call. */
 struct extract_place *extract_names_at(struct extract_names *names, const char *path, size_t n);
-/* Releases it. */
+/* Releases the names. */
 void extract_names_done(struct extract_names *names);

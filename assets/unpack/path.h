@@ -9,7 +9,7 @@
 #include "nodeup/base/str.h"
 
 enum {
-	EXTRACT_NAME_MAX = 4095, /* with its NUL the most that the kernel takes */
+	EXTRACT_NAME_MAX = 4095, /* with its NUL, the longest name that the kernel takes */
 	EXTRACT_SHOWN_MAX = 128,
 	EXTRACT_DEPTH_MAX = 128,
 };

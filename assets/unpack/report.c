@@ -31,7 +31,7 @@ int extract_report_put(struct extract_report *r, const struct extract_entry *tol
 	};
 
 	r->bytes += sizeof(w) + w.path_len + w.target_len;
-	/* the last entry always has room */
+	/* only the last entry may exceed the limit, so it always has room */
 	if (r->bytes > EXTRACT_REPORT_MAX && told->kind > EXTRACT_ERROR)
 		return -EFBIG;
 	if (fwrite(&w, sizeof(w), 1, r->file) != 1 ||

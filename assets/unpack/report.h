@@ -1,7 +1,7 @@
 /* report.h - the unpacking child's report, a file that both sides have open
- * It has an entry for each member or file, then EXTRACT_END or EXTRACT_ERROR. Because it is a file, neither side
- * waits for the other; because it is in memory, it can report a full disk. The reader trusts nothing: lengths are
- * bounded here, and the code that uses an entry checks it.
+ * The report has an entry for each member or file, then EXTRACT_END or EXTRACT_ERROR. Because it is a file, neither
+ * side waits for the other; because it is in memory, it can report a full disk. The reader trusts nothing: lengths
+ * are bounded here, and the code that uses an entry checks it.
  * Owner: the caller's fd. Errors: negative errno. Units: bytes. Threads: one.
  * Tests: test_extract.c. */
 #pragma once
@@ -13,10 +13,11 @@
 
 enum extract_kind {
 	EXTRACT_END = 1, /* the archive is right */
-	/* path: the message; mode: enum err_kind; mtime: bytes of room still wanted, and the errno */
+	/* path has the message, mode the enum err_kind, mtime.tv_sec the bytes of room still wanted, mtime.tv_nsec
+	 * the errno */
 	EXTRACT_ERROR,
-	/* target: a member's sha256; mtime: number of the entry that has the member's bytes. For a given file, mtime
-	 * is the number of its bytes */
+	/* target has a member's sha256, mtime the number of the entry with the member's bytes. For a given file,
+	 * mtime is the number of its bytes */
 	EXTRACT_FILE,
 	EXTRACT_LINK,     /* a wanted member that is a link, and its target */
 	EXTRACT_NO_MEMBER /* no entry has the wanted name */

@@ -110,7 +110,7 @@ static ssize_t read_filtered(struct extract_reader *rd, const void **ret)
 	return r == ARCHIVE_OK ? (ssize_t)n : filter_failed(rd);
 }
 
-/* Opens an archive that xz or zstd compressed, but not twice. */
+/* Opens an archive that xz or zstd has compressed once. */
 static int open_filter(struct extract_reader *rd)
 {
 	struct archive_entry *entry;
@@ -124,7 +124,7 @@ static int open_filter(struct extract_reader *rd)
 	    archive_read_open(rd->filter, rd, NULL, on_read, NULL) != ARCHIVE_OK ||
 	    archive_read_next_header(rd->filter, &entry) != ARCHIVE_OK)
 		return (int)filter_failed(rd);
-	/* the filter, and the reader below it */
+	/* one is the filter, one the reader below it */
 	if (archive_filter_count(rd->filter) > 2) {
 		rd->source->why = "it is compressed more than once";
 		return -EBADMSG;
@@ -162,7 +162,7 @@ static void skip_frames(struct extract_reader *rd)
 	}
 }
 
-/* Recognises the format by the first bytes. So the error can name a format that is not supported. */
+/* Recognises the format by the first bytes, so that the error can name a format that is not supported. */
 static int detect_format(struct extract_reader *rd, const char *name, struct err *e)
 {
 	int r = 0;
@@ -202,7 +202,7 @@ int extract_source_open(struct extract_source *s, int fd, const char *name, stru
 
 	*s = (struct extract_source){ .reader = xrealloc(NULL, sizeof(*s->reader)) };
 	*s->reader = (struct extract_reader){ .source = s, .fd = fd, .parent = getppid() };
-	/* sets the offset, which is where the writer of the file stopped */
+	/* begins at the start: the offset is still where the writer of the file stopped */
 	(void)lseek(fd, 0, SEEK_SET);
 	r = detect_format(s->reader, name, e);
 	if (r < 0)

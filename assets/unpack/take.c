@@ -107,7 +107,7 @@ static int write_all(int fd, const char *p, size_t n)
 	return 0;
 }
 
-/* Starts writing to the disk, so that the later flush waits less. Not every file system can do this. */
+/* Starts writing to the disk, so that the later flush waits less. Some file systems cannot start writing early. */
 static void write_behind(struct take *one, int64_t end)
 {
 	(void)sync_file_range(one->fd, one->behind, end - one->behind, SYNC_FILE_RANGE_WRITE);
@@ -123,7 +123,7 @@ int takes_write(const struct takes *t, const void *p, size_t n, int64_t at, bool
 
 		if (!one->on || one->fd < 0)
 			continue;
-		/* the file may hold bytes of another member, which this better one replaces */
+		/* the file may hold bytes of a member that is not as good as this one */
 		if (!one->entry && at == 0) {
 			if (ftruncate(one->fd, 0) < 0)
 				return -errno;

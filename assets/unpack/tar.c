@@ -13,13 +13,13 @@
 #include "nodeup/base/io.h"
 #include "nodeup/base/mem.h"
 
-/* A whole distribution has fewer. */
+/* A whole distribution has fewer directories. */
 enum { DIRS_MAX = 32768 };
 
 static const char too_many_dirs[] = "the archive has more directories than allowed";
 
 struct job {
-	const char *name; /* the archive's, for messages */
+	const char *name; /* the archive's name, for messages */
 	struct extract_source source;
 	struct extract_limits left;
 	uint64_t made; /* bytes of files, including holes */
@@ -157,7 +157,7 @@ static int give_bytes(struct job *j, struct digest_ctx *ctx, const void *p, size
 	return given && fwrite(p, 1, n, given) != n ? sys_error(j, "give") : 0;
 }
 
-/* Gives the zeros of a hole, up to this byte of the file. */
+/* Gives the zeros of a hole, from byte `from` of the file to byte `to`. */
 static int tell_hole(struct job *j, struct digest_ctx *ctx, int64_t from, int64_t to)
 {
 	static const char zeros[16 * 1024];
@@ -285,7 +285,7 @@ static int put_entry(struct job *j)
 	if (j->path[0] == '\0') {
 		if (type != AE_IFDIR || hard)
 			return refuse_entry(j, "no name");
-		return 0; /* "./" */
+		return 0; /* the name is "./", the root of the archive */
 	}
 	r = note_parents(j);
 	if (r < 0)

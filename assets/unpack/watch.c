@@ -51,7 +51,7 @@ static void sample_work(struct extract_watch *w)
 
 	(void)print_to(path, sizeof(path), "/proc/%d/stat", (int)w->child.pid);
 	fd = io_open_at(AT_FDCWD, path, 0);
-	/* the name, in parentheses, may hold any characters */
+	/* the program's name, in parentheses, may hold any characters */
 	at = fd >= 0 && read(fd, text, sizeof(text) - 1) > 0 ? strrchr(text, ')') : NULL;
 	if (!at || sscanf(at, ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &w->state,
 			  &user, &system) != 3)

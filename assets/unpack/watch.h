@@ -17,18 +17,18 @@ enum { EXTRACT_SAMPLES = 60, EXTRACT_SAMPLE_MS = 1000 };
 struct extract_watch {
 	struct ending_child child; /* pid 0: no child */
 	int life_fd;               /* this descriptor hangs up when the child ends; owned */
-	int sample_ms;             /* from one sample to the next */
+	int sample_ms;             /* milliseconds from one sample to the next */
 	unsigned int idle;         /* samples in a row without work */
 	uint64_t work;             /* processor time at the last sample, in ticks */
 	char state; /* the child's state as ps shows it, at the last sample; '?' unknown */
 };
 
-/* Makes a descriptor for the child to inherit, *ret_child (close-on-exec here). w->life_fd is its other end. < 0
- * with errno. */
+/* Makes a descriptor for the child to inherit, *ret_child (close-on-exec here). The other end of the descriptor's
+ * pipe is w->life_fd. Returns < 0 with errno on failure. */
 int extract_watch_make(struct extract_watch *w, int *ret_child);
 /* Sets a monotonic time after which no child of this process is waited for; 0: none. */
 void extract_watch_until(int64_t due_ns);
-/* Returns whether that time is over. */
+/* Returns whether the time of extract_watch_until is over. */
 bool extract_watch_is_late(void);
 /* Returns true once fd (non-blocking) can be written or its reader has gone; false if the child does not work. */
 bool extract_watch_write(struct extract_watch *w, int fd);

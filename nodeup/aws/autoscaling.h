@@ -1,4 +1,4 @@
-/* autoscaling.h - asks an instance's Auto Scaling group to let it go on
+/* autoscaling.h - completes a lifecycle hook, so that an instance of an Auto Scaling group may go on
  * Uses query.h, which alone has time limits and retries.
  * Owner: nothing is kept. Errors: query.h's. Threads: all functions.
  * Source: Amazon EC2 Auto Scaling API reference, 2011-01-01.
@@ -13,7 +13,7 @@ struct autoscaling_hook {
 	const char *region; /* NULL: AWS_REGION, then IMDS */
 };
 
-/* Completes the instance's lifecycle hook. Returns 1 if it did; 0 if the group has no such hook, or if the instance
- * does not wait for the hook. */
+/* Completes the instance's lifecycle hook. Returns 1 if the hook is completed; 0 if the group has no such hook, or
+ * if the instance does not wait for the hook. */
 int autoscaling_go_on(struct http *http, struct imds *imds, const struct autoscaling_hook *hook,
 		      struct err *e) must_check;

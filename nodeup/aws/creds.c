@@ -22,7 +22,7 @@ struct creds {
 	char *instance;            /* NULL: not asked for yet */
 	char who[WHO_MAX];         /* name of the environment's variable, or why there is no key */
 	int64_t expires, clock_off;
-	int64_t pause_ns; /* IMDS is not asked again before this time, as it would give credentials that end soon too */
+	int64_t pause_ns; /* IMDS is not asked before this time: its credentials end soon too */
 	unsigned int serial;
 	struct sigv4_key key;
 };
@@ -131,7 +131,7 @@ static int from_environment(struct creds *c, struct err *e)
 	return r;
 }
 
-/* Does not show the answer's text, which may hold a secret: a parser's message would quote the wrong part of it. */
+/* Says nothing of the answer's text, which may hold a secret: a parser's message could quote it. */
 static int no_credentials(const char *role, const char *why, struct err *e)
 {
 	return err_fail(e, ERR_NET, EAGAIN, "role %s has no credentials: %s", role, why);

@@ -1,7 +1,7 @@
 /* creds.h - the credentials and the time for signing requests to S3 and EC2
- * Takes keys from the environment (AWS_ACCESS_KEY_ID...; S3_ACCESS_KEY_ID... for S3_ENDPOINT), else the instance's
- * role from IMDS, which never signs for S3_ENDPOINT. Renews a role's credentials five minutes before they expire.
- * Without role or IMDS, requests go unsigned until one is refused.
+ * Takes keys from the environment (AWS_ACCESS_KEY_ID; for S3_ENDPOINT: S3_ACCESS_KEY_ID), otherwise those of the
+ * instance's role from IMDS. A role never signs for S3_ENDPOINT. Renews a role's credentials five minutes before
+ * they expire. Without a role or IMDS, requests are not signed until a server refuses one.
  * Owner: creds_new/creds_free. Errors: CONFIG (half a key in the environment), NET (the role's credentials do not
  * exist yet). No message has a key in it. Units: seconds since 1970. Threads: one. Source: EC2 user guide, "Retrieve
  * security credentials"; kops util/pkg/vfs.
@@ -15,7 +15,7 @@ struct creds;
 
 struct creds_now {
 	const struct sigv4_key *key; /* NULL: unsigned. Valid until the next creds_get */
-	unsigned int serial;         /* serial number of these credentials */
+	unsigned int serial;         /* serial number of the credentials */
 	int64_t time;                /* time to sign with: this machine's clock, corrected */
 };
 
@@ -23,7 +23,7 @@ struct creds_now {
 struct creds *creds_new(struct imds *imds) must_check;
 /* Like creds_new, but for a service of AWS: ignores S3_ENDPOINT and the keys for it. */
 struct creds *creds_new_aws(struct imds *imds) must_check;
-/* Releases it; NULL is fine. */
+/* Releases the client; NULL is fine. */
 void creds_free(struct creds *c);
 /* Returns the keys with which to sign now; may ask IMDS. */
 int creds_get(struct creds *c, struct creds_now *ret, struct err *e) must_check;

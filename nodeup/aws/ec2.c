@@ -28,7 +28,7 @@ static int read_type(const struct xml *answer, struct ec2_type *ret, struct err 
 	return 0;
 }
 
-/* Returns another instance that has the volume and is not about to lose it; "": no other instance has. */
+/* Returns another instance that has the volume and is not about to lose it; "": there is none. */
 static const char *find_other(const struct xml *attachments, const char *instance)
 {
 	for (const struct xml *at = attachments; at; at = at->next) {
@@ -62,7 +62,7 @@ static struct ec2_volume read_volume(const struct xml *x)
 	return v;
 }
 
-/* Appends one page. Returns the token that asks for the next one; NULL: this was the last. */
+/* Appends one page. Returns the token that asks for the next page; NULL: this was the last page. */
 static const char *add_page(struct arena *a, const struct xml *answer, struct ec2_volumes *ret)
 {
 	const char *token = xml_text(answer, "nextToken");

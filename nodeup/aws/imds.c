@@ -15,7 +15,7 @@ enum {
 	TIMEOUT_S = 2,
 };
 
-/* A question that was sent before its answer was needed. */
+/* A question that is sent before its answer is needed. */
 struct ahead {
 	struct imds *imds;
 	char *path; /* NULL: the answer was taken, or is of no use */
@@ -30,7 +30,7 @@ struct imds {
 	size_t n_ahead, n_due; /* n_due: questions without an answer yet; under the lock */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	char *base;  /* without a slash at its end */
+	char *base;  /* the service's address, without a slash at its end */
 	char *token; /* NULL: there is no token yet */
 	int64_t token_until_ns;
 	bool version1; /* the token endpoint does not exist */
@@ -127,7 +127,7 @@ static int fetch_token_here(struct imds *m, struct arena *a, struct err *e)
 		if (e->errnum == ETIMEDOUT)
 			err_note(e, "do",
 				 "check that metadata is enabled; hop limit 2 in a container");
-		/* to the caller, ENOENT means that its path does not exist; here it means that there are no tokens */
+		/* a caller takes ENOENT for a path that does not exist; here it means that there are no tokens */
 		e->errnum = e->errnum == ENOENT ? EPROTO : e->errnum;
 		return err_wrap(e, "ask for a token");
 	}
@@ -288,7 +288,7 @@ static int get(struct imds *m, const char *path, struct buf *b, struct err *e)
 	if (!take_ahead(m, path, b, &r, e))
 		r = ask_path(m, scratch, path, b, &status, e);
 	if (r < 0 && status == 401) {
-		/* the token expired, or the clock jumped, or version 1 was just switched off */
+		/* the token has expired, or the clock has jumped, or version 1 was just switched off */
 		drop_token(m);
 		m->version1 = false;
 		r = ask_path(m, scratch, path, b, &status, e);

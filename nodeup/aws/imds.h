@@ -1,9 +1,9 @@
 /* imds.h - the instance metadata service, version 2
- * A token first (TTL 6 h), a 401 renews it once; version 1 only when the token endpoint says 403,
- * 404 or 405. Never through a proxy, redirects refused. AWS_EC2_METADATA_SERVICE_ENDPOINT overrides
- * the address, ..._ENDPOINT_MODE=IPv6 takes the other one; so does a machine with no way to IPv4's.
- * Owner: imds_new/imds_free; answers are the arena's. Errors: NET; ENOENT for a path that is not
- * there. Threads: one. Source: EC2 user guide, "Retrieve instance metadata", "block-device-mapping".
+ * Asks for a token first (TTL 6 h), and once more after a 401. Uses version 1 only if the token endpoint answers
+ * 403, 404 or 405. Uses no proxy, and refuses redirects. AWS_EC2_METADATA_SERVICE_ENDPOINT overrides the address.
+ * With ..._ENDPOINT_MODE=IPv6, or if there is no route to the IPv4 address, the IPv6 address is asked.
+ * Owner: imds_new/imds_free; answers are the arena's. Errors: NET; ENOENT for a path that does not exist. Threads:
+ * one. Source: EC2 user guide, "Retrieve instance metadata", "block-device-mapping".
  * Tests: test_imds.c, test_imds_disks.c. */
 #pragma once
 
@@ -13,7 +13,7 @@ struct imds;
 
 /* Makes a client; asks nothing yet. */
 struct imds *imds_new(struct http *http) must_check;
-/* Releases it; NULL is fine. */
+/* Releases the client; NULL is fine. */
 void imds_free(struct imds *m);
 /* Returns whether the service has answered this client, with a token or by saying that it has no tokens. */
 bool imds_has_answered(const struct imds *m);

@@ -27,7 +27,7 @@ struct query {
 	int64_t deadline_ns;
 };
 
-/* One question on its way; the net thread fills in the answer. */
+/* One question that was sent; the net thread fills in the answer. */
 struct question {
 	struct buf body, page;
 	int r, status;
@@ -159,7 +159,8 @@ static void send(struct query *c, struct arena *a, const struct creds_now *now, 
 	(void)pthread_mutex_unlock(&q->lock);
 }
 
-/* Asks once. If the answer is no success, returns its error. *ret_again: another key or another time may help. */
+/* Asks once. If the answer is no success, returns its error. *ret_again: whether another key, or another time of
+ * signing, may help. */
 static int ask_once(struct query *c, struct arena *a, const char *action, const char *text,
 		    struct buf *body, bool *ret_again, struct err *e)
 {
@@ -229,7 +230,7 @@ static int read_answer(struct arena *a, const struct query *c, const char *actio
 int query_ask(struct query *c, struct arena *a, const char *action, const struct strmap *parameters,
 	      const struct xml **ret, struct err *e)
 {
-	/* signing needs the secret, so this does not go into the arena of the run */
+	/* what signing needs is secret, so it stays out of the arena of the run */
 	autoarena struct arena *scratch = arena_new_empty();
 	autobuf struct buf body = BUF_INIT(ANSWER_MAX);
 	struct err first = { 0 };

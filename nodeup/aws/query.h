@@ -1,7 +1,7 @@
 /* query.h - AWS services with the Query protocol: a signed form goes out, XML comes back
- * Requests are signed as the instance's role (creds.h). A request takes at most 10 s and never passes the deadline.
- * It is repeated once, with new credentials or with the server's time; all other retries are the caller's. Without
- * credentials nothing is sent.
+ * Requests are signed with the keys of creds.h. A request takes at most 10 s and never passes the deadline. A
+ * refused request is repeated once, with new credentials or with the server's time; all other retries are the
+ * caller's. Without credentials nothing is sent.
  * Owner: query_new/query_free; answers are the caller's. Errors: query_errors.h; NET with ETIMEDOUT and the like for
  * a server that does not answer, EKEYEXPIRED without credentials. Units: nanoseconds. Threads: one. Source: AWS,
  * "Making query requests" of EC2 and of Auto Scaling.
@@ -16,7 +16,7 @@
 struct query_service {
 	const char *name; /* the service's usual name */
 	enum endpoint_service endpoint;
-	const char *version; /* version of its API */
+	const char *version; /* version of the service's API */
 };
 
 struct query_req {
@@ -30,7 +30,7 @@ struct query;
 
 /* Makes a client; asks nothing yet. */
 struct query *query_new(const struct query_req *req) must_check;
-/* Releases it; NULL is fine. */
+/* Releases the client; NULL is fine. */
 void query_free(struct query *q);
 /* Sets the monotonic time after which no request goes on; 0: none. */
 void query_set_deadline(struct query *q, int64_t deadline_ns);

@@ -95,7 +95,7 @@ int query_error(struct arena *a, const char *service, const char *action, int st
 {
 	const struct xml *answer = xml_parse(a, body, n, NULL);
 	const struct xml *errors = xml_get(answer, "Errors");
-	/* EC2 has a list of errors and "RequestID", the others one error and "RequestId" */
+	/* EC2 has a list of errors and "RequestID"; other services have one error and "RequestId" */
 	const struct xml *error = xml_get(errors ? errors : answer, "Error");
 	const char *code = one_line(a, xml_text(error, "Code")), *message, *request;
 	const struct meaning *m;

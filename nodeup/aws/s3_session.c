@@ -17,8 +17,8 @@ struct s3_session {
 	const char *region;    /* NULL: not asked for yet */
 	struct strmap regions; /* regions of buckets, as S3 told them */
 	bool dual_stack;       /* see s3_place */
-	struct err failure;    /* why the last request could not be made ... */
-	int64_t failed_ns;     /* ... and when that was found; 0 never */
+	struct err failure;    /* why the last request could not be made */
+	int64_t failed_ns;     /* when that failure was found; 0 never */
 };
 
 bool s3_is_region(const char *text)
@@ -77,7 +77,8 @@ static int find_region(struct s3_session *s, struct err *e)
 
 	if (s->region)
 		return 0;
-	/* source: kops 1.37 util/pkg/vfs/s3context.go, and 1.8 as well: AWS_REGION is the machine's there */
+	/* for S3_ENDPOINT only S3_REGION counts: AWS_REGION is the machine's. source: kops 1.37 and 1.8
+	 * util/pkg/vfs/s3context.go */
 	for (size_t i = s3_is_foreign() ? ARRAY_LEN(names) - 1 : 0;
 	     i < ARRAY_LEN(names) && str_is_empty(region); i++)
 		region = getenv(from = names[i]);
@@ -235,7 +236,7 @@ static void note_denied(struct s3_session *s, const struct s3_try *t, const stru
 	note_left(s, t, e);
 }
 
-/* Fills the error. If an error page is not S3's, it lacks the request's id; then takes the id from the headers. */
+/* Fills the error. An error page that is not S3's lacks the request's id, so takes the id from the headers. */
 void s3_session_word(struct s3_session *s, const struct s3_try *t, const struct s3_refusal *f,
 		     struct err *e)
 {

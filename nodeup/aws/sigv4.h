@@ -20,9 +20,9 @@ struct sigv4_key {
 
 struct sigv4_req {
 	const char *method;
-	const char *host;    /* with the port if the URL has one */
-	const char *path;    /* from '/', without the query */
-	const char *query;   /* without '?'; NULL: none */
+	const char *host;    /* host, with the port if the URL has one */
+	const char *path;    /* path from '/' on, without the query */
+	const char *query;   /* query without '?'; NULL: none */
 	struct strv headers; /* "Name: value"; all are signed */
 	const char *payload; /* sha256 in hex, or UNSIGNED-PAYLOAD */
 	const char *region, *service;

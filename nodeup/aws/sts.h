@@ -1,7 +1,8 @@
 /* sts.h - proves this instance's identity to a server that does not know its keys
- * Signs a request to STS, but does not send it. The server that gets the request's headers sends it, and STS then
- * names the signer to that server. The body never changes, so the headers suffice; one of them ties the proof to the
- * request that carries it. The result holds a secret that lives for a quarter of an hour: it is for one header only.
+ * Signs a request to STS, but does not send it. The server that gets the request's headers sends the request, and
+ * STS then names the signer to that server. The body never changes, so the headers suffice; one header ties the
+ * proof to the request that carries it. The result holds a secret that lives for a quarter of an hour: it is for one
+ * header only.
  * Owner: the arena. Errors: none. Units: seconds since 1970. Threads: all functions.
  * Source: kops pkg/bootstrap/awsbootstrap (v1 tokens), AWS, GetCallerIdentity.
  * Tests: test_sts.c. */

@@ -12,14 +12,14 @@ struct walk {
 	struct accepts_findings *ret;
 };
 
-/* The value of a row, or one of its items. */
+/* The value for a row of the field table, or an item of that value. */
 struct place {
 	const struct walk *walk;
 	const struct field_seen *row;
 	const struct tree *value;
 	const char *path;
 	bool is_given;
-	const struct form *form; /* the present demand's */
+	const struct form *form; /* the pattern of the demand that is being checked */
 };
 
 bool accepts_holds(unsigned int since, unsigned int until, int minor)
@@ -47,7 +47,7 @@ static bool is_in_range(const struct field *f, const struct field_accepts *d, co
 	return (n >= d->min && n <= d->max) || (n == 0 && (d->zero || f->flag_empty));
 }
 
-/* A compiled pattern: compiling takes longer than many comparisons. */
+/* A compiled pattern. It is kept, since compiling takes longer than many comparisons. */
 struct form {
 	regex_t re;
 	bool is_set, inverted;
@@ -149,7 +149,7 @@ static void check_keys(const struct place *p, const struct field_accepts *d)
 
 static void check_demand(const struct place *p, const struct field_accepts *d);
 
-/* Checks an item, or its key. */
+/* Checks an item of a value, or the item's key. */
 static void check_item(const struct place *p, const struct field_accepts *d, size_t i)
 {
 	struct arena *a = p->walk->arena;
@@ -181,7 +181,7 @@ static void check_demand(const struct place *p, const struct field_accepts *d)
 			check_item(p, d, i);
 }
 
-/* Reports a missing value at the place of the map in which it is missing. */
+/* Reports a missing value. Its place is the map that lacks the value. */
 static void check_row(void *arg, const struct field_seen *row)
 {
 	const struct tree *t = row->value ? row->value : row->map;

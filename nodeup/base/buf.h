@@ -1,6 +1,6 @@
 /* buf.h - a growable byte buffer with a maximum
- * Beyond the maximum it keeps its bytes and sets `overflow`, which stays set, so that a chain of appends needs one
- * check at its end. data is NUL-terminated whenever it is not NULL.
+ * An append beyond the maximum keeps the earlier bytes and sets `overflow`. This flag stays set, so a chain of
+ * appends needs only one check at its end. data is NUL-terminated whenever it is not NULL.
  * Owner: the caller (`autobuf`). Errors: -EFBIG by buf_check. Units: bytes.
  * Tests: test_str.c. */
 #pragma once

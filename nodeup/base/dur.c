@@ -27,7 +27,7 @@ static int64_t take_unit(const char **p)
 	return 0;
 }
 
-/* A number in a text: the digits before the point, and those after the point as part / scale. */
+/* A number in a text: `whole` has the digits before the point, and part / scale is the fraction. */
 struct number {
 	uint64_t whole, part;
 	double scale;
@@ -57,7 +57,7 @@ static int take_number(const char **p, struct number *ret)
 	return fits ? 0 : -ERANGE;
 }
 
-/* Adds a number of units, in whole nanoseconds. Returns whether there is room. */
+/* Adds n times the unit to the total, in whole nanoseconds. Returns whether the total has room for the sum. */
 static bool add(uint64_t *total, const struct number *n, int64_t unit)
 {
 	const double part = (double)n->part * ((double)unit / n->scale);

@@ -13,7 +13,7 @@
 #define LOOK_NS (20 * DUR_MS)
 
 static struct {
-	pthread_mutex_t lock; /* guards all below */
+	pthread_mutex_t lock; /* guards all members below */
 	pthread_cond_t never; /* never signalled: a thread that must stop for good waits here */
 	int sig;              /* 0: the process is not ending */
 	struct ending_child *children;
@@ -72,7 +72,8 @@ void ending_tell(ending_fn *fn, void *arg)
 	ending_release();
 }
 
-/* Returns whether the child still runs. Its owner may not have noticed its end yet, or may never reap it. */
+/* Returns whether the child still runs. Asks the kernel, as the child's owner may not have noticed its end yet, or
+ * may never reap it. */
 static bool is_at_work(const struct ending_child *c)
 {
 	siginfo_t info = { 0 };
@@ -111,7 +112,7 @@ static const char *must_end(void)
 	return name;
 }
 
-/* Waits until no child of a kind is left. Returns a second signal that came before that, or 0. */
+/* Waits until no child of a kind is left. Returns the second signal if it comes during the wait, otherwise 0. */
 static int await_children(bool let_end, int64_t patience_ns)
 {
 	const struct timespec look = { .tv_nsec = LOOK_NS };
@@ -185,7 +186,7 @@ void ending_begin(ending_fn *fn, void *arg)
 		if (sigaction(signals[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
 			(void)sigaddset(&ending.signals, signals[i]);
 	(void)pthread_sigmask(SIG_BLOCK, &ending.signals, NULL);
-	/* without the thread a signal ends us at once, like any process */
+	/* without the thread a signal ends nodeup at once, as it ends any process */
 	if (pthread_create(&thread, NULL, attend, NULL) == 0)
 		(void)pthread_detach(thread);
 	else

@@ -3,8 +3,8 @@
  * ending_hold() begins any more, and no child starts. The thread reports, ends the children that may be cut off,
  * waits for the other children, and reports again. Then the process dies of the signal. A second signal ends the
  * process at once; a child that must not be cut off then goes on alone. A signal that was ignored at the start stays
- * ignored. Everything else is left as after a kill, and a later run goes on from there.
- * Owner: one state for the process, as its signals are. Errors: none. Threads: all functions.
+ * ignored. Everything else stays as a kill would leave it, and a later run goes on from there.
+ * Owner: the process, which has one such state. Errors: none. Threads: all functions.
  * Source: sigwaitinfo(2); credentials(7) for process groups.
  * Tests: test_interrupt.py. */
 #pragma once
@@ -26,7 +26,7 @@ typedef void ending_fn(void *arg, const struct ending_event *ev);
 struct ending_child {
 	pid_t pid; /* also id of its process group */
 	const char *name;
-	bool let_end; /* its work must not be cut off */
+	bool let_end; /* the child's work must not be cut off */
 	struct ending_child *next;
 };
 
@@ -40,7 +40,7 @@ void ending_hold(void);
 void ending_release(void);
 /* Calls ending_hold and ending_release: marks a point at which the process may end. */
 void ending_gate(void);
-/* Notes a child that was started within a hold. */
+/* Notes a child that was started between ending_hold and ending_release. */
 void ending_add(struct ending_child *c);
 /* Notes a child that has ended, before it is reaped. Does not return once the end has begun. */
 void ending_reap(struct ending_child *c);

@@ -21,10 +21,10 @@ enum err_kind {
 	ERR_USAGE,     /* the command line */
 	ERR_CONFIG,    /* a document */
 	ERR_REFUSED,   /* would destroy data */
-	ERR_NET,       /* may pass, or another mirror may answer */
+	ERR_NET,       /* the network: the trouble may pass, or another mirror may answer */
 	ERR_BUSY,      /* another process or machine is busy with the same thing */
 	ERR_SYSTEM,    /* a system call or a tool */
-	ERR_INTEGRITY, /* bytes differ from those that the document names */
+	ERR_INTEGRITY, /* wrong hash or signature */
 	ERR_KIND_MAX
 };
 
@@ -37,7 +37,7 @@ struct err_note {
 
 /* A full file system; in bytes. */
 struct err_room {
-	uint64_t wanted; /* bytes that the action still needs; free ones are not subtracted */
+	uint64_t wanted; /* bytes that the action still needs; free bytes are not subtracted */
 	uint64_t free, size;
 };
 
@@ -47,7 +47,7 @@ struct err {
 	bool lasts; /* no retry can mend this error, although a retry may mend other errors of its kind */
 	size_t nnotes;
 	char msg[ERR_MSG_MAX];
-	/* a cause that other objects may meet too. So it does not name this object: "no room on /var". "" if unknown */
+	/* a cause that other objects may meet too, so the text names no object: "no room on /var". "" if unknown */
 	char cause[ERR_CAUSE_MAX];
 	struct err_room room; /* size 0: no file system is full, or its size is unknown */
 	struct err_note notes[ERR_NOTES];
@@ -66,7 +66,7 @@ int err_sys(struct err *e, const char *fmt, ...) printf_like(2, 3);
  * error's negative errno, so that `return err_wrap(e, ...)` passes it on. */
 int err_wrap(struct err *e, const char *fmt, ...) printf_like(2, 3);
 
-/* Appends to the message: ", more". Cut if there is no room. */
+/* Appends to the message: ", more". The addition is cut if there is no room. */
 void err_add(struct err *e, const char *fmt, ...) printf_like(2, 3);
 
 /* Adds a labelled note; dropped beyond ERR_NOTES. */

@@ -64,7 +64,8 @@ size_t errs_count(const struct errs *l)
 	return l->n + l->more + l->lines.n;
 }
 
-/* Keeps room for a later note: which services were started in spite of the error, or which root it is about. */
+/* Keeps room for one later note. It tells which services were started in spite of the error, or which root the error
+ * is about. */
 enum { NOTES_LEFT = 1 };
 
 static void drop_also(struct err *e)
@@ -90,7 +91,7 @@ void errs_note_others(const struct errs *l, struct err *e)
 		if (!str_has_suffix(e->msg, listed.v[i]))
 			strv_add(l->arena, &others, listed.v[i]);
 	if (others.n < listed.n)
-		drop_also(e); /* these are listed too */
+		drop_also(e); /* the errors of the earlier notes "also" are noted anew below */
 	all = others.n + l->more;
 	if (!all)
 		return;

@@ -1,9 +1,9 @@
-/* field.h - one table a spec: struct member, document key, flag and doc in one row
- * The kind of a row comes from the C type of its member, so a row cannot disagree with its struct.
- * Walkers read a tree into the struct, print it as flags, overlay one struct on another and list it; none knows a spec.
+/* field.h - one table for each spec; a row has the struct's member, the document's key, the flag and the help text
+ * The kind of a row comes from the C type of its member, so a row cannot disagree with its struct. Walkers read a
+ * tree into a struct, print it as flags, overlay structs, list them; none knows a certain spec.
  * Owner: values live in the arena given to field_parse. Errors: CONFIG with file:line:column.
- * Source: kops upup/pkg/fi/utils (ghodss yaml: keys match without regard to case),
- * pkg/flagbuilder/build_flags.go (flag rules). Tests: test_field.c. */
+ * Source: kops upup/pkg/fi/utils (ghodss yaml: keys match without regard to case), pkg/flagbuilder/build_flags.go
+ * (flag rules). Tests: test_field.c. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,7 +13,7 @@
 #include "nodeup/base/format.h"
 #include "nodeup/base/tree.h"
 
-/* An optional value begins with `set`: true if there is a value. The walkers rely on this place. */
+/* An optional value begins with `set`: true if there is a value. The walkers need `set` to be the first member. */
 struct opt_bool {
 	bool set, v;
 };
@@ -46,33 +46,33 @@ enum field_file { FIELD_NO_FILE, FIELD_FILE, FIELD_LOG };
 struct schema;
 struct field_seen;
 
-/* Stands in present_offset: no member shows whether the key is given. */
+/* A value of present_offset: no member shows whether the key is given. */
 #define FIELD_ALWAYS UINT32_MAX
 
-/* Packed: there are a thousand rows with pointers, and each start of the program writes to all their pages. */
+/* Packed, as each start of the program writes to all pages of these tables, which have a thousand rows. */
 struct field {
 	const char *key;  /* as kops writes it; matched without regard to case */
 	const char *flag; /* NULL: no flag */
 	const char *doc;
 	const char *config;     /* place in the program's own configuration: "a.b", or NULL */
 	const char *flag_empty; /* value that counts as unset: kops' `flag-empty` */
-	const char *usual;      /* a string's value if it is missing or empty; NULL: none */
+	const char *usual;      /* the value of a string that is missing or empty; NULL: none */
 	const char *oneof;      /* "a|b|": allowed strings, or NULL */
 	const char *keys;       /* "a|b": allowed keys of a map of strings, or NULL: any */
-	/* form of a string, or of each string of a list or map; an empty string need not have it; or NULL */
+	/* format of a string, or of each string in a list or map; an empty string passes without it; or NULL */
 	const struct field_format *format;
-	const struct field_accepts *accepts; /* demand of its program, see accepts.h; or NULL */
+	const struct field_accepts *accepts; /* what the program demands, see accepts.h; or NULL */
 	const struct schema *schema;         /* OBJECT, LIST */
-	int32_t min, max; /* range of an integer; both 0: any of 32 bits, or 64 */
+	int32_t min, max; /* range of an integer; both 0: any of 32 bits, or of 64 if `wide` */
 	uint32_t offset;
 	uint32_t present_offset; /* OBJECT: a bool set if the key is given; or FIELD_ALWAYS */
 	enum field_kind kind : 8;
-	enum tree_kind shape : 8; /* TREE: a map or a list; TREE_NULL: anything */
+	enum tree_kind shape : 8; /* TREE: needed kind, a map or a list; TREE_NULL: any kind */
 	enum field_file file : 8;
 	/* first and last minor version of Kubernetes 1.x with the flag; 0: not known */
 	unsigned since : 8, until : 8;
 	bool repeat : 1;        /* a list gives one flag for each element */
-	bool include_empty : 1; /* a given but empty string still makes `--x=` */
+	bool include_empty : 1; /* an empty string that is given still makes `--x=` */
 	bool pointer : 1;       /* Go's *string: an empty string overrides an earlier value */
 	bool filled : 1; /* an empty string does not count as missing, so it too must have the format */
 	bool required : 1;
@@ -132,7 +132,7 @@ struct field_unknown {
 	const char *path; /* "spec.kubelet.foo" */
 	const struct tree *value;
 	const char *nearest;
-	size_t distance; /* edits from nearest; SIZE_MAX: similar to none, SIZE_MAX - 1: not compared */
+	size_t distance; /* edits between key and `nearest`; SIZE_MAX: no key is similar, SIZE_MAX - 1: not compared */
 };
 
 /* Called for each unknown key. */
@@ -146,11 +146,11 @@ struct field_unknowns {
 	struct arena *arena;
 	struct field_stray {
 		const char *text; /* "file:line:column: unknown key 'x'" */
-		size_t distance;  /* number of edits from a known key, as above */
+		size_t distance;  /* number of edits from a known key, as in struct field_unknown */
 	} * v;
 	size_t n;
 	bool slips_apart; /* top-level keys that are one edit from a known key are added to slips only */
-	struct strv slips; /* their texts */
+	struct strv slips; /* texts of the keys that are slips */
 };
 
 /* Adds an unknown key to the list at arg. Is a field_unknown_fn. */
@@ -171,7 +171,7 @@ struct field_opts {
 	bool secret;      /* the whole map is below a secret row */
 	/* Keeps errors of values, and such values then count as missing. NULL: reading stops at the first error. */
 	struct errs *errors;
-	/* The caller refuses top-level keys one edit from a known key; so the known key does not count as missing. */
+	/* The caller refuses top-level keys one edit from a known key. So that known key does not count as missing. */
 	bool refuses_slips;
 };
 
@@ -189,8 +189,8 @@ void field_overlay(struct arena *a, const struct schema *s, void *obj, const voi
 const char *field_usual(const struct schema *s, size_t offset);
 /* Gives each empty string of obj the default of its row. Does not change the members of nested structs. */
 void field_fill(const struct schema *s, void *obj);
-/* Returns a JSON Schema (draft 2020-12) of a map that this schema describes, for editors. The schema has what the
- * rows say; its keys are exactly the table's. */
+/* Returns a JSON Schema (draft 2020-12) of a map that this schema describes, for editors. It has exactly the keys of
+ * the table, with what their rows say. */
 struct tree *field_json_schema(struct arena *a, const struct schema *s);
 /* Appends a commented document of this schema: the keys in `values`, each below its explanation, and all other keys
  * as comments. The text reads back as `values`. */

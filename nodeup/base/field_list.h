@@ -1,6 +1,7 @@
 /* field_list.h - one list of keys that makes a struct and its table
- * A list is a macro of X(type, member, key, ...). X##_NESTED, _IF and _LIST are rows of what has a table of its own, which
- * stands before the key; X##_INSIDE and _INSIDE_IF are sections whose members lie in the struct around them.
+ * A list is a macro of X(type, member, key, ...). X##_NESTED, _IF and _LIST make rows for structs that have a table
+ * of their own; its name stands before the key. X##_INSIDE and _INSIDE_IF make rows for sections whose members lie
+ * in the surrounding struct.
  * Owner: constants. Errors: none. Threads: all. */
 #pragma once
 
@@ -19,11 +20,12 @@
 	} m;
 #define FIELD_MEMBER_INSIDE(...)
 #define FIELD_MEMBER_INSIDE_IF(has, ...) bool has;
-/* For the rows of its line, each line of a table declares a struct whose only member is the struct of the table. */
+/* Names a struct by the line number. Each line that makes a table declares such a struct around the table's struct,
+ * and the rows of the line use it. */
 #define FIELD_CONCAT(a, b) a##b
 #define FIELD_NAME(a, b) FIELD_CONCAT(a, b)
 #define FIELD_SPEC struct FIELD_NAME(field_spec_of_line_, __LINE__)
-/* Rows of its table. */
+/* Rows of the struct's table. */
 #define FIELD_ROW(type, m, k, ...) FIELD(FIELD_SPEC, spec.m, .key = (k), __VA_ARGS__),
 #define FIELD_ROW_NESTED(type, m, sch, k, ...) \
 	FIELD_NESTED(FIELD_SPEC, spec.m, sch, .key = (k), __VA_ARGS__),

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-/* Merges as kops does: it writes `over` as JSON and reads that into obj. Values that Go leaves out of the JSON
- * (empty strings, lists, maps, false, 0) change nothing; lists replace, maps merge. */
+/* Merges as kops does: kops writes `over` as JSON, and reads this JSON into obj. Values that Go leaves out of the
+ * JSON (empty strings, lists, maps, false, 0) change nothing; lists replace, maps merge. */
 
 /* Returns a new map. Changes neither of the two maps: other structs may share their elements. */
 static struct strmap merged(struct arena *a, const struct strmap *base, const struct strmap *over)

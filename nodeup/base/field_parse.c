@@ -36,8 +36,8 @@ static bool is_secret(const struct reader *r, const struct place *p)
 	return r->opts->secret || p->field->secret;
 }
 
-/* Makes the error "expected ..., found ...". Does not show a value that stands in place of a whole document, nor an
- * item that its reader splits itself: such a value may hold anything. */
+/* Makes the error "expected ..., found ...". Shows neither a value in the place of a whole document, nor an item
+ * that its own reader splits: both may hold anything. */
 static int expected(struct reader *r, const struct place *p, const char *what)
 {
 	const char *where = tree_where(r->arena, &p->value->pos);
@@ -74,7 +74,7 @@ static int not_allowed(struct reader *r, const struct place *p, const char *s)
 	return e;
 }
 
-/* Reads one string of a string, list or map. */
+/* Reads a string, which is a row's whole value, or belongs to the row's list or map. */
 static int read_text(struct reader *r, const struct place *p, const char **ret)
 {
 	const struct field_format *format = p->field->format;
@@ -426,7 +426,7 @@ void field_note_unknown(void *arg, const struct field_unknown *key)
 
 void field_add_unknowns(struct field_unknowns *u, const struct field_unknowns *more)
 {
-	/* shares the list: there may be thousands */
+	/* shares the list instead of copying it: there may be thousands of keys */
 	if (u->n == 0) {
 		u->v = more->v;
 		u->n = more->n;
@@ -441,7 +441,7 @@ struct strv field_unknown_texts(struct arena *a, const struct field_unknowns *u)
 	struct strv texts = { 0 };
 	size_t next = 0;
 
-	/* there are few distances, and all but the last are small */
+	/* only a few different distances occur, and all but the last are small */
 	for (size_t now = 0; u->n; now = next) {
 		next = SIZE_MAX;
 		for (size_t i = 0; i < u->n; i++) {

@@ -9,7 +9,7 @@
 /* A row of a map that is being read, and the map's value for it. */
 struct field_seen {
 	const struct field *field;
-	const struct tree *value, *map; /* value NULL: it is missing */
+	const struct tree *value, *map; /* value NULL: the key is missing */
 	const char *path;               /* "kubelet.maxPods" */
 	bool secret;
 };
@@ -20,7 +20,7 @@ size_t field_row(const struct schema *s, const char *key);
 /* Returns "path.key"; at the top only the key. */
 const char *field_path(struct arena *a, const char *path, const char *key);
 /* Returns a scalar or null as a string. A number stays as written (1.10 is not 1.1). A YAML word for true or false
- * becomes Go's. */
+ * becomes "true" or "false". */
 const char *field_text(const struct tree *t);
 /* Reads a tree as an integer. -EINVAL: the tree is not an integer; -ERANGE: the integer has more than 64 bits. */
 int field_integer(const struct tree *t, int64_t *ret);

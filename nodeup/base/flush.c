@@ -34,7 +34,7 @@ struct flush_dir {
 	dev_t dev;
 	ino_t ino;
 	int fd;
-	bool whole; /* its file system can be flushed as a whole; checked once for each */
+	bool whole; /* the directory's file system can be flushed as a whole; checked once for each file system */
 };
 
 struct flush {
@@ -44,7 +44,7 @@ struct flush {
 	struct flush_dir *dirs;
 	size_t n_dirs;
 	int64_t since_ns;
-	struct err *lost; /* the first failed flush of names; the kernel reports it only once */
+	struct err *lost; /* error of the first failed flush of names; reported only once */
 };
 
 bool flush_is_whole(int fd)

@@ -1,23 +1,23 @@
 /* flush.h - what is flushed to the disk, and when: the rule, and the group that carries it out
  *
  * A name is a promise: a file that another program may read gets its name when its bytes are on the disk.
- * A record is one, too: it is written when what it vouches for is there. One flush for each file would take
- * a third of a run, so files are flushed together:
+ * A record is a promise too: it is written when the files that it vouches for are on the disk. One flush for each
+ * file would take a third of a run, so files are flushed together:
  *
  *   1. A task writes its file beside the place, under a staging name (io.h), and adds it to the group.
- *   2. When no task at work can add more, the bytes of all are flushed: once for each file system.
- *   3. All are renamed to their places.
+ *   2. When no working task can add a file any more, the bytes of all files are flushed: once for each file system.
+ *   3. All files are renamed to their places.
  *   4. The names are flushed, once for each file system. Directories and links that were made since the
  *      last time were only noted, and are flushed with them.
  *   5. The tasks are done. Tasks that need them may start: a service never reads a file that a power cut could take back.
  *   6. Records come last. Before they are written, all that was noted is flushed.
  *
- * A cut before 3 leaves staging files, which the next run removes. After 3 each file is the old one or the
- * new one, and never a part. So a kill and a power cut look alike to the next run.
+ * A power cut before step 3 leaves staging files, which the next run removes. After step 3 each file is the old one
+ * or the new one, and never a part. So a kill and a power cut look alike to the next run.
  *
- * The file system is flushed as a whole (syncfs) where that is cheaper than one flush a file, and where the
- * kernel tells by it that a write was lost: from Linux 5.8 on, and not on overlayfs. Elsewhere each file and
- * directory has an fsync of its own. So it has, too, when the whole flush fails: that tells which file it was.
+ * A file system is flushed as a whole (syncfs) if that is cheaper than one flush for each file, and if syncfs reports
+ * lost writes: from Linux 5.8 on, and not on overlayfs. Otherwise each file and directory gets an fsync of its own.
+ * If a whole flush fails, each gets its own fsync as well, since only this tells which file was lost.
  *
  * Owner: flush_new/flush_free; staging files are the group's once added. Errors: SYSTEM, for each file.
  * Threads: all functions; flush_run one at a time. Source: syncfs(2), fsync(2).
@@ -41,12 +41,12 @@ void flush_free(struct flush *f);
 int flush_add(struct flush *f, struct io_stage *s, const char *path, const struct io_attr *attr,
 	      flush_done_fn *done, void *arg, struct err *e) must_check;
 /* Notes that a name in this directory was made or removed, so that the next flush_run flushes it. If f is NULL,
- * flushes it at once. */
+ * flushes the directory at once. */
 int flush_note(struct flush *f, int dir_fd, struct err *e) must_check;
 /* Makes directories like io_mkdirs, and notes the directories that got a new name in them. */
 int flush_mkdirs(struct flush *f, int root_fd, const char *path, mode_t mode,
 		 struct err *e) must_check;
-/* Returns (monotonic) since when the oldest file has waited for a flush; 0: no file waits. */
+/* Returns since when (monotonic) the oldest file waits for a flush; 0: no file waits. */
 int64_t flush_since(struct flush *f);
 /* Flushes everything added and noted so far. Each file gets its own error. If a name was lost, this flush and each
  * later one fails, as the kernel reports the loss only once. */

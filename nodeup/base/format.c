@@ -40,8 +40,8 @@ static bool is_ip(const char *s)
 	return bits_of(s) != 0;
 }
 
-/* Returns whether it is a name such as "api.a.example.com". If the last part has only digits, it is no name but a
- * wrong address. */
+/* Returns whether the text is a name such as "api.a.example.com". If the last part has only digits, the text is not
+ * a name but a wrong address. */
 static bool is_dns_name(const char *s)
 {
 	char label[PIECE_MAX];
@@ -114,7 +114,7 @@ static bool is_quantity(const char *s)
 	return whole + part > 0 && is_suffix(s + part);
 }
 
-/* An amount to reserve, request or compare with is never negative. */
+/* Returns whether the text is an amount to reserve, request or compare with: a quantity that is not negative. */
 static bool is_amount(const char *s)
 {
 	return *s != '-' && is_quantity(s);
@@ -129,7 +129,7 @@ static bool is_port_range(const char *s)
 	       strtol(s, NULL, 10) <= strtol(strchr(s, '-') + 1, NULL, 10);
 }
 
-/* Allows one port and FROM+MORE too. */
+/* Accepts a single port and FROM+MORE too. */
 static bool is_port_range_today(const char *s)
 {
 	const char *end, *last;
@@ -293,7 +293,8 @@ bool format_is_valid(const struct field_format *f, const char *s)
 	}
 }
 
-/* Checks each line. A line that begins with '-' may be a key alone, which the patterns of other lines then skip. */
+/* Checks each line. A line that begins with '-' may have only a key; then patterns in other lines do not apply to
+ * that key. */
 static bool is_sysctl(const char *s)
 {
 	for (;; s++) {

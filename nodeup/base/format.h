@@ -1,7 +1,7 @@
 /* format.h - named forms of a value's text
- * A row of a field table names one of them. The reader then refuses values that no component would take, with their
- * place, so that no component dies of them on the node.
- * Owner: constants. Errors: none; a format is a question. Threads: all. Source: k8s.io/apimachinery
+ * A row of a field table names a format. The reader then refuses values that no component would take, and names
+ * their place. Otherwise a component would die of them on the node.
+ * Owner: constants. Errors: none; a check only returns yes or no. Threads: all. Source: k8s.io/apimachinery
  * pkg/api/resource/quantity.go, pkg/util/net/port_range.go, kubernetes pkg/kubelet/eviction/helpers.go,
  * pkg/util/taints, net.ParseCIDR.
  * Tests: test_field.c. */

@@ -183,7 +183,7 @@ static int read_stream(int fd, const char *name, int64_t until_ns, struct buf *b
 	}
 }
 
-/* Reads to the end, or to the reported size, which files of /proc and /sys do not have. */
+/* Reads to the reported size. Files of /proc and /sys report no size, so they are read to the end. */
 static int read_up_to(int fd, off_t size, const char *name, struct buf *b, struct err *e)
 {
 	char chunk[16384];
@@ -410,7 +410,7 @@ static bool is_dir(int root_fd, const char *path)
 	return fd >= 0;
 }
 
-/* Makes directories below a root; `made` lets the parent be flushed. */
+/* A request to make directories below a root; `made` lets the caller flush the parent of a new directory. */
 struct making {
 	int root_fd;
 	io_made_fn *made;
@@ -433,7 +433,8 @@ static int make_dir(const struct making *m, const char *path, mode_t mode, struc
 		(void)err_sys(e, "create directory '%s'", path);
 		return io_say_room(parent, 0, e);
 	}
-	/* sets the mode whatever the umask is; below a user's directory the path may be a link by now */
+	/* sets the mode in spite of the umask; follows no link, as below a user's directory the path may be a link
+	 * by now */
 	fd = io_open_at(parent, name, O_DIRECTORY | O_NOFOLLOW);
 	if (fd < 0 || fchmod(fd, mode) < 0)
 		return err_sys(e, "set the mode of '%s'", path);
@@ -583,7 +584,7 @@ int io_each_name(int dir_fd, void (*each)(void *arg, const char *name), void *ar
 	_Alignas(struct dirent64) char entries[NAMES_CHUNK];
 	ssize_t n;
 
-	/* getdents64, as readdir would take over the descriptor and ask three more times */
+	/* getdents64, as readdir would take over the descriptor and make three more calls */
 	while ((n = getdents64(dir_fd, entries, sizeof(entries))) > 0)
 		for (ssize_t at = 0; at < n;) {
 			const struct dirent64 *d = (const void *)(entries + at);

@@ -1,6 +1,6 @@
 /* io.h - files below a root, never half-written
- * Every path is absolute as the node sees it ("/etc/hosts"). It is resolved below root_fd, so neither ".." nor an
- * absolute symbolic link leaves the root. A replaced file is staged beside its target, fsync'ed, renamed and its
+ * Every path is absolute as the node sees it ("/etc/hosts"). A path is resolved below root_fd, so neither ".." nor
+ * an absolute symbolic link leaves the root. A replaced file is staged beside its target, fsync'ed, renamed and its
  * directory fsync'ed.
  * Owner: returned fds and buffers are the caller's. Errors: SYSTEM; CONFIG for a file that is too large. Units:
  * bytes.
@@ -52,19 +52,19 @@ int io_open_lock(int root_fd, const char *path, mode_t mode, int *ret_fd, struct
 /* The time to wait for a pipe that a person names, if there is no deadline. */
 #define IO_PIPE_NS INT64_C(60000000000)
 
-/* Reads a host's file that a person named, of at most b->max bytes. It may be a pipe, as with `--conf=<(...)`, or a
- * terminal, as /dev/stdin. Reads such a file to its end within wait_ns (0: IO_PIPE_NS); fails with BUSY if that
+/* Reads a host's file that a person named, of at most b->max bytes. The file may be a pipe, as with `--conf=<(...)`,
+ * or a terminal, as /dev/stdin. Reads such a file to its end within wait_ns (0: IO_PIPE_NS); fails with BUSY if that
  * takes longer. */
 int io_read_given(const char *path, int64_t wait_ns, struct buf *b, struct err *e) must_check;
 
-/* Appends a whole regular file of at most b->max bytes to b. Opens it like io_open_file. */
+/* Appends a whole regular file of at most b->max bytes to b. Opens the file like io_open_file. */
 int io_read(int root_fd, const char *path, struct buf *b, struct err *e) must_check;
-/* Does the same for a file that must not be a symbolic link (-ELOOP), and gives its stat. */
+/* Like io_read, for a file that must not be a symbolic link (-ELOOP); also gives the file's stat. */
 int io_read_itself(int root_fd, const char *path, struct buf *b, struct stat *ret_st,
 		   struct err *e) must_check;
 /* Returns the text of a file of at most max bytes; NULL: the file cannot be read, for whatever reason. */
 char *io_text(struct arena *a, int root_fd, const char *path, size_t max);
-/* Fills the error of a failed write from errno; for a full disk or quota, as io_say_room does. */
+/* Fills the error of a failed write from errno. If the disk or quota is full, also does what io_say_room does. */
 int io_write_failed(int fd, const char *name, uint64_t wanted, struct err *e);
 /* Like io_read, but for an open fd; `name` is for messages. */
 int io_read_fd(int fd, const char *name, struct buf *b, struct err *e) must_check;
@@ -84,7 +84,7 @@ bool io_is_full(int errnum);
 int io_replace(int root_fd, const char *path, const void *data, size_t n,
 	       const struct io_attr *attr, struct err *e) must_check;
 
-/* Removes a file durably; a missing one is fine. */
+/* Removes a file durably; a missing file is fine. */
 int io_remove(int root_fd, const char *path, struct err *e) must_check;
 
 /* Creates a directory and its missing parents (0755, root). If the directory itself is new, it gets `mode`. */
@@ -110,8 +110,8 @@ bool io_is_there(int root_fd, const char *path);
 struct io_stamp io_stamp_of(const struct stat *st);
 bool io_stamp_eq(const struct io_stamp *a, const struct io_stamp *b);
 
-/* A private staging file. io_stage_commit gives the file its final name. If it was not called, autostage unlinks the
- * file at the scope's end. */
+/* A private staging file. io_stage_commit gives the file its final name. If io_stage_commit was not called,
+ * autostage unlinks the file at the scope's end. */
 struct io_stage {
 	int dir_fd, fd;
 	int from_fd; /* the folder in which the file is, and in which it stays if the stage is dropped; -1: dir_fd */
@@ -135,8 +135,8 @@ int io_say_taken(const char *path, struct err *e);
 /* Like io_stage_commit, but without fsync: for files that can be fetched again and are made durable later. */
 int io_stage_publish(struct io_stage *s, const char *path, const struct io_attr *attr,
 		     struct err *e) must_check;
-/* The two steps of io_stage_publish. The first sets the staged file's owner and mode; *ret_st is its stat before
- * that. The second gives the file its final name. */
+/* The two steps of io_stage_publish. io_stage_attr sets the staged file's owner and mode, and *ret_st is the stat
+ * before this. io_stage_name gives the file its final name. */
 int io_stage_attr(const struct io_stage *s, const char *path, const struct io_attr *attr,
 		  struct stat *ret_st, struct err *e) must_check;
 int io_stage_name(struct io_stage *s, const char *path, struct err *e) must_check;

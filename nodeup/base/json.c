@@ -107,7 +107,7 @@ int json_parse(struct arena *a, const char *file, const char *text, size_t n,
 	return 0;
 }
 
-/* Returns an upper bound: each value but the first follows one of these characters. */
+/* Returns an upper bound for the number of values: each value but the first follows one of these characters. */
 static size_t count_values(const char *text, size_t n)
 {
 	bool inside = false;

@@ -1,5 +1,5 @@
 /* json.h - JSON text to and from a tree
- * Duplicate keys are an error; size is the caller's, depth is the library's limit.
+ * Duplicate keys are an error; the caller limits the size, the library the depth.
  * Owner: the arena. Errors: CONFIG with file:line:column. Source: RFC 8259.
  * Tests: test_json.c. */
 #pragma once

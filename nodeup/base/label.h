@@ -14,7 +14,7 @@
 #define LABEL_VALUE "(" LABEL_WORD ")?"
 /* A DNS subdomain in small letters. */
 #define LABEL_DOMAIN "[a-z0-9]([a-z0-9-]*[a-z0-9])?(\\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*"
-/* A label's or taint's name: "team", "example.com/team". Does not count the letters before '/'. */
+/* A label's or taint's name: "team", "example.com/team". Does not limit the number of letters before '/'. */
 #define LABEL_NAME "(" LABEL_DOMAIN "/)?" LABEL_WORD
 /* "team=blue", "team". */
 #define LABEL_PAIR LABEL_NAME "(=" LABEL_VALUE ")?"

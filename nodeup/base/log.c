@@ -90,7 +90,7 @@ static void add_erasure(struct buf *out)
 }
 
 /* Writes; a failure cannot be reported. The lock is held. Flushes stdout first: if both streams are one file, the
- * line must not end up inside its half-written buffer. */
+ * line must not land in the middle of stdout's buffered text. */
 static void put(const struct buf *out)
 {
 	struct err ignored;

@@ -1,6 +1,7 @@
 /* log.h - the one sink for lines to people
- * Commands, the run and the report log; libraries return errors instead. Lines go to stderr as "time level message"
- * (without these on a journal) and, if a journal writer is set, there as fields.
+ * Commands, the run and the report log; libraries return errors instead. Lines go to stderr as "time level message";
+ * if stderr is a journal, time and level are left out. If a journal writer is set, lines go there instead, as
+ * fields.
  * Owner: the sink is the only mutable global. Errors: none; a sink that fails is ignored. Threads: all functions
  * (one write(2) a line). Source: ECMA-48 for the footer.
  * Tests: test_log.c. */

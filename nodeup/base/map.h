@@ -1,6 +1,6 @@
 /* map.h - a hash map from texts to pointers
  * The first value of a key stays. No key is ever removed.
- * Owner: the arena; keys are borrowed and live as long. Errors: none. Threads: none of its own.
+ * Owner: the arena; keys are borrowed, and must live as long as the map. Errors: none. Threads: none of its own.
  * Source: FNV-1a; open addressing, at most half full.
  * Tests: test_map.c. */
 #pragma once

@@ -7,7 +7,8 @@
 #include <unistd.h>
 #include "nodeup/base/print.h"
 
-/* Size of the first chunk: many arenas hold only a name. Each chunk is twice the one before, up to the second size. */
+/* ARENA_FIRST: size of the first chunk, since many arenas hold only a name. Each further chunk is twice as large, up
+ * to ARENA_CHUNK. */
 enum { ARENA_FIRST = 512, ARENA_CHUNK = 16 * 1024 };
 
 /* Most printed texts are shorter. */

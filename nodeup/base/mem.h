@@ -16,7 +16,7 @@ void *xcalloc(size_t n, size_t size) must_check;
 void *xrealloc(void *p, size_t n) must_check;
 /* As strdup, never NULL. */
 char *xstrdup(const char *s) must_check;
-/* As asprintf, returning the string, never NULL. */
+/* Like asprintf, but returns the string; never NULL. */
 char *xasprintf(const char *fmt, ...) printf_like(1, 2) must_check;
 /* Like xasprintf, with a va_list. */
 char *xvasprintf(const char *fmt, va_list ap) printf_like(1, 0) must_check;

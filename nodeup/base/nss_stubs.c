@@ -1,8 +1,8 @@
 /* nss_stubs.c - replaces glibc's name services and dynamic loader by stubs that refuse
- * A static glibc answers these by loading shared libraries of the host it runs on, which crashes or gives wrong
- * answers. nodeup takes host names from c-ares and users from files below its root, but libraries that we link refer
- * to these functions. These stubs replace glibc's functions; each says "not found". Only static links use this file;
- * the linker's warnings about such functions are errors there.
+ * A static glibc answers such lookups by loading shared libraries of the host, which crashes or gives wrong answers.
+ * nodeup takes host names from c-ares and users from files below its root, but libraries that we link refer to these
+ * functions. These stubs replace glibc's functions; each says "not found". Only static links use this file; the
+ * linker's warnings about such functions are errors there.
  * Tests: test_odd_host.py. */
 #include <errno.h>
 #include <grp.h>
@@ -83,7 +83,7 @@ int getgrgid_r(gid_t gid, struct group *storage, char *buf, size_t n, struct gro
 	return ENOENT;
 }
 
-/* glibc has its own dlopen for iconv; ld's --wrap makes its callers use this one. */
+/* glibc has an internal dlopen for iconv; ld's --wrap makes its callers use this function. */
 void *__wrap_dlopen(const char *file, int mode);
 void *__wrap_dlopen(const char *file, int mode)
 {

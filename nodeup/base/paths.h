@@ -1,6 +1,7 @@
 /* paths.h - the names of all our own directories and files
- * All are below the root. Only these are swept after a kill and protected from other programs' files. Litter in a
- * directory that OWN_DIRS lacks would stay for ever, so the lint of paths checks that none is missing.
+ * All paths are below the root. Only these directories are swept after a kill, and are protected from other
+ * programs' files. Litter in a directory that OWN_DIRS lacks would stay for ever, so the lint of paths checks that
+ * none is missing.
  * Owner: none. Errors: none. Threads: all. */
 #pragma once
 
@@ -29,7 +30,7 @@
 /* The status goes here while /run has no room for it. */
 #define OWN_STATUS_SPARE OWN_LIB "/status.json"
 
-/* These exist only until the next boot. */
+/* Files that exist only until the next boot. */
 #define OWN_RUN "/run/nodeup"
 #define OWN_LOCK OWN_RUN "/lock"
 #define OWN_STATUS OWN_RUN "/status.json"
@@ -44,7 +45,7 @@
 #define OWN_STOPPED_DIR OWN_RUN "/stopped"
 #define OWN_USERS_DIR OWN_RUN "/users"
 #define OWN_GRANTED_DIR OWN_RUN "/granted"
-/* Archives of earlier versions, to be moved to the cache. */
+/* Archives that earlier versions of nodeup kept, to be moved to the cache. */
 #define OWN_SPOOL OWN_RUN "/spool"
 
 /* Shown to people who log in. */

@@ -10,8 +10,8 @@
 
 struct pool;
 
-/* Makes a pool of as many threads as processors, at least `least` and at most `most`. One starts now, the others
- * when a function is sent and no thread is free. */
+/* Makes a pool of as many threads as processors, at least `least` and at most `most`. One thread starts now, and the
+ * others when a function is sent and no thread is free. */
 int pool_new(size_t least, size_t most, struct pool **ret, struct err *e) must_check;
 /* Calls fn(arg) on one of the threads. */
 void pool_send(struct pool *p, void (*fn)(void *arg), void *arg);

@@ -1,8 +1,8 @@
 /* print.h - formatted text like printf(3)'s, in which a missing text is never "(null)"
- * A NULL text is printed as "(none)", so that a message that names one is still readable. All formatting goes
- * through here; only print.c calls the library's own functions.
- * Invariant: formats may hold what attribute printf checks, without %n, %m and wide characters; if texts are
- * numbered, "%2$s", all arguments are texts.
+ * A NULL text is printed as "(none)", so that the message is still readable. All formatting goes through here; only
+ * print.c calls the library's own functions.
+ * Invariant: a format may hold what the attribute `printf` checks, without %n, %m and wide characters. If arguments
+ * are numbered ("%2$s"), all of them are texts.
  * Owner: the caller's storage. Errors: none. Units: bytes. Threads: all functions. Source: printf(3).
  * Tests: test_print.c. */
 #pragma once

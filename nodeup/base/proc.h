@@ -1,7 +1,7 @@
 /* proc.h - run a program, without a shell
- * Only posix_spawn; the child gets its own session-less process group, closed descriptors and the environment given.
- * On timeout the group is killed. If a signal ends us, the child is ended as well; a child that must not be cut off
- * is waited for (ending.h). proc_run does not return then.
+ * Uses only posix_spawn. The child gets its own process group, but no session of its own. It gets the given
+ * environment, and other descriptors are closed. On timeout the group is killed. If a signal ends us, the child is
+ * ended as well; a child that must not be cut off is waited for (ending.h). proc_run does not return then.
  * Owner: the output buffer is the caller's. Errors: SYSTEM with the last output line; -ETIMEDOUT. Units:
  * nanoseconds.
  * Threads: all functions. Source: posix_spawn(3), waitid(2).

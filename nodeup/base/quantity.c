@@ -5,7 +5,7 @@
 
 enum { DIGITS_MAX = 200, BINARY_STEP = 1024, BASE = 10 };
 
-/* A number as its digits, the last `scale` of which are after the point. */
+/* A number as digits; the last `scale` digits stand after the point. */
 struct decimal {
 	char digits[DIGITS_MAX + 1];
 	size_t n;

@@ -7,5 +7,5 @@
 
 #include "nodeup/base/mem.h"
 
-/* Returns the number of a valid quantity (format_quantity). Returns a text that is too long as it is. */
+/* Returns the number of a valid quantity (format_quantity). A text that is too long is returned unchanged. */
 const char *quantity_decimal(struct arena *a, const char *text);

@@ -1,5 +1,6 @@
 /* record.h - a small text of our own that outlives the run
- * A record exists as a whole or not at all. It is root's, in a directory that is made for it; paths.h has its path.
+ * A record exists as a whole or not at all. Its owner is root, and its directory is made if needed; paths.h has its
+ * path.
  * Owner: the buffers are the caller's. Errors: SYSTEM. Units: bytes. Threads: all functions.
  * Tests: test_lost_writes.py. */
 #pragma once

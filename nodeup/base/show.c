@@ -48,7 +48,7 @@ static bool is_harmless(uint32_t c)
 	return true;
 }
 
-/* Cleans n bytes in place. Returns the new number. */
+/* Cleans n bytes in place. Returns how many bytes remain. */
 static size_t clean(char *text, size_t n, bool breaks)
 {
 	size_t kept = 0;

@@ -32,7 +32,7 @@ struct strmap {
 void strv_add(struct arena *a, struct strv *v, const char *s);
 /* Appends a formatted string. The arena is named twice, so it must not be a call. */
 #define strv_addf(a, v, ...) strv_add((a), (v), arena_printf((a), __VA_ARGS__))
-/* Appends all strings of another list. They must live long enough. */
+/* Appends all strings of another list, which must live long enough. */
 void strv_add_all(struct arena *a, struct strv *v, const struct strv *more);
 /* Appends a string that lives long enough, unless the list has it. */
 void strv_add_once(struct arena *a, struct strv *v, const char *s);
@@ -80,7 +80,7 @@ const char *str_basename(const char *path);
 bool str_is_within(const char *path, const char *dir);
 /* Returns whether s is one of these words. The last word must be NULL. */
 bool str_is_one_of(const char *s, const char *const *words);
-/* Returns whether the rest after a number's digits is an exponent, "e-5", or empty. */
+/* Returns whether s, the rest after a number's digits, is empty or an exponent such as "e-5". */
 bool str_is_exponent(const char *s);
 /* Returns the value of a hexadecimal digit, or -1. */
 int str_hex_value(char c);

@@ -1,5 +1,5 @@
 /* tree.h - a document as scalars, sequences and maps
- * YAML and JSON are read into it and written from it. Each node knows its place, so that a message can say
+ * YAML and JSON are read into such a tree, and written from it. Each node knows its place, so that a message can say
  * file:line:column. Maps keep the document's order.
  * Owner: the arena. Errors: none. Units: lines and columns from 1.
  * Tests: test_tree.c. */
@@ -36,14 +36,14 @@ struct tree {
 /* Build a node. A string is marked `quoted`, so that it reads back as a string even if it looks like a number. */
 struct tree *tree_null(struct arena *a);
 struct tree *tree_string(struct arena *a, const char *s);
-struct tree *tree_plain(struct arena *a, const char *s); /* numbers and booleans */
+struct tree *tree_plain(struct arena *a, const char *s); /* for numbers and booleans */
 struct tree *tree_seq(struct arena *a);
 struct tree *tree_map(struct arena *a);
-/* Append to a sequence; set a key of a map (unique). Both return the container. */
+/* Append to a sequence; set a key of a map (unique). Both functions return the container. */
 struct tree *tree_add(struct arena *a, struct tree *seq, struct tree *value);
 struct tree *tree_set(struct arena *a, struct tree *map, const char *key, struct tree *value);
-/* Set a key to a value of a common type. For an empty value the key is left out: no text (NULL), no word (NULL or
- * ""), false, an empty container. Numbers are always set. */
+/* Set a key to a value of a common type. Leaves the key out if the value is empty: a text NULL, a word NULL or "",
+ * false, an empty container. Numbers are always set. */
 void tree_set_text(struct arena *a, struct tree *map, const char *key, const char *text);
 void tree_set_word(struct arena *a, struct tree *map, const char *key, const char *text);
 void tree_set_int(struct arena *a, struct tree *map, const char *key, int64_t n);

@@ -1,4 +1,4 @@
-/* wait.h - pauses before another try, waits for a time, and reports of both
+/* wait.h - pauses before another try, sleeps until a time, and reports of waits
  * Owner: none. Errors: none. Units: nanoseconds of the monotonic clock. Threads: all functions.
  * Source: "Exponential Backoff And Jitter" (full jitter).
  * Tests: test_wait.c. */
@@ -37,7 +37,7 @@ void wait_tell(wait_fn *fn, void *arg, const char *what, int64_t since_ns, unsig
  * but does not end. who: the server. */
 void wait_tell_silence(wait_fn *fn, void *arg, const char *what, const char *who, bool has_begun,
 		       int64_t since_ns, unsigned int attempt);
-/* The time to try again (< 0: for ever), and the function to call before each pause. */
+/* How long to try again (< 0: for ever), and the function to call before each pause. */
 struct wait_patience {
 	int64_t ns;
 	wait_fn *fn;

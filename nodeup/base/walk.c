@@ -127,7 +127,7 @@ int walk_both(int fd, int twin, const struct walk *w, struct err *e)
 {
 	const struct walk_at top = { .dir = fd, .twin = twin, .path = "", .fd = -1 };
 
-	/* the caller may have read these two before; the walk opens the deeper directories itself */
+	/* rewinds these two, as the caller may have read them; the walk opens the deeper directories itself */
 	if (lseek(fd, 0, SEEK_SET) < 0 || (twin >= 0 && lseek(twin, 0, SEEK_SET) < 0))
 		return err_sys(e, "read the directory '/'");
 	return walk_dir(w, &top, 1, e);

@@ -1,7 +1,7 @@
 /* walk.h - the names in a directory, and walks over everything below a directory
  * A walk lists each directory as a whole before it visits the entries in the order of their names, so a visitor may
- * remove the entry. It never follows a symbolic link below its top. It goes at most WALK_DEPTH_MAX deep, since each
- * level takes a descriptor.
+ * remove the entry. A walk never follows a symbolic link below its top. A walk goes at most WALK_DEPTH_MAX deep,
+ * since each level takes a descriptor.
  * Owner: descriptors of a walk_at are the walk's. Errors: SYSTEM; ELOOP: too deep. Units: levels.
  * Threads: all functions. Source: getdents64(2).
  * Tests: test_walk.c. */
@@ -27,13 +27,13 @@ int walk_names_at(struct arena *a, int root_fd, const char *path, struct strv *r
 
 /* An entry that the walk visits. */
 struct walk_at {
-	int dir;  /* its directory, open */
+	int dir;  /* the entry's directory, open */
 	int twin; /* the same directory in the other tree; -1: there is only one tree */
 	const char *
 		path; /* path of the directory below the top, with a slash before each name; "" is the top */
 	const char *name; /* name in dir */
 	int fd; /* the entry itself, if it is a directory and everything below it was visited; otherwise -1 */
-	struct stat st; /* lstat(2) of the entry; not of twin's */
+	struct stat st; /* lstat(2) of the entry, not of its twin */
 };
 
 /* The functions that a walk calls for each entry. A negative result ends the walk and is its result. */

@@ -118,7 +118,8 @@ static int count(struct reader *r, size_t nodes, unsigned int depth, const yaml_
 	return 0;
 }
 
-/* Refuses a tag that this reader does not know for a node of that kind, as it would read the value wrongly. */
+/* Refuses a tag that is not in `known`, the tags that this reader understands for a scalar, a map or a sequence: it
+ * would read the value wrongly. */
 static int check_tag(struct reader *r, const yaml_event_t *ev, const char *tag,
 		     const char *const *known)
 {
@@ -184,7 +185,7 @@ static int compare_items(const void *a, const void *b)
 	return c ? c : (x > y) - (x < y);
 }
 
-/* Finds duplicates in a sorted copy, without comparing each key of a large map with each other. */
+/* Finds duplicates in a sorted copy, so that not every two keys of a large map must be compared. */
 static int check_duplicates(struct reader *r, const struct tree *map)
 {
 	autofree const struct tree_item **sorted = xcalloc(map->n, sizeof(*sorted));

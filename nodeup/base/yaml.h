@@ -12,8 +12,8 @@
 /* Parses one document; an empty one gives TREE_NULL. `file` is kept for messages. */
 int yaml_parse(struct arena *a, const char *file, const char *text, size_t n,
 	       struct tree **ret_tree, struct err *e) must_check;
-/* Returns whether the first document of a text is well-formed YAML; yaml_parse may refuse its values even so. If
- * not, *ret_stop is the place of the fault. */
+/* Returns whether the first document of a text is well-formed YAML; yaml_parse may still refuse its values. If not,
+ * *ret_stop is the place of the fault. */
 bool yaml_is_well_formed(const char *text, size_t n, struct tree_pos *ret_stop);
 /* Returns whether a text is an empty document (tree_is_hollow). A text that cannot be read does not count as empty. */
 bool yaml_is_hollow(const char *text, size_t n);

@@ -50,8 +50,8 @@ static bool has_kept(const struct apply *ap)
 }
 
 /* Returns how long to wait for documents: a minute, or the rest of the deadline if that is shorter. If an earlier
- * run kept documents, it takes only a third of a short rest: the metadata service may be silent too, and time must
- * remain to use those documents. */
+ * run kept documents and the rest is short, returns a third of the rest: the metadata service may be silent too, and
+ * time must remain to use the kept documents. */
 static int64_t store_patience(const struct apply *ap)
 {
 	int64_t left = ap->end.deadline_ns - dur_now();
@@ -137,7 +137,7 @@ static int may_begin(void *arg, struct err *e)
 	return check_before_change(ap->cli, &ap->session, NULL, e);
 }
 
-/* Makes room for the next run if this one found none. */
+/* Makes room for the next run if this run found too little. */
 static void trim_cache(struct apply *ap, int r, const struct err *e)
 {
 	if (r == 0)
@@ -178,7 +178,7 @@ static int open_session(struct apply *ap, struct err *e)
 	return 0;
 }
 
-/* Checks whether this run may begin: with --offline, on this host, by --plan. */
+/* Checks whether --offline, this host and --plan let this run begin. */
 static int preflight(struct apply *ap, struct err *e)
 {
 	struct session *s = &ap->session;
@@ -186,15 +186,15 @@ static int preflight(struct apply *ap, struct err *e)
 
 	if (r == 0)
 		r = session_preflight(s, e);
-	/* later tries of this process meet the changes of the first */
+	/* only the first try asks the machine: a later try of this process would meet changes of the first one */
 	if (r == 0 && ap->cli->plan_file)
 		r = saved_plan_check(ap->plan, s, ap->status.attempt == 1, e);
 	return r < 0 ? err_code(e) : 0;
 }
 
 /* Notes the instance's id. If the machine was made of another node's image, says so in one line, and forgets the
- * recorded runs and all that is kept under their numbers. Documents and disks are tied to their instance where they
- * are read. */
+ * recorded runs and all that is kept under their numbers. Readers of kept documents and of disks check the instance
+ * themselves. */
 static int renew_identity(const struct session *s, struct err *e)
 {
 	autobuf struct buf before = BUF_INIT(ID_MAX);
@@ -202,7 +202,7 @@ static int renew_identity(const struct session *s, struct err *e)
 	bool there;
 	int r = 0;
 
-	/* without metadata nobody knows whether it is another instance */
+	/* without metadata nobody knows whether this is another instance */
 	if (!id)
 		return 0;
 	there = record_read(s->root_fd, OWN_IDENTITY, &before);
@@ -265,7 +265,7 @@ static void keep_records(struct apply *ap, int r)
 	if (bootstrap_is_current(&s->boot) &&
 	    bootstrap_persist(&s->boot, s->root_fd, run_number(ap), &late) < 0)
 		log_warning("documents not kept: %s", late.msg);
-	/* a record of versions that attached volumes */
+	/* a record of earlier versions of nodeup, which attached volumes */
 	if (io_is_there(s->root_fd, OWN_CLAIMS))
 		(void)!io_remove(s->root_fd, OWN_CLAIMS, &late);
 }
@@ -313,8 +313,8 @@ static void keep_good(struct apply *ap)
 		log_warning("what runs here was not noted: %s", late.msg);
 }
 
-/* Returns whether the run was refused, so that the node may go on as before. A task that failed for data on a disk
- * or for wrong bytes forbids that, whatever the other causes are. */
+/* Returns whether the run was refused, so that the node may go on as before. Returns false if a task failed for data
+ * on a disk or for wrong bytes, whatever the other causes are. */
 static bool is_refused(const struct apply *ap, const struct err *e)
 {
 	const struct run_report *rep = ap->status.rep;
@@ -352,7 +352,7 @@ static bool go_on_as_before(struct apply *ap, struct err *e)
 	progress_free(ap->progress);
 	ap->progress = NULL;
 	waits_over(ap->waits);
-	/* the report keeps the run's own changes before its failure */
+	/* the status reports what the refused run itself had changed before it failed */
 	if (of_run)
 		ap->status.rep = of_run;
 	return goes_on;
@@ -494,7 +494,7 @@ static int apply(struct cli *cli, const char *own_unit, const struct saved_plan 
 
 	ending_tell(cmd_ending_made, cli);
 	ap.waits = waits_new();
-	/* a person does not want to wait for a day, our unit may */
+	/* a person does not want to wait for a day; our own unit may wait so long */
 	if (!str_eq(own_unit, boot_unit))
 		ap.volumes_ns = VOLUMES_BY_HAND_NS;
 

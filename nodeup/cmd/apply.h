@@ -20,17 +20,18 @@ struct apply {
 	int live_fd; /* root of the machine with the status; -1: none */
 	int lock_fd; /* -1: not held */
 	struct status status;
-	struct progress *progress; /* of the present run, or NULL */
+	struct progress *progress; /* progress of the present run, or NULL */
 	struct waits *waits;
-	struct arena *before;   /* arena of the run before; NULL: none */
-	struct arena *word;     /* arena of status.node */
-	struct round_end end;   /* of the present run, from its beginning on */
+	struct arena *before; /* arena of the run before; NULL: none */
+	struct arena *word;   /* arena of status.node */
+	struct round_end end; /* what decides on a further run; kept from the run's beginning on */
 	struct join_keys *keys; /* keys that an earlier run began and did not use */
 	size_t changed;         /* changed tasks in all runs */
 	int64_t begun_ns, next_status_ns;
 	int64_t patience_ns; /* patience of the present run with servers of documents */
 	int64_t volumes_ns;  /* how long the run waits for volumes; 0: without limit */
-	int silence_told; /* the worst failure to write the status that was reported: 1 not in /run, below 0 nowhere */
+	int silence_told; /* the worst reported failure to write the status; 1: it is not in /run; below 0: it is
+			   * nowhere */
 	bool console_told; /* the console was told of a failed run */
 	bool age_told;     /* the console was told of a run's age */
 	bool kept_told; /* a person was told that kept documents can replace those of a silent store */
@@ -39,19 +40,19 @@ struct apply {
 
 /* Writes to the status that a run begins. */
 void apply_begin_status(struct apply *ap);
-/* Puts the documents' facts into the status, and warns if they are kept ones. */
+/* Puts the documents' facts into the status, and warns if these are kept documents. */
 void apply_note_documents(struct apply *ap);
 /* Reports the end of a run and what follows: status, console, message of the day, history, metrics, S3. */
 void apply_end_status(struct apply *ap, const char *state, enum round next, const struct err *e);
 /* Copies the status to S3 if the settings say so. */
 void apply_copy_status(const struct apply *ap);
-/* Sets the message of the day for the first run after a start: until it ends well, this is no node yet. */
+/* Sets the message of the day for the first run after a start: until a run ends well, this is no node yet. */
 void apply_tell_beginning(const struct apply *ap);
 /* Prints a summary of what was found and done; after a repair, with the reasons. */
 void apply_tell_recap(const struct apply *ap, const struct run_report *rep, const struct err *late);
 
-/* Callbacks with a struct apply: for outside waits other than tasks' own, waits for documents, events of a run, and
- * its window. */
+/* Callbacks whose argument is a struct apply: for waits outside of tasks, for waits for documents, for events of a
+ * run, and for the run's window. */
 void apply_on_wait(void *arg, const struct wait *w);
 void apply_on_store_wait(void *arg, const struct wait *w);
 void apply_on_event(void *arg, const struct run_report *rep, const struct run_outcome *o);

@@ -12,14 +12,14 @@
 
 enum { STATUS_MAX = 8 << 20, ANSWER_MAX = 64 << 10 };
 
-/* Engines of our own: the run's may have failed before they could ask S3. */
+/* Engines for the copy alone: those of the run may have failed before they could ask S3. */
 struct copy {
 	struct http *http;
 	struct imds *imds;
 	struct s3_session *s3;
 };
 
-/* Returns the URL of the copy. Without an instance id in the firmware it uses the machine's own name. */
+/* Returns the URL of the copy. If the firmware has no instance id, uses the machine's own name. */
 static const char *place_of(const struct session *s, struct arena *a)
 {
 	const char *url = s->settings.status_url, *id = s->boot.facts.instance_id;

@@ -81,7 +81,8 @@ static bool left_as_it_was(const struct apply *ap)
 	return ap->status.error && health_read(a, ap->live_fd, &now, &ignored) == 0 && now.kept;
 }
 
-/* Tells the console and the message of the day the state of the node. A person at a terminal has read it there. */
+/* Tells the console and the message of the day the state of the node. A person at a terminal has read the result
+ * there. */
 static void tell_people(struct apply *ap, bool is_last)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -108,7 +109,7 @@ void apply_tell_beginning(const struct apply *ap)
 	struct strv lines;
 	struct err ignored;
 
-	/* a later run reports nothing here, and need not parse the status */
+	/* only the first run reports here; a later run need not even parse the status */
 	if (io_is_there(ap->live_fd, OWN_STATUS) ||
 	    health_read(a, ap->live_fd, &before, &ignored) < 0 || before.state != HEALTH_NEVER)
 		return;
@@ -131,7 +132,7 @@ static struct tree *times_of(struct arena *a, const struct apply *ap)
 	return times;
 }
 
-/* Adds an ended run to the history; one of this process replaces its earlier one. */
+/* Adds an ended run to the history, in place of an earlier run of this process. */
 static void remember(struct apply *ap)
 {
 	autoarena struct arena *a = arena_new_empty();

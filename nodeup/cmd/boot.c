@@ -86,7 +86,7 @@ static struct strmap environment_of(struct arena *a, const struct variable *vars
 	return env;
 }
 
-/* The record of a boot. */
+/* The record of how nodeup starts at boot. */
 struct record {
 	struct strv flags; /* ends with NULL */
 	struct strmap environment, proxy_environment;
@@ -100,16 +100,16 @@ static const char *from_anywhere(struct arena *a, const char *arg, const char *v
 	return arena_printf(a, "%.*s%s", (int)(value - arg), arg, location_absolute(a, value));
 }
 
-/* Returns whether the first argument is a command. The unit itself names one, so the record needs none. */
+/* Returns whether the first argument is a command. The unit file names the command, so the record needs none. */
 static bool is_command(const char *first)
 {
 	return first && *first != '-';
 }
 
-/* Returns our own flags without those about this run alone. */
+/* Returns the flags of this command line, without the flags that concern this run alone. */
 static struct strv own_flags(struct arena *a, const struct cli *cli)
 {
-	/* --root is the root directory of the machine that boots the image, which finds its own */
+	/* --root is the root directory of the machine that boots the image; booted, that machine needs no --root */
 	static const char *const dropped[] = { "install-systemd-unit", "wait", "root", "facts",
 					       "prune" };
 	const char *const paths[] = { cli->conf, cli->cache, cli->metrics };
@@ -318,7 +318,7 @@ void boot_take_environment(struct cli *cli)
 	if (cli->root || cli->install_unit || io_open_root("/", &root, &ignored) < 0 ||
 	    load_record(a, root, &rec) <= 0)
 		return;
-	/* a person's own key replaces the instance's role */
+	/* an access key in a person's shell replaces the instance's role */
 	cli->shell_differs = getenv("AWS_ACCESS_KEY_ID") != NULL;
 	cli->shell_differs |=
 		compare(a, unit_variables, ARRAY_LEN(unit_variables), &rec.environment, &open);

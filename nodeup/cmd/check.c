@@ -1,6 +1,7 @@
 /* check.c - whether apply could run on this machine: every reason why not, at once and by name
- * Each check is a row. The rows of the documents and of the plan tell how far a session could be opened. apply and
- * plan open the same session, so a check cannot judge differently. Nothing is changed, and the lock is not taken. */
+ * Each check is a row of a table. The rows of the documents and of the plan tell how far a session could be opened.
+ * apply and plan open the same session, so a check cannot judge differently. Nothing is changed, and the lock is not
+ * taken. */
 #include "nodeup/cmd/check.h"
 
 #include <stdio.h>
@@ -209,7 +210,7 @@ static int look_at_plan(struct checking *c, struct err *e)
 			 c->rep.counts[RUN_CHANGED], c->rep.n);
 }
 
-/* Looks at kernel settings that others override, or that the kernel lacks. */
+/* Looks at kernel settings that other files override, or that the kernel lacks. */
 static int look_at_kernel(struct checking *c, struct err *e)
 {
 	if (c->opened < 0)
@@ -249,7 +250,7 @@ static int refuse_port(unsigned int port, unsigned int uid, struct err *e)
 	return err_code(e);
 }
 
-/* Returns whether kubelet runs or is about to run. If so, it may itself listen on the ports. */
+/* Returns whether kubelet runs or is about to run. A kubelet that runs may itself listen on the ports. */
 static bool has_kubelet(struct session *s)
 {
 	struct bus_unit u;
@@ -281,7 +282,7 @@ static int look_at_ports(struct checking *c, struct err *e)
 	return CHECK_RIGHT;
 }
 
-/* The use that apply makes of a check before a change. It warns of faults that may pass by themselves. */
+/* What apply does with a check before a change. A check of faults that may pass by themselves only warns. */
 enum in_apply { NOT_MADE, WARNS, REFUSES };
 
 static const struct check {
@@ -322,7 +323,7 @@ int check_ignored(const struct cli *cli, bool all, struct strv *ret, struct err 
 	return 0;
 }
 
-/* Adds this run's own findings: with --verify they are more than a plan's. */
+/* Adds this run's own findings: with --verify a run finds more than a plan. */
 static void add_found(struct run_report *rep, const struct run_report *found)
 {
 	for (size_t i = 0; i < rep->n; i++)
@@ -333,7 +334,7 @@ static void add_found(struct run_report *rep, const struct run_report *found)
 int check_before_change(const struct cli *cli, struct session *s, const struct run_report *rep,
 			struct err *e)
 {
-	/* its findings are as large as a run's own report, and useless after this */
+	/* an arena for this walk alone: its findings are as large as a run's report, and useless afterwards */
 	autoarena struct arena *a = arena_new_empty();
 	struct session look = *s;
 	struct checking c = { .cli = cli, .s = &look, .before_change = true };

@@ -23,7 +23,7 @@ struct checking {
 	const struct cli *cli;
 	struct session *s;
 	int opened;                 /* result of session_open; < 0 with why */
-	struct err why;             /* why it was not opened */
+	struct err why;             /* why the session was not opened */
 	struct run_report rep;      /* a plan: what a run would do */
 	bool before_change;         /* inside apply: does not ask for sizes */
 	struct check_asset *assets; /* assets that are not in the cache */
@@ -32,15 +32,15 @@ struct checking {
 	char said[256];    /* remark of a check that found all right */
 };
 
-/* Reads --ignore: names of all checks, or only of those that apply makes. USAGE for any other name. */
+/* Reads --ignore: names of all checks, or only of those that apply makes. Fails with USAGE for any other name. */
 int check_ignored(const struct cli *cli, bool all, struct strv *ret, struct err *e) must_check;
 /* Makes apply's checks of this machine before a change. Fails with the first failed check that is not ignored.
- * Others are warnings, as their causes may pass. `rep` is the run's; NULL: before it, without warnings. */
+ * Checks whose causes may pass only warn. rep: the run's report; NULL: before the run, and without warnings. */
 int check_before_change(const struct cli *cli, struct session *s, const struct run_report *rep,
 			struct err *e) must_check;
 /* Sets the remark of a check, and returns its result. */
 int check_say(struct checking *c, enum check_result result, const char *fmt, ...) printf_like(3, 4);
-/* Checks a clock's time: SYSTEM if it is from before nodeup. */
+/* Checks a clock's time: fails with SYSTEM if the time is before nodeup was written. */
 int check_clock(int64_t now_ns, struct err *e) must_check;
 /* Asks mirrors about all assets to fetch, at once. */
 void check_ask(struct checking *c);

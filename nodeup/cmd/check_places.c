@@ -16,7 +16,7 @@
  * disk. */
 enum { UNPACKED = 3, FILE_SYSTEMS_MAX = 8, ROOM_SPARE = 64 << 20, ROOM_LEAST = 256 << 10 };
 
-/* Files that are written beside others, and records of our own. */
+/* Number of files to spare: files that are staged beside others, and nodeup's own records. */
 enum { FILES_SPARE = 8 };
 
 /* An existing directory and its file system. */
@@ -28,7 +28,7 @@ struct place {
 
 struct room {
 	uint64_t device, wanted, spare, free;
-	uint64_t files, files_free; /* free: UINT64_MAX if they are not counted */
+	uint64_t files, files_free; /* free: UINT64_MAX if the file system counts no files */
 	const char *path;
 };
 
@@ -80,7 +80,8 @@ static bool is_read_only(const struct place *p)
 	return p->fs.f_flag & ST_RDONLY;
 }
 
-/* Returns the topmost directory that is read-only like this one, where the file system is mounted. */
+/* Returns where the place's file system is mounted, if it is read-only: the topmost of the read-only directories
+ * above the place. */
 static const char *mounted_at(struct checking *c, int root_fd, const struct place *p)
 {
 	struct arena *a = c->cli->arena;
@@ -186,7 +187,7 @@ static bool has_reflinks(int root_fd, const char *dir)
 }
 
 /* Returns the room for an asset's file, fetched or copied out of the cache. A file that the cache gives away, or
- * that shares its bytes, takes none. */
+ * that shares the cache's bytes, takes no room. */
 static uint64_t length_of_file(struct checking *c, const struct task *t, uint64_t device)
 {
 	const struct asset *as = t->install.sources[0];
@@ -218,8 +219,8 @@ static uint64_t length_of_member(const struct checking *c, const struct task *t)
 	return n;
 }
 
-/* Gives the bytes that the task adds to that file system; a size that is not known counts as 0. false: the task adds
- * few. */
+/* Gives the bytes that the task adds to that file system; an unknown size counts as 0. false: the task adds only a
+ * few bytes. */
 static bool brings(struct checking *c, const struct task *t, uint64_t device, uint64_t *ret)
 {
 	*ret = 0;

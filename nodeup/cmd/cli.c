@@ -190,7 +190,7 @@ static int set_option(struct cli *cli, const struct option *o, const char *value
 		return 0;
 	switch (o->value) {
 	case VALUE_STRING:
-		/* one of the two would be ignored in silence */
+		/* otherwise one of the two values would be ignored silently */
 		if (o->offset == offsetof(struct cli, conf) && cli->conf &&
 		    !str_eq(cli->conf, value))
 			return err_fail(e, ERR_USAGE, 0, "--conf names both '%s' and '%s'",

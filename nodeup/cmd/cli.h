@@ -63,16 +63,16 @@ struct cli_command {
 	int (*run)(struct cli *cli, struct err *e); /* >= 0: exit status */
 	const char *args, *help;
 	size_t max_args;
-	/* Lists the possible first arguments. NULL: its arguments, if it takes any, are paths. */
+	/* Lists the possible first arguments. NULL: the command's arguments, if it takes any, are paths. */
 	void (*words)(struct arena *a, struct strv *ret);
-	bool is_brief; /* it prints and ends, so a signal needs no message */
+	bool is_brief; /* the command prints and ends, so a signal needs no message */
 };
 
 /* A flag of a command. */
 struct cli_flag {
 	const char *name, *metavar, *help; /* metavar NULL: the flag takes no value */
 	const char *values;                /* the possible values, separated by blanks; or NULL */
-	bool is_list, is_optional;         /* about the value */
+	bool is_list, is_optional;         /* the value is a list; the value may be left out */
 };
 
 extern const struct cli_command cli_commands[];

@@ -1,5 +1,5 @@
 /* ending.h - the last words of a command that a signal ends
- * One line at the end: what is kept, and how to go on. A run on a live machine writes its status too.
+ * Prints one line at the end: what is kept, and how to go on. A run on a live machine writes its status too.
  * Owner: none. Errors: none, as no caller is left to hear of them. Threads: ending.h's.
  * Tests: test_interrupt.py. */
 #pragma once

@@ -12,7 +12,7 @@
 /* EXCERPTS_MAX: at most so many findings are shown with their line */
 enum { EXCERPTS_MAX = 200, SHOWN_MAX = 100, DEPTH_MAX = 16, KEY_MIN = 5, GITHUB_MAX = 1 << 20 };
 
-/* Lists the keys of a schema, and of its nested ones, that may hold a password. */
+/* Lists the keys of a schema, and of its nested schemas, that may hold a password. */
 static void add_secrets(struct arena *a, const struct schema *s, size_t depth, struct strv *keys)
 {
 	for (size_t i = 0; s && i < s->n && depth < DEPTH_MAX; i++) {
@@ -200,7 +200,8 @@ static void take_place(struct arena *a, struct finding *f)
 	}
 }
 
-/* Returns which text of a script holds the place, as all have the script's name; SIZE_MAX: none. */
+/* Returns the index of the script's text that holds the place, since all texts of a script have its name; SIZE_MAX:
+ * no text. */
 static size_t text_at(const struct bootstrap *b, const struct tree_pos *pos)
 {
 	size_t best = SIZE_MAX;

@@ -12,9 +12,9 @@
 #include "nodeup/documents/bootstrap.h"
 
 struct finding {
-	bool is_error, ends_it; /* ends_it: the program's last message repeats it */
+	bool is_error, ends_it; /* ends_it: the program's last message repeats this finding */
 	struct tree_pos pos; /* file NULL: the text has no place; line 0: only the file is known */
-	const char *text;    /* without the place */
+	const char *text;    /* the message without its place */
 	struct strv notes;   /* "want      ..." */
 	const char *line;    /* line of the document; NULL: not known, or not shown */
 	size_t caret;        /* column of the caret in line, in characters */
@@ -34,10 +34,10 @@ struct findings {
  * first. */
 void findings_add(struct findings *f, const struct errs *errors, const struct strv *warnings,
 		  const struct bootstrap *b);
-/* Appends an error that is not about a document; ends_it as in a finding. */
+/* Appends an error that is not about a document; ends_it: see struct finding. */
 void findings_add_other(struct findings *f, const struct err *e, bool ends_it);
-/* Prints to stderr in the form of compilers, without the error that ends the program. Of many warnings the most
- * important come first, and the others are counted. */
+/* Prints to stderr in the form of compilers, without the error that ends the program. If there are many warnings,
+ * prints the most important ones and counts the others. */
 void findings_print(const struct findings *f);
 /* Prints to stdout: "::error file=x,line=1,col=2::text". */
 void findings_print_github(const struct findings *f);

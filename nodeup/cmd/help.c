@@ -13,7 +13,8 @@
 
 enum { HELP_MAX = 256 << 10 };
 
-/* Returns the n-th part of `help config`: programs, and the facts last; NULL: there are no more. */
+/* Returns the n-th schema of `help config`: those of programs, and last that of the facts; NULL: there is no n-th
+ * one. */
 static const struct schema *config_part_at(size_t n)
 {
 	const struct dialect_program *program = dialects_program(n);
@@ -38,7 +39,7 @@ static const struct schema *schema_at(const struct dialect *d, size_t offset)
 	return s;
 }
 
-/* Prints each dialect's schema at this offset. */
+/* Prints one schema of each dialect: the member of struct dialect at this offset. */
 static void help_schemas(size_t offset, struct buf *b)
 {
 	for (const struct dialect *const *d = dialects; *d; d++)
@@ -72,7 +73,7 @@ static int config_part(struct arena *a, const char *name, struct buf *b, struct 
 			cli_meant(a, name, &names, strv_join(a, &names, ", ")));
 }
 
-/* Prints the exit statuses by number; 2 is plan's own. */
+/* Prints the exit statuses by number; status 2 belongs to plan. */
 static void help_exit(struct buf *b)
 {
 	for (int status = 0; status < 128; status++) {
@@ -129,7 +130,8 @@ static void help_facts(struct buf *b)
 	(void)field_docs(&facts_schema, 1, b);
 }
 
-/* The hosts of each dialect, and the kops of today that know a release, where not all do. */
+/* Prints the hosts of each dialect. If only some versions of today's kops know a release, prints the first of these
+ * versions too. */
 static void help_distributions(struct buf *b)
 {
 	for (const struct dialect *const *d = dialects; *d; d++) {

@@ -36,7 +36,7 @@ static bool names(struct arena *a, const char *text, const char *word)
 	return accepts_matches(arena_printf(a, "(?i)(^|[^a-z0-9])%s([^a-z0-9]|$)", word), text);
 }
 
-/* Returns the form in which nodeup itself reads it. */
+/* Returns the form in which nodeup itself reads the field's value. */
 static const char *read_as(struct arena *a, const struct field *f)
 {
 	if (f->format)
@@ -60,7 +60,7 @@ static void show_accepts(const struct search *s, const struct field *f, struct b
 	}
 }
 
-/* A rule may have several rows. */
+/* Prints the rules about a field. A rule may have several rows, and is printed once. */
 static void show_rules(const struct search *s, const struct field *f, const char *section,
 		       struct buf *b)
 {

@@ -14,11 +14,11 @@
 /* KEPT_BY_OLDER: the runs that an older nodeup kept. */
 enum { RECORD_MAX = 1 << 20, ID_MAX = 256, KEPT_BY_OLDER = 20 };
 
-/* instead of an instance's id: no run knew it */
+/* stands in place of the instance's id if no run knew it */
 static const char nobody[] = "-";
 
 struct good {
-	const char *instance; /* or nobody */
+	const char *instance; /* the instance's id, or `nobody` */
 	struct strv units;
 };
 
@@ -34,7 +34,7 @@ int last_good_keep(const struct session *s, struct err *e)
 		if (t->kind == TASK_UNIT && t->ops == &task_unit_ops && !t->unit.at_boot)
 			strv_add(s->arena, &lines, t->name);
 	}
-	/* ends the last line too */
+	/* an empty last element, so that the last line ends in a newline too */
 	strv_add(s->arena, &lines, "");
 	return record_keep(s->root_fd, OWN_LAST_GOOD, 0644, strv_join(s->arena, &lines, "\n"), e);
 }
@@ -82,11 +82,12 @@ static bool was_started(struct arena *a, const struct tree *runs, const char *un
 				return !strstr(tree_says(t, "why"), TASK_DISABLED);
 		}
 	}
-	/* a forgotten run may have done it */
+	/* a forgotten run may have started the unit */
 	return runs->n >= KEPT_BY_OLDER;
 }
 
-/* A slice is made for the units in it, and a timer, path or socket starts its service. */
+/* Returns whether other units start this one. A slice is made for the units in it, and a timer, path or socket
+ * starts its service. */
 static bool is_started_by_another(struct arena *a, const struct strv *names, const char *name)
 {
 	static const char *const starters[] = { "timer", "path", "socket" };
@@ -113,9 +114,9 @@ static bool is_started_by_us(struct arena *a, int root_fd, const struct tree *ru
 	       (!strstr(text, "[Install]") || was_started(a, runs, name));
 }
 
-/* Earlier versions of nodeup kept no such record. So this takes the units that they wrote or found right, by the
- * state, and the records of their runs. A version that knew the instance noted it, and forgot the runs of any other
- * instance. */
+/* Finds the units of an earlier version of nodeup, which kept no such record. Reads the state, which lists the files
+ * that were written or found right, and the records of runs. A version that knew the instance noted it, and forgot
+ * the runs of other instances. */
 static bool find_out(struct arena *a, int root_fd, struct good *ret)
 {
 	/* origins of units that come from the documents themselves, and start by themselves */
@@ -140,7 +141,7 @@ static bool find_out(struct arena *a, int root_fd, struct good *ret)
 	return true;
 }
 
-/* Gives the instance's id. Asks for it if the session ended before it could ask. */
+/* Gives the instance's id. Asks the metadata service if the session ended before it could ask. */
 static int ask_instance(struct session *s, const struct last_good_req *req, int64_t patience_ns,
 			const char **ret, struct err *e)
 {
@@ -163,7 +164,8 @@ static int ask_instance(struct session *s, const struct last_good_req *req, int6
 	return bootstrap_instance(s->arena, &ask, ret, e);
 }
 
-/* Returns whether the records are of this instance. If neither the record nor this run knows an instance, they are. */
+/* Returns whether the records are of this instance. If neither the record nor this run knows an instance, returns
+ * true. */
 static bool is_of_this_instance(struct session *s, const struct last_good_req *req,
 				const struct good *good, struct err *e)
 {

@@ -1,7 +1,7 @@
 /* last_good.h - starts what the last good run had started, at a boot whose run is refused
  * kubelet.service has no [Install] in most dialects: only our unit starts it. So a wrong document, or one that this
- * nodeup newly refuses, must not take down a node that works. It starts the units as their files are on the disk,
- * and writes nothing. Units that need a missing mount do not start: their own text sees to that.
+ * nodeup newly refuses, must not take down a node that works. The units start with the files that are on the disk,
+ * and nothing is written. A unit that needs a missing mount does not start, since its own unit file says so.
  * Invariant: the record is of this very instance; an image of a live node starts nothing.
  * Owner: the session's arena. Errors: SYSTEM. Units: ns. Threads: the scheduler's.
  * Tests: test_last_good.c. */

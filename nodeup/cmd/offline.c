@@ -37,7 +37,7 @@ static void log_missing(const struct task *t, bool damaged, const struct err *wh
 	for (size_t i = 0; i < as->urls.n; i++)
 		strv_add(a, &urls, asset_url_public(a, as->urls.v[i]));
 
-	/* the entry was in the cache, and is gone because it was damaged */
+	/* the cache had the entry, but removed it because it was damaged */
 	if (damaged)
 		log_warning("%s", why->msg);
 	log_line(t->optional ? LOG_WARNING : LOG_ERROR, NULL, 0, "missing %s: %s %s, of %s%s",

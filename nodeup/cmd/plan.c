@@ -20,7 +20,7 @@
 
 enum { DIFF_MAX = 4 << 20 };
 
-#define INDENT "    " /* for lines that belong to the one above */
+#define INDENT "    " /* for lines that belong to the line above them */
 
 static void print_signed(bool colours, const char *indent, char sign, const char *text)
 {
@@ -176,7 +176,7 @@ static bool is_to_compare(const struct run_report *rep, const struct task *t)
 	return false;
 }
 
-/* Names the archives that are needed to compare the rest. */
+/* Names the archives that are needed to compare the remaining tasks. */
 static void tell_unsure(struct arena *a, const struct run_report *rep)
 {
 	const size_t n = rep->counts[RUN_UNSURE];
@@ -283,7 +283,7 @@ static struct strv restarts(struct arena *a, const struct run_report *rep)
 	return names;
 }
 
-/* Returns what a unit's restart does to pods. For documents without a machine it is the usual effect. */
+/* Returns what a unit's restart does to pods. If documents are compared without a machine, returns the usual effect. */
 static struct disruption disruption_by(struct arena *a, const struct session *s, const char *unit)
 {
 	struct bus_unit u = { 0 };
@@ -296,7 +296,7 @@ static struct disruption disruption_by(struct arena *a, const struct session *s,
 	return disruption_of(a, s->root_fd, unit, u.main_pid);
 }
 
-/* Words what happens to the pods meanwhile. */
+/* Words what happens to the pods during the restarts. */
 static const char *text_of_disruption(struct arena *a, const struct session *s,
 				      const struct run_report *rep, const struct strv *names)
 {
@@ -430,7 +430,7 @@ static bool is_denied(const struct err *e)
 /* Tells an ordinary user in one line what cannot be read, why, and what to do. */
 int cmd_plan_say_root(const struct err *why, struct err *e)
 {
-	const struct err cause = *why; /* may be *e */
+	const struct err cause = *why; /* `why` may point to *e itself */
 
 	if (geteuid() == 0 || !is_denied(&cause))
 		return err_code(e);

@@ -9,7 +9,7 @@
 /* The exit status if something would change. */
 enum { PLAN_PENDING = 2 };
 
-/* For diff: the earlier documents' place, and the titles of objects that only they name. */
+/* For diff: the earlier documents' place, and the titles of objects that only the earlier documents name. */
 struct plan_before {
 	const char *conf;
 	struct strv left;
@@ -19,8 +19,8 @@ struct plan_before {
 int cmd_plan_may_look(const struct cli *cli, struct err *e) must_check;
 /* Fails with *why, and tells an ordinary user who may not read something what to do. why may be e itself. */
 int cmd_plan_say_root(const struct err *why, struct err *e) must_check;
-/* Walks the plan of an open session, and prints it. Returns PLAN_PENDING if a task would change something, else 0.
- * before: NULL for a plan. */
+/* Walks the plan of an open session, and prints it. Returns PLAN_PENDING if a task would change something, otherwise
+ * 0. before: the earlier documents of a diff; NULL for a plan. */
 int cmd_plan_walk(struct cli *cli, struct session *s, const struct plan_before *before,
 		  struct err *e) must_check;
 

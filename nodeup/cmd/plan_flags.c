@@ -1,6 +1,7 @@
 /* plan_flags.c - which flags of a long line would change, one by one
- * A file of flags (DAEMON_ARGS= of a sysconfig, the command of a manifest) has a line of several. Two such lines differ in a
- * word or two that no person finds. Invariant: the value of a flag that may hold a password is never in the result. */
+ * A file of flags (DAEMON_ARGS= of a sysconfig, the command of a manifest) has several flags on one line. Two such
+ * lines may differ in only a word or two, which a person does not find. Invariant: the value of a flag that may hold
+ * a password is never in the result. */
 #include "nodeup/cmd/plan.h"
 
 #include <ctype.h>
@@ -63,7 +64,7 @@ static bool is_flag(const char *text, const char *start)
 	       (text == start || isspace((unsigned char)text[-1]) || strchr("\"'=", text[-1]));
 }
 
-/* Returns the end of the flag's word; a quote before its value ends it too. */
+/* Returns the end of the flag's word; a quote before the value ends the word too. */
 static const char *end_of_flag(const char *text)
 {
 	const size_t secret = secret_flag(text);
@@ -80,7 +81,7 @@ static const char *end_of_flag(const char *text)
 	return p + strcspn(p, " \t\r\n\"'");
 }
 
-/* Lists all flags of a text, sorted; ret_most: the number on its longest line. */
+/* Lists all flags of a text, sorted; ret_most: the number of flags on the line that has most. */
 static struct strv flags_of(struct arena *a, const char *text, size_t *ret_most)
 {
 	struct strv found = { 0 };

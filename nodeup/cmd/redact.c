@@ -30,8 +30,8 @@ struct redact {
 	struct arena *arena, *scratch; /* scratch: only while a text is learnt */
 	size_t hidden, pem_left;
 	struct map known;
-	struct secret
-		*by_end[BUCKETS]; /* by the last SECRET_MIN bytes, as many begin in the same way */
+	/* by the last SECRET_MIN bytes, as many begin in the same way */
+	struct secret *by_end[BUCKETS];
 };
 
 static const char blanks[] = " \t\r\n\"'`,;{}[]()<>";

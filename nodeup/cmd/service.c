@@ -13,7 +13,7 @@
 #include "nodeup/run/waiting.h"
 #include "nodeup/tasks/state.h"
 
-/* a run that ends before this needs no line */
+/* a run that ends within this time needs no line */
 #define QUIET_NS (10 * DUR_SEC)
 
 enum { POLL_MS = 1000 };
@@ -61,7 +61,7 @@ static int judge_first_run(struct session *s, const struct bus_unit *u, bool fai
 				boot_unit);
 }
 
-/* Returns whether our unit's first run has ended: 1 yes, 0 not yet. Its start job ends with it. */
+/* Returns whether our unit's first run has ended: 1 yes, 0 not yet. The unit's start job ends when that run ends. */
 static int has_finished(struct session *s, uint32_t job, struct err *e)
 {
 	const char *result = "";
@@ -130,7 +130,7 @@ static int install_unit(struct cli *cli, struct session *s, struct err *e)
 		return r;
 	show_line(stdout, "service installed");
 	(void)fflush(stdout);
-	/* an image does not start it */
+	/* in an image the unit is not started */
 	if (!cli->wait || !s->ctx.bus)
 		return 0;
 	waits = waits_new();

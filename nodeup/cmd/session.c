@@ -20,7 +20,7 @@
 #include "nodeup/tasks/selinux.h"
 #include "nodeup/tasks/state.h"
 
-/* after this the http engine gives up by itself */
+/* after a silence of this length the http engine gives up by itself */
 #define SILENCE_NS (20 * DUR_SEC)
 
 enum { CGROUP_MAX = 64 << 10 };
@@ -35,7 +35,7 @@ char *session_own_unit(struct arena *a)
 		return NULL;
 	rest = text.data;
 	while ((line = strsep(&rest, "\n"))) {
-		/* the unified hierarchy, or systemd's own of version 1 */
+		/* the unified hierarchy, or systemd's own hierarchy of cgroup version 1 */
 		if (!str_has_prefix(line, "0::") && !strstr(line, ":name=systemd:"))
 			continue;
 		if (str_has_suffix(line, ".service"))
@@ -44,7 +44,8 @@ char *session_own_unit(struct arena *a)
 	return NULL;
 }
 
-/* Opens the http engine. It waits for a silent server no longer than the documents' patience. */
+/* Opens the http engine. If the run waits for documents less than SILENCE_NS, the engine waits for a silent server
+ * only as long as that. */
 static int open_http(struct session *s, const struct session_req *req, struct err *e)
 {
 	const int64_t silence = req->patience_ns < SILENCE_NS ? req->patience_ns + DUR_MS : 0;
@@ -122,8 +123,8 @@ static int load_documents(struct session *s, const struct session_req *req, stru
 	return bootstrap_load(s->arena, &boot, &s->boot, e);
 }
 
-/* Lists the paths that earlier runs wrote. Leaves out nodeup's start and documents that were put back: only the run
- * that does them needs their tasks. */
+/* Lists the paths that earlier runs wrote. Leaves out the files of nodeup's own start, and documents that were put
+ * back: only the run that wrote these has tasks for them. */
 static struct strv find_written(struct session *s)
 {
 	static const char *const kept[] = { "bootstrap", "documents", NULL };
@@ -162,7 +163,8 @@ static struct plan_req *request_plan(struct session *s, const struct session_req
 		.only = only_builder(req->mode),
 		.before = req->before,
 	};
-	/* a node has a container runtime and a distribution, whatever machine compares documents */
+	/* documents are compared for a node, which has a container runtime and a distribution, whatever this machine
+	 * is */
 	if (!policy_has_machine(&s->policy)) {
 		plan->runtime.unit = "docker.service";
 		if (!plan->facts->distribution)
@@ -224,7 +226,8 @@ static int make_plan(struct session *s, const struct session_req *req, struct er
 	return plan_build(s->arena, plan, &s->plan, e);
 }
 
-/* Without a manager, unit tasks fail by themselves. Its version decides which directives units may have. */
+/* Opens the bus, and asks for systemd's version, which decides the directives that units may have. Without systemd
+ * the unit tasks fail by themselves. */
 static void open_bus(struct session *s)
 {
 	const char *version;
@@ -280,7 +283,7 @@ static int open_effects(struct session *s, const struct session_req *req, struct
 	const struct cli *cli = req->cli;
 	int r;
 
-	/* they are working already */
+	/* the engines are working already */
 	if (s->ctx.fetcher)
 		return 0;
 	s->ctx.root_fd = s->root_fd;
@@ -323,7 +326,8 @@ void session_may_change(struct session *s)
 	fetch_set_sink(s->ctx.fetcher, &sink);
 }
 
-/* The fetcher's last callbacks wake the workers' owner, so it goes first; workers use http. */
+/* Ends the fetcher first, since its last callbacks wake the workers' owner. The workers use http, which is closed
+ * later. */
 static void close_effects(struct session *s)
 {
 	fetch_free(TAKE(s->ctx.fetcher));
@@ -333,8 +337,8 @@ static void close_effects(struct session *s)
 	members_free(TAKE(s->ctx.members));
 }
 
-/* Returns whether a fetch may begin early. Not for a saved plan, which would find another cache. Not if all must be
- * read anew, or if a volume may be mounted over the cache. */
+/* Returns whether a fetch may begin early. Returns false for a saved plan, which would find another cache, if
+ * everything must be read anew, or if a volume may be mounted over the cache. */
 static bool may_begin(const struct session *s, const struct session_req *req,
 		      const struct bootstrap *b)
 {
@@ -376,7 +380,7 @@ static void foresee(void *arg, const struct bootstrap *b)
 
 	if (!may_begin(s, a->req, b))
 		return;
-	/* if the cache has entries to hash, they are most of what is needed */
+	/* if the cache has entries to hash, most of the needed assets are among them */
 	session_read_ahead(s, a->req);
 	if (s->ahead)
 		return;
@@ -414,7 +418,7 @@ static const char *brought_by(const struct session *s, const struct plan *p)
 	return strv_join(s->arena, &all, "\n");
 }
 
-/* Goes on with the fetches that were begun, if they are this plan's. */
+/* Goes on with the fetches that were begun, if this plan needs the same assets. */
 static void take_begun(struct session *s)
 {
 	if (!s->foreseen.n || !str_eq(brought_by(s, &s->foreseen), brought_by(s, &s->plan)))
@@ -450,8 +454,8 @@ static void log_remarks(struct session *s)
 	}
 }
 
-/* Only plan and repair warn of foreign files: an admin knows them, and each boot would repeat it. No run restarts a
- * silent static pod. */
+/* Only plan and repair warn of foreign files: an admin knows these files, and each boot would repeat the warning. No
+ * run restarts a silent static pod. */
 static void log_foreign(struct session *s)
 {
 	struct strv silent, names;

@@ -1,6 +1,6 @@
 /* session.h - one run's world: documents, plan, and everything tasks work with
- * Opening for a plan creates nothing on the machine; opening for apply makes the cache and starts
- * the engines. Closing in reverse order is what keeps late callbacks away from freed memory.
+ * Opening for a plan creates nothing on the machine; opening for apply makes the cache and starts the engines.
+ * Engines are closed in reverse order, so that a late callback meets no freed memory.
  * Bodies: offline.c.
  * Owner: session_open/session_close, also after a failed open. Errors: as bootstrap and plan.
  * Threads: one.
@@ -24,8 +24,8 @@
 /* How far a session was opened. After a failed open: the step that failed. */
 enum session_stage {
 	SESSION_SETTINGS,  /* the machine's own settings */
-	SESSION_DOCUMENTS, /* and the facts that they need */
-	SESSION_HOST,      /* whether this host can run them */
+	SESSION_DOCUMENTS, /* the documents, and the facts that they need */
+	SESSION_HOST,      /* whether this host is fit for the documents */
 	SESSION_VOLUMES,
 	SESSION_PLAN,
 	SESSION_CACHE,
@@ -40,12 +40,13 @@ struct session {
 	const char *own_unit; /* the service that runs us, or NULL */
 	bool starts_at_boot;  /* our unit was installed here */
 	struct http *http;
-	struct imds *imds; /* for s3, which uses another thread than the documents */
+	/* for `s3`, which uses it on another thread than that of the documents */
+	struct imds *imds;
 	struct s3_session *s3;
-	struct settings settings; /* of the machine and the documents */
+	struct settings settings; /* settings of the machine and of the documents */
 	struct strv remarks;      /* lines about oddities in the machine's settings */
 	struct bootstrap boot;
-	struct errs other_errors; /* further errors, after an error of the documents */
+	struct errs other_errors; /* further errors in the documents, after the first */
 	struct plan plan;
 	struct plan foreseen; /* the plan whose assets were fetched early; or empty */
 	struct strv foreign;  /* lines about foreign files, and pods that no run restarts */
@@ -59,12 +60,12 @@ struct session {
 struct session_req {
 	const struct cli *cli;
 	enum mode mode;
-	const char *conf;          /* NULL: the command line's */
-	int64_t patience_ns;       /* how long to wait for documents that cannot be read */
+	const char *conf;    /* the path of the documents; NULL: the path in the command line */
+	int64_t patience_ns; /* how long to wait for documents that cannot be read */
 	const struct plan *before; /* for a diff: the plan of the earlier documents; or NULL */
 	wait_fn *on_wait;
 	wait_fn *on_volume_wait; /* reports waits for EC2's answer about volumes */
-	int64_t deadline_ns;     /* deadline of that wait; 0: none */
+	int64_t deadline_ns;     /* deadline of the wait for EC2's answer; 0: none */
 	int64_t end_ns;          /* deadline of the whole run; 0: none */
 	/* asked once before an early fetch, for a plan that lacks only certificates; NULL: nothing is fetched early */
 	int (*may_begin)(void *arg, struct err *e);
@@ -82,26 +83,26 @@ int session_s3(const struct session *s, struct imds *imds, struct s3_session **o
 	       struct err *e) must_check;
 /* Returns the request for run_execute. */
 struct run_req session_run(struct session *s);
-/* Lets members of arriving archives be staged beside their places. Before this, a fetch changes only the cache. */
+/* Lets members of arriving archives be staged beside their places. Before this call, a fetch changes only the cache. */
 void session_may_change(struct session *s);
-/* Finds what a run would do, by a walk over the plan that changes nothing, also during a run. */
+/* Finds what a run would do, by a walk over the plan that changes nothing. May be called during a run. */
 void session_look(struct session *s, bool verify, struct run_report *ret);
-/* Removes a killed run's staging files. False: some are still open. */
+/* Removes a killed run's staging files. False: some staging files are still open. */
 bool session_sweep(const struct session *s);
 /* Returns the name of the service that this process runs in, from its control group; NULL for none. */
 char *session_own_unit(struct arena *a);
 
 /* Gives the tasks the host's disks, checks that no other instance has an EBS volume, and finds the UUIDs of existing
- * persistent volumes; not in an image. Only reads. */
+ * persistent volumes. Does none of this for an image. Only reads. */
 int session_disks(struct session *s, const struct session_req *req, struct plan_req *plan,
 		  struct err *e) must_check;
-/* Checks every volume before anything is changed; fails for what must not be done. */
+/* Checks every volume before anything is changed; fails if a volume must not be made or mounted. */
 int session_preflight(struct session *s, struct err *e) must_check;
-/* Asks EC2, and gives the tasks the attachment names of volumes whose disks tell no id. An apply waits for an answer
- * about volumes named by id. If an answer about a volume named by a device is missing, it only warns: kops' roles
- * for nodes may not ask. */
+/* Asks EC2, and gives the tasks the attachment names of volumes whose disks show no id. An apply waits for the
+ * answer about volumes that are named by id. If the answer about a volume that is named by a device is missing, only
+ * warns: kops' roles for nodes may not ask. */
 int session_ebs(struct session *s, const struct session_req *req, struct err *e) must_check;
-/* Asks once about disks that came later. It is a volume_guard.may_use; arg is the session. */
+/* Asks once about disks that came later. Is called as volume_guard.may_use; arg is the session. */
 int session_may_use(void *arg, const struct node_volume *v, const struct disks *disks,
 		    struct err *e) must_check;
 
@@ -121,7 +122,8 @@ void session_note_use(struct session *s);
  * limit. */
 void session_trim_cache(struct session *s, int64_t max);
 
-/* Fails, offline, unless the cache has every asset that this run cannot do without; each that it lacks is logged. */
+/* Fails an offline run unless the cache has every asset that the run needs. Logs each missing asset. */
 int offline_check(struct session *s, struct err *e) must_check;
-/* Rewords a network error of an offline run: waiting does not bring what was not copied here. */
+/* Makes a network error of an offline run a CONFIG error: the missing file must be copied here, and waiting does not
+ * help. */
 void offline_blame(struct err *e);

@@ -1,6 +1,6 @@
 /* session_cache.c - which entries of the cache a run's documents name
- * A named entry is not evicted by this run. Other runs do not evict it for an hour after this run began to use it,
- * or ended. */
+ * A named entry is not evicted by this run. Other runs do not evict a named entry for an hour after this run began
+ * to use the entry, or ended. */
 #include "nodeup/cmd/session.h"
 #include "nodeup/documents/location.h"
 
@@ -17,7 +17,7 @@
 /* limit of the cache without --cache-max */
 #define CACHE_MAX (UINT64_C(8) << 30)
 
-/* of st_blocks, whatever the file system */
+/* unit of st_blocks, on every file system */
 enum { STAT_BLOCK = 512 };
 
 struct named {
@@ -134,7 +134,7 @@ uint64_t session_kept_bytes(const struct cli *cli)
 	return kept_bytes_in(dir);
 }
 
-/* Adds a digest once, however many name it. */
+/* Adds a digest once, even if several documents name it. */
 static void name_one(struct arena *a, const struct digest *d, struct named *named)
 {
 	for (size_t i = 0; i < named->n; i++)
@@ -152,7 +152,7 @@ static void name_image(struct arena *a, const struct node_image *image, struct n
 		name_one(a, &d, named);
 }
 
-/* Lists entries that the documents name, and those that we know ourselves: packages, plugins. */
+/* Lists entries that the documents name, and entries that nodeup itself knows: packages, plugins. */
 static struct named all_named(struct session *s)
 {
 	const struct node *node = &s->boot.node;

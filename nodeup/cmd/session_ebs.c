@@ -1,8 +1,8 @@
 /* session_ebs.c - asks EC2 whether another instance has a volume of EBS, before this machine first uses it
- * A disk does not say who else has it, and two instances that mount one file system destroy it. Only volumes of the documents
- * that this machine did not use before cost a call, and one call asks for all.
- * Errors: REFUSED of a volume that another instance has or may have, CONFIG of one whose disk nothing names, NET without an
- * answer. Source: Amazon EC2 API reference, DescribeVolumes. */
+ * A disk does not say who else has it, and two instances that mount one file system destroy it. EC2 is called only
+ * about volumes of the documents that this machine has not used before; one call asks about all of them.
+ * Errors: REFUSED if another instance has or may have a volume, CONFIG if nothing names a volume's disk, NET without
+ * an answer. Source: Amazon EC2 API reference, DescribeVolumes. */
 #include "nodeup/cmd/session.h"
 
 #include "nodeup/aws/ec2.h"
@@ -79,7 +79,7 @@ static void collect(struct inquiry *q, enum node_disks by)
 	}
 }
 
-/* The instance id tells whether a volume is attached here, and used by this machine. */
+/* Finds the instance id, which tells whether a volume is attached here, and used by this machine. */
 static int know_instance(struct session *s, struct err *e)
 {
 	if (s->boot.facts.instance_id)
@@ -196,7 +196,8 @@ static int ask_patiently(const struct inquiry *q, const struct session_req *req,
 	}
 }
 
-/* Returns whether this machine's disks tell no ids: on Xen none does, on Nitro the root volume's does. */
+/* Returns whether this machine's disks show no ids. On Xen no disk shows an id; on Nitro the root volume's disk
+ * does. */
 static bool has_nameless_disks(const struct session *s)
 {
 	struct disks all = { 0 };
@@ -265,7 +266,7 @@ static int refuse_offline(const struct candidate *m, struct err *e)
 	return err_code(e);
 }
 
-/* Applies EC2's answer; without one decides whether the volumes are used all the same. */
+/* Applies EC2's answer. If there is no answer, decides whether the volumes are used all the same. */
 static int go_on(const struct inquiry *q, int r, const struct ec2_volumes *all, bool must_know,
 		 const struct err *why, struct err *e)
 {
@@ -304,7 +305,7 @@ int session_ebs(struct session *s, const struct session_req *req, struct err *e)
 
 	if (s->policy.mode == MODE_INSTALL || s->policy.mode == MODE_BAKE)
 		return 0;
-	/* asks once more where the answer is needed */
+	/* asks once more about the volumes that need an answer */
 	(void)!know_instance(s, &why);
 	collect(&q, NODE_DISKS_VOLUME_ID);
 	q.by_id = q.n;

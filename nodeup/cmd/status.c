@@ -1,6 +1,6 @@
 /* status.c - is this node ready; if not, why, what is waited for, and what to do
- * Reads what runs wrote, and asks what runs: no network, no lock, no root. If root runs it, it records the static
- * pods that answered. */
+ * Reads what earlier runs wrote, and asks the programs that are up. Needs no network, no lock and no root. If root
+ * runs it, it records the static pods that answered. */
 #include "nodeup/cmd/status.h"
 
 #include <fcntl.h>
@@ -26,7 +26,7 @@ enum { OUT_MAX = 16 << 20, SLOWEST_MAX = 3, NAMES_MAX = 4 };
 
 static void add_line(struct buf *b, const char *fmt, ...) printf_like(2, 3);
 
-/* Adds one line. Its texts may come from others, so they are cleaned. */
+/* Adds one line. The texts in it may come from other programs, so they are cleaned. */
 static void add_line(struct buf *b, const char *fmt, ...)
 {
 	autofree char *text = NULL;
@@ -135,7 +135,7 @@ static void add_error(struct arena *a, const struct health *t, const struct tree
 		line(b, "do", remedy(a, t, run));
 }
 
-/* Returns milliseconds; 0: not known. */
+/* Returns how many milliseconds the task took; 0: not known. */
 static int64_t took(const struct tree *task)
 {
 	const int64_t start = health_number(task, "startMs", -1),

@@ -29,8 +29,8 @@ enum { POLL_MS = 100 };
 struct entry {
 	const char *path;
 	const char *unit;  /* NULL: a drop-in */
-	const char *other; /* the file of that name that counts afterwards, or NULL */
-	const char *stays; /* why it stays, or NULL */
+	const char *other; /* another file of that name, which systemd uses afterwards; or NULL */
+	const char *stays; /* why the file stays, or NULL */
 	bool enabled, runs;
 };
 
@@ -57,7 +57,7 @@ static const char *why_it_stays(struct removal *rm, const char *path, const stru
 		       : "it is not as nodeup wrote it: left alone";
 }
 
-/* Looks at one unit file. is_recorded: the state has a record of it. */
+/* Looks at one unit file. is_recorded: the state has a record of the file. */
 static int look_at(struct removal *rm, const char *path, bool is_recorded, struct err *e)
 {
 	struct entry entry = { .path = path };
@@ -93,8 +93,8 @@ static int say_what_is_lost(struct err *e)
 	return err_code(e);
 }
 
-/* Finds the units to remove. Leaves files that the documents themselves place: kops has them at the same path. The
- * boot unit counts without a record, as it would write all units again. */
+/* Finds the units to remove. Keeps files that the documents themselves place, since kops has these at the same path.
+ * Takes the boot unit even without a record, as it would write all units again. */
 static int find_units(struct removal *rm, struct err *e)
 {
 	static const char *const of_documents[] = { "file-assets", NULL };

@@ -76,7 +76,7 @@ static int read_conf(struct rendering *u, struct userdata_document *ret, struct 
 	return r < 0 ? r : take_document(u, u->data.file, &u->data.conf, ret, ret_tree, e);
 }
 
-/* Reads another document, from the same user data as that of --conf, or from its folder. */
+/* Reads another document, from the user data or from the folder that has the document of --conf. */
 static int read_other(struct rendering *u, const char *name, struct userdata_document *ret,
 		      struct tree **ret_tree, struct err *e)
 {
@@ -139,7 +139,8 @@ static int add_documents(struct rendering *u, struct err *e)
 	if (r < 0)
 		return r;
 	elsewhere = d->in_store || d->join;
-	/* a document beside --conf serves only for looking, if the node gets that document from elsewhere */
+	/* if the node gets that document from elsewhere, a document beside --conf serves only to look at, and is
+	 * left out */
 	if (!elsewhere || !d->beside_will_do) {
 		r = add_other(u, d->dialect->cluster_name, &missing, &u->read.cluster, e);
 		if (r == 0)
@@ -192,7 +193,7 @@ static int check_types(struct rendering *u, struct err *e)
 	return 0;
 }
 
-/* TYPE:FILE of --mime. */
+/* Adds a part, given as TYPE:FILE of --mime. */
 static int add_part(struct rendering *u, const char *text, struct err *e)
 {
 	const char *colon = strchr(text, ':');
@@ -322,7 +323,7 @@ int cmd_userdata(struct cli *cli, struct err *e)
 	http_free(u.http);
 	if (r < 0)
 		return r;
-	/* the program's end checks whether it was written */
+	/* main checks at the program's end whether the bytes were written */
 	show_bytes(data, n);
 	return 0;
 }

@@ -43,7 +43,7 @@ struct hosts {
 	size_t n;
 };
 
-/* Adds a host with docker and, if the documents can have docker installed, one without. */
+/* Adds a host with docker and, if the documents can have docker installed, a host without docker. */
 static void add_host(struct arena *a, struct hosts *hosts, const struct node *node,
 		     const struct facts *f)
 {
@@ -54,7 +54,7 @@ static void add_host(struct arena *a, struct hosts *hosts, const struct node *no
 	if (!h.facts.instance_id)
 		h.facts.instance_id = any_instance;
 	arena_push(a, hosts->v, hosts->n, h);
-	/* kube-up installs docker of its time for a release of its time, and nodes of today have none */
+	/* a host may lack docker only where nodeup installs docker: for kops 1.8, on a release of its time */
 	if (!release_of(f)->old.name || !plan_era(node)->installs_docker)
 		return;
 	h.name = arena_printf(a, "%s without docker", name);
@@ -132,7 +132,7 @@ static void warn(struct arena *a, const struct hosts *hosts, const char *text, s
 		strv_addf(a, &said->by_some, "on %s: %s", strv_join(a, &names, ", "), text);
 }
 
-/* Fails for faults on every supported machine. A fault on only some of them is one warning that names these. */
+/* Fails for faults on every supported machine. A fault on only some machines gives one warning that names them. */
 static int try_all(const struct cli *cli, struct bootstrap *b, const struct settings *settings,
 		   struct errs *errors, struct err *e)
 {
@@ -141,7 +141,7 @@ static int try_all(const struct cli *cli, struct bootstrap *b, const struct sett
 	struct said said = { 0 };
 	size_t good = 0;
 
-	/* for a partial model only faults on all hosts are reported; other faults may be nobody's intention */
+	/* for a partial model only a fault on all hosts is reported: other faults may come from the missing part */
 	for (size_t i = 0; i < hosts.n && !(is_partial && good); i++) {
 		try_host(cli->arena, &b->node, settings, is_partial, &hosts.v[i]);
 		good += hosts.v[i].r == 0;

@@ -36,7 +36,7 @@ static void add_titles(struct arena *a, struct tree *map, const char *key,
 	tree_set_some(a, map, key, list);
 }
 
-/* Adds its sources, in addition to its needs. */
+/* Adds the sources of the task's object, in addition to the task's needs. */
 static void add_inputs(struct arena *a, struct tree *map, const struct task *t)
 {
 	struct tree *list = tree_seq(a);
@@ -78,7 +78,7 @@ static const char *maker(struct arena *a, const struct tree *run)
 	return *unit ? unit : arena_printf(a, "a run %s", standing_by(a, run));
 }
 
-/* Adds the newest recorded run that changed it, and its reason. */
+/* Adds the newest recorded run that changed the object, and its reason. */
 static void add_change(struct arena *a, struct tree *map, const struct task *t,
 		       const struct tree *runs)
 {
@@ -191,7 +191,7 @@ static int say_unknown(const struct cli *cli, const struct plan *p, const char *
 			word, cli_meant(cli->arena, word, &names, "see nodeup plan --all"));
 }
 
-/* Returns >= 0: whether one of the tasks of that name differs. */
+/* Explains all tasks of that name. Returns 1 if a task differs, 0 if no task does, < 0 on an error. */
 static int explain_all(const struct cli *cli, struct session *s, const char *word, struct err *e)
 {
 	struct tree *runs, *list = tree_seq(s->arena);

@@ -74,7 +74,7 @@ static bool is_soft_below_hard(const char *s)
 /* clang-format on */
 
 #define PATTERN(w, p) .wanted = (w), .pattern = (p)
-/* a URL that Go accepts; the pattern may accept more, and any text without ':' */
+/* a URL that Go accepts; the pattern accepts more, such as any text without ':' */
 #define URL                                                                                                      \
 	"^([^:]*|[^:/]*/.*|[A-Za-z][A-Za-z0-9+.-]*:(//([^/?#]*@)?([[][^]]*[]]|[^][/?#: ]*)(:[0-9]*)?([/?#].*)?|" \
 	"/?([^/].*)?))$"
@@ -92,9 +92,9 @@ const struct field_accepts accepts_insecure_port = { ACCEPTS_FROM_TO(0, 65535), 
 static const struct field_accepts secure_port_today = { ACCEPTS_FROM_TO(1, 65535), .since = 20 };
 const struct field_accepts accepts_secure_port = { ACCEPTS_FROM_TO(0, 65535), .until = 10,
 						   .next = &secure_port_today };
-/* later versions check these only if the log is on: see rules */
+/* later versions check these values only if the audit log is on: see rules */
 const struct field_accepts accepts_audit_count = { ACCEPTS_OR_MORE(0), .until = 9 };
-/* from 1.27 on feature gates decide the size: see rules */
+/* from 1.27 on feature gates decide the size of ranges: see rules */
 static const struct field_accepts small_ranges = {
 	PATTERN("ranges of at most 2^20 addresses", RANGES_SMALL), .until = 26
 };
@@ -204,7 +204,7 @@ const struct field_accepts accepts_admission_plugin_old = { .wanted = "an admiss
 #define RULES(name, where, ...) \
 	static const struct field_rule rows_of_##name[] = { __VA_ARGS__ }; \
 	const struct field_rules rules_##name = { rows_of_##name, ARRAY_LEN(rows_of_##name), where }
-/* the program checks the keys of the audit log and of its webhook only if these are on */
+/* the program checks the keys of its audit log and webhook only if log and webhook are on */
 #define LOG(k) .keys = "auditLog" k, .when = "auditLogPath&auditLog" k
 #define HOOK(k, more) .keys = "auditWebhook" k, .when = "auditWebhookConfigFile&" more
 #define BATCH "auditWebhookMode:batch=batch&auditWebhookBatch"

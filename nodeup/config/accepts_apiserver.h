@@ -19,21 +19,21 @@
 #define RANGES_SMALL \
 	"^(([^,:]*/0*(1[2-9]|[23][0-9])|[^,]*:[^,]*/0*(10[89]|1[12][0-9])|[^,/]*)(,|$))*$"
 
-/* Of several programs. */
+/* Demands of several programs. */
 extern const struct field_accepts accepts_ip, accepts_one_or_more, accepts_period_text,
 	accepts_allowed_path;
-/* Of kube-apiserver. */
+/* Demands of kube-apiserver. */
 extern const struct field_accepts accepts_secure_port, accepts_insecure_port, accepts_audit_count,
 	accepts_service_ranges, accepts_etcd_server, accepts_etcd_override, accepts_storage_backend,
 	accepts_authorization_mode, accepts_admission_plugin, accepts_goaway_chance,
 	accepts_oidc_issuer, accepts_token_issuer, accepts_https_url, accepts_runtime_config,
 	accepts_request_header, accepts_cors_origin, accepts_hsts, accepts_cache_size;
-/* Of kube-controller-manager. */
+/* Demands of kube-controller-manager. */
 extern const struct field_accepts accepts_controller, accepts_reconcile_period;
-/* Of containerd and docker. */
+/* Demands of containerd and docker. */
 extern const struct field_accepts accepts_containerd_level, accepts_ulimit, accepts_mirror,
 	accepts_log_driver;
-/* For kube-up's texts, versions 1.2 to 1.5. */
+/* Demands on kube-up's texts, Kubernetes 1.2 to 1.5. */
 extern const struct field_accepts accepts_admission_plugin_old;
 
 /* Rules across several keys: leader election, OpenID Connect (its section and kube-apiserver's), a pod

@@ -37,7 +37,7 @@ extern const struct field_accepts accepts_log_format;
 extern const struct field_accepts accepts_not_negative;
 extern const struct field_accepts accepts_no_negative_period;
 
-/* Of labels and taints. */
+/* Demands on labels and taints. */
 extern const struct field_accepts accepts_node_labels; /* a map: names and values */
 /* the same demands, but as warnings: for labels that kubelet gets from elsewhere */
 extern const struct field_accepts accepts_given_labels;

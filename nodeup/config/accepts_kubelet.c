@@ -17,7 +17,7 @@
 	"memory[.]available|nodefs[.]available|nodefs[.]inodesFree|imagefs[.]available|" \
 	"imagefs[.]inodesFree|pid[.]available|allocatableMemory[.]available"
 #define SIGNAL_TODAY SIGNAL "|containerfs[.]available|containerfs[.]inodesFree"
-/* each signal came with one of these versions */
+/* signals of kubelet up to 1.10, which came with different versions */
 #define SIGNAL_OLD SIGNAL "|allocatableNodeFs[.]available"
 /* the usual signals in words, for messages */
 #define NAMES_OLD \
@@ -135,7 +135,7 @@ const struct field_accepts proxy_metrics = { .wanted = "an IP address, or one wi
 /* up to 1.25 kube-proxy accepts userspace too */
 const struct field_accepts proxy_mode = { .oneof = "iptables|ipvs|nftables", .since = 26 };
 
-/* Up to 1.10. */
+/* Demands of kubelet up to 1.10. */
 const struct field_accepts kubelet_cloud_provider_old = {
 	.wanted = "aws, external, or another that Kubernetes has",
 	.oneof = "aws|external|auto-detect|azure|cloudstack|fake|gce|mesos|openstack|ovirt|photon|"

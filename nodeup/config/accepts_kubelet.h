@@ -4,8 +4,8 @@
  * Owner: constants. Errors: none. Threads: all.
  * Source: Kubernetes 1.31.14 to 1.36.3, as openshift/microshift 8eb6c29 to ab25d11 have them, and kubernetes 001332b
  * of 1.37: pkg/kubelet (apis/config/validation, eviction/helpers.go, cm, sysctl, logs), cmd/kubelet/app,
- * pkg/proxy/apis/config/validation, cmd/kube-proxy/app. 1.6 to 1.8, as kops f69a313, e04c29d and 94ef202 have them:
- * the same, with pkg/kubelet/images.
+ * pkg/proxy/apis/config/validation, cmd/kube-proxy/app. The same files, and pkg/kubelet/images, of 1.6 to 1.8, as
+ * kops f69a313, e04c29d and 94ef202 have them.
  * Tests: test_accepts_kubelet.c. */
 #pragma once
 
@@ -40,7 +40,7 @@ extern const struct field_accepts proxy_address;
 extern const struct field_accepts proxy_cidrs;
 extern const struct field_accepts proxy_metrics;
 extern const struct field_accepts proxy_mode;
-/* kubelet up to 1.10, where it differs */
+/* kubelet up to 1.10, if its demands differ */
 extern const struct field_accepts kubelet_cloud_provider_old;
 extern const struct field_accepts kubelet_enforced_old;
 extern const struct field_accepts kubelet_network_plugin_old;

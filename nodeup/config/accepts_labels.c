@@ -1,6 +1,6 @@
 /* accepts_labels.c - what labels and taints of a node the API server takes
- * The API server refuses a node with any other label or taint: kubelet runs, and the node never registers. The
- * restriction of names that end in kubernetes.io or k8s.io is not here: kubelet has it from 1.16 on, and no dialect
+ * The API server refuses a node with any other label or taint: kubelet runs, and the node never registers. Names
+ * that end in kubernetes.io or k8s.io are not restricted here: kubelet restricts them from 1.16 on, and no dialect
  * gives such a kubelet --node-labels.
  * Source: base/label.h; kubernetes 1.8.1 pkg/api/validation/validation.go validateNodeTaints.
  * Tests: test_accepts_kubelet.c, test_accepts_apiserver.c. */

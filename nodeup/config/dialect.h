@@ -1,7 +1,7 @@
 /* dialect.h - a format of documents, and everything known of it before there is a model
  * Each format that nodeup reads is a folder and a row of dialects[]. The row reads the document of --conf, names the
- * places of the other documents, and makes the node model of all. Until there is a model, code asks only the row.
- * Afterwards only the planner asks for the dialect, once (plan/era.h).
+ * places of the other documents, and makes the node model of all documents. Until there is a model, code asks only
+ * the row. Once there is a model, only the planner asks for the dialect, and only once (plan/era.h).
  * Invariant: pure; no file, network or clock. Owner: the arena. Errors: CONFIG, with file:line:column where the
  * document has one. Threads: all functions.
  * Tests: test_dialects.c. */
@@ -17,7 +17,7 @@ struct dialect_opts {
 	bool strict;               /* unknown keys and names are errors */
 	const struct strv *accept; /* unknown keys that are no error; NULL: none */
 	struct strv *accepted;     /* gets the unknown keys that were accepted; NULL: not wanted */
-	bool any_value;            /* does not check the values against the programs */
+	bool any_value;            /* values are not compared with what the programs accept */
 	const struct strv *accept_values; /* keys whose values are not checked; NULL: none */
 	struct strv *tolerated; /* gets refused values with which the run goes on; or NULL */
 	struct strv *warnings;  /* "file:line:column: unknown key 'x'"; NULL: not wanted */
@@ -29,13 +29,13 @@ struct dialect_opts {
 	/* Tells whether mkfs (whose room has the tables) can make a volume of so many disks (0: not known); NULL:
 	 * not asked. */
 	int (*volume_fits)(const struct node_volume *v, size_t n_disks, struct err *e);
-	const struct tree *vintage; /* the kops that the machine's settings give; NULL: none */
+	const struct tree *vintage; /* version of kops in the machine's settings; NULL: none */
 	const char *script;         /* the user data that held the document of --conf; NULL: none */
 	struct tree_pos script_pos; /* see vintage_sources */
-	/* Tells whether a run with a document of kops v ended well on this instance; v NULL: a run with these
-	 * documents. The function is NULL if there are no records. It is called if a version or a value is refused. */
+	/* Returns whether a run with a document of kops v (NULL: with these very documents) ended well on this
+	 * instance. Called if a version or a value is refused. The function is NULL if there are no records. */
 	bool (*was_applied)(void *records, const struct vintage *v);
-	/* gives the kops on record, of these or earlier documents; or NULL */
+	/* gives the recorded version of kops, of these or earlier documents; or NULL */
 	bool (*recorded)(void *records, struct vintage *ret);
 	void *records;
 };
@@ -59,7 +59,7 @@ struct node_want {
 	bool pool;     /* a CA: takes all its certificates */
 	/* if the secret becomes a file of the API server: the flag that names the file; else NULL */
 	const char *flag;
-	/* id of the key in private/NAME/keyset.yaml; NULL: the largest serial number of issued/NAME. And the
+	/* id of the key in private/NAME/keyset.yaml; NULL: the largest serial number of issued/NAME. `older`: the
 	 * keyset's older name, or NULL */
 	const char *id, *older;
 };
@@ -71,13 +71,13 @@ struct node_issue {
 	const char *signer_id;              /* id of the CA's key; NULL: any */
 	const char *pool;                   /* certificates of that CA, PEM */
 	const char *subject, *organization; /* CN and O; organization NULL: none */
-	bool serves;                        /* for a server, else for a client */
-	struct strv hosts;                  /* names and addresses that it must have */
-	struct strv others;                 /* names and addresses that it may have */
-	/* its place on the node: in a kubeconfig, or in two files */
+	bool serves;                        /* true: for a server; false: for a client */
+	struct strv hosts;                  /* names and addresses that the certificate must have */
+	struct strv others;                 /* names and addresses that the certificate may have */
+	/* the certificate's place on the node: in a kubeconfig, or in two files */
 	const char *login, *cert_at, *key_at;
-	const char *pod; /* the static pod that reads it only at its start; NULL: none */
-	bool pod_stays;  /* another program makes the pod's manifest, and restarts the pod by it */
+	const char *pod; /* pod that reads the certificate only at its start; NULL: none */
+	bool pod_stays;  /* another program makes the pod's manifest, and so restarts the pod */
 };
 
 struct node_wants {
@@ -86,10 +86,10 @@ struct node_wants {
 	struct node_want *keypairs, *secrets;
 	size_t n_keypairs, n_secrets;
 	const char *key_store, *secret_store; /* URLs or paths; NULL: beside --conf */
-	bool is_unsure;                       /* the documents' value for their place is wrong */
-	bool every_secret;                    /* every other file in secret_store is a token too */
-	struct strv manifests;                /* URLs of texts that the node gets unchanged */
-	/* an adopted node may have one of two names: what it wants under the second name; or NULL */
+	bool is_unsure;        /* the documents' value for the place of the keys is wrong */
+	bool every_secret;     /* every other file in secret_store is a token too */
+	struct strv manifests; /* URLs of texts that the node gets unchanged */
+	/* wants of the node under its other name, as an adopted node may have one of two names; or NULL */
 	const struct node_wants *otherwise;
 };
 
@@ -99,7 +99,7 @@ struct documents_file {
 	size_t n;
 };
 
-/* The servers from which a node gets its other documents and its certificates. Only ca is trusted. */
+/* The servers from which a node gets its other documents and its certificates. Only `ca` is trusted. */
 struct documents_join {
 	struct strv servers; /* URLs */
 	const char *tls_server_name, *ca;
@@ -111,9 +111,9 @@ struct documents {
 	const void *own; /* the document of --conf, as the dialect read it */
 	struct settings_doc settings;
 	const char *cluster_name;
-	struct vintage vintage; /* the kops that wrote them; all 0: not known */
+	struct vintage vintage; /* version of kops that wrote the documents; all 0: not known */
 	const char *checked;    /* what was checked, if `cluster` is missing; else NULL */
-	/* Another program made this node, and its files are right. Without `cluster` nothing else is known of it. */
+	/* Another program made this node, and its files are right. Without `cluster` no more is known of it. */
 	bool adopted;
 	bool any_patch;   /* Kubernetes may have a newer patch version than the documents say */
 	const char *base; /* the state store, which kept documents are tied to; or NULL */
@@ -124,11 +124,11 @@ struct documents {
 	bool beside_will_do;
 	bool of_instance; /* the node depends on its instance's own facts, so they are kept for this instance alone */
 	const char *cluster_at, *group_at; /* URLs or paths; group NULL: none is read */
-	const char *group_from; /* file:line:column that names the group; NULL: none does */
-	const struct tree *cluster, *group; /* as read; NULL before, TREE_NULL if missing */
+	const char *group_from;            /* file:line:column of the group's name; NULL: no name */
+	const struct tree *cluster, *group; /* as read; NULL before that, TREE_NULL if missing */
 	struct documents_file cluster_text; /* the bytes of `cluster`; text NULL: it is missing */
-	/* An archive that counts as a document, "HASH@URL,MIRROR"; text NULL: none. `files` is filled once it is
-	 * read. */
+	/* An archive that counts as a document, "HASH@URL,MIRROR"; text NULL: none. `files` is filled once the
+	 * archive is read. */
 	struct node_text archive;
 	struct documents_files {
 		struct documents_file *v;
@@ -150,7 +150,7 @@ struct dialect_example {
 struct dialect {
 	const char *name;
 	const char *title;                     /* the usual name of its documents */
-	const struct version *oldest, *newest; /* of the Kubernetes of its nodes */
+	const struct version *oldest, *newest; /* oldest and newest Kubernetes of its nodes */
 	const char *conf_name;                 /* usual name of the document of --conf */
 	const char *cluster_name,
 		*group_name; /* usual names of the other documents, beside it; NULL: there are none */
@@ -164,12 +164,12 @@ struct dialect {
 	const struct dialect_program {
 		const char *name; /* "kube-apiserver"; NULL: ends the list */
 		const struct schema *schema;
-	} * programs; /* its keys and their flags; or NULL */
+	} * programs; /* the program's keys, and their flags; or NULL */
 	/* rules across several keys, for `nodeup help KEY`; NULL-terminated, or NULL */
 	const struct field_rules *const *rules;
-	const struct schema *hook, *file_asset; /* items of these lists, or NULL */
-	const struct schema *volume_mount;      /* an item of its volumeMounts, or NULL */
-	const struct dialect_example *examples; /* for `nodeup example`; or NULL */
+	const struct schema *hook, *file_asset; /* an item of hooks, of fileAssets; or NULL */
+	const struct schema *volume_mount;      /* an item of a hook's volumeMounts, or NULL */
+	const struct dialect_example *examples; /* examples for `nodeup example`; or NULL */
 	/* Appends the key pairs and secrets of its nodes, with their files, for `nodeup help pki`; or NULL. */
 	void (*pki)(struct buf *b);
 	/* Takes the document out of the dialect's boot script; its lines keep their numbers. -ENOENT: no such

@@ -20,9 +20,9 @@
 	.path_env = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:"   \
 		    "/opt/kubernetes/bin"
 
-/* Container-Optimized OS mounts everything without exec, except /home/kubernetes/bin. Otherwise only /etc, /var and
- * /mnt/disks are writable. Until nodeup has mounted something, programs can run from /var/lib/toolbox, which user
- * data use too. */
+/* Container-Optimized OS mounts everything without exec, except /home/kubernetes/bin. Apart from it, only /etc, /var
+ * and /mnt/disks are writable. Until nodeup has mounted something, programs can run from /var/lib/toolbox, which
+ * user data use too. */
 #define COS                                                                                  \
 	.kubelet_dir = "/home/kubernetes/bin", .kubectl_dir = "/home/kubernetes/bin",        \
 	.tools_dir = "/home/kubernetes/bin", .cni_dir = "/home/kubernetes/bin",              \

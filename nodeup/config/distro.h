@@ -12,25 +12,25 @@
 enum package_family { PACKAGE_NONE, PACKAGE_DEB, PACKAGE_RPM };
 
 struct distro {
-	const char *name;  /* its name in facts; NULL: every other distribution */
+	const char *name;  /* name in facts; NULL: any distribution without a row */
 	const char *os_id; /* ID of its os-release */
 	enum package_family family;
 	/* Directories for programs and data; no trailing slashes. */
 	const char *kubelet_dir, *kubectl_dir, *cni_dir;
 	const char *tools_dir;      /* for kubectl and tools that people use, since kops 1.29 */
 	const char *srv, *sshproxy; /* keys and logins; files of the API server's tunnels */
-	const char *assets_dir;     /* for file assets that name no path */
-	/* nodeup's own directory; programs there may run before this run has done anything */
+	const char *assets_dir;     /* directory for file assets that name no path */
+	/* nodeup's own directory; its programs may run before this run has done anything */
 	const char *nodeup_dir;
-	const char *nodeup_link; /* a place on a login shell's PATH; NULL: in nodeup_dir, or none */
-	const char *volume_plugins_dir; /* kubelet's default; with its slash */
+	const char *nodeup_link;        /* link on a login shell's PATH; NULL: no link is made */
+	const char *volume_plugins_dir; /* kubelet's default, with a slash at its end */
 	const char *path_env;           /* PATH of kubelet's unit; NULL: systemd's own */
 	const char *users;              /* the first of these users that exists gets a kubeconfig */
 	bool readonly_usr;
 	bool rotates_logs; /* the image rotates logs itself */
 	bool has_mounter;  /* kubelet mounts volumes through kops' containerized mounter */
-	bool has_admin;    /* its images had a user admin at the time of kops 1.8 */
-	bool has_resolved; /* systemd-resolved manages /etc/resolv.conf in all its releases */
+	bool has_admin;    /* images of the distribution had a user admin at the time of kops 1.8 */
+	bool has_resolved; /* systemd-resolved manages /etc/resolv.conf in all releases */
 	bool has_apt_conf;
 	bool has_containerd; /* the image has its own containerd, which nodeup configures and never installs */
 };

@@ -27,7 +27,7 @@ int extras_check_units(const struct extras_item *it, const char *name, const str
 		       const struct strv *before, struct err *e) must_check;
 /* Appends the hook, unless an earlier hook has its name: the group's hooks come first and hide the cluster's. */
 void extras_add_hook(const struct extras_item *it, struct node_hook *hook, struct node *n);
-/* Appends a file in the same way, by its path. */
+/* Appends the file, unless an earlier file has its path: the group's files come first and hide the cluster's. */
 void extras_add_file(const struct extras_item *it, const struct node_file *f, struct node *n);
 /* Gives a file's path: path, else name in dir. Fails unless it is absolute, without empty components, "." and "..". */
 int extras_path(const struct extras_item *it, const char *path, const char *name, const char *dir,

@@ -65,11 +65,11 @@ extern const struct schema facts_schema;
 int facts_parse(struct arena *a, const struct tree *t, struct facts *f, struct err *e) must_check;
 /* Adds to the error how a missing fact can be given. Returns the error's code. */
 int facts_note(struct err *e, const char *fact);
-/* Fill the facts of the system: the first reads distribution (CONFIG: it is unknown), version and codename from
- * os-release, the second reads arch from uname's machine. */
+/* facts_os_release fills distribution (CONFIG: it is unknown), version and codename from os-release. facts_arch
+ * fills arch from uname's machine. */
 int facts_os_release(struct arena *a, const char *text, struct facts *f, struct err *e) must_check;
-/* Return distribution, version and arch if they are known: the first as a map, the second as a text such as "debian
- * 12, amd64". */
+/* Return distribution, version and arch if they are known: facts_host as a map, facts_host_text as a text such as
+ * "debian 12, amd64". */
 struct tree *facts_host(struct arena *a, const struct facts *f);
 const char *facts_host_text(struct arena *a, const struct tree *host);
 int facts_arch(const char *machine, struct facts *f, struct err *e) must_check;

@@ -1,6 +1,6 @@
 /* feature_gates_locked.h - the feature gates that Kubernetes 1.31 to 1.36 lock as open
- * A program stops if one of them is set otherwise. LOCKED_ON_33 lists those that 1.33 was the first to lock; they
- * stay locked. Those of 1.32 were read in part. Gates locked as closed are not listed.
+ * A program stops if a document closes such a gate. LOCKED_ON_33 lists the gates that 1.33 was the first to lock;
+ * they stay locked. The gates of 1.32 were read in part. Gates locked as closed are not listed.
  * Owner: none. Source: as feature_gates_today.h; LockToDefault at each version, of openshift/microshift release-4.18
  * to 4.23. */
 #pragma once

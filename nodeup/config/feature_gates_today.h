@@ -1,8 +1,8 @@
 /* feature_gates_today.h - the feature gates of Kubernetes 1.31 to 1.37, of all its programs
- * A gate that no program knows stops it at once. GATES_31_33 are the gates that 1.31 had first and 1.33 had last, as
- * far as these versions go. Each program knows the gates of all programs, as they read one list. Names were read
- * from the sources of 1.31.14, 1.32.13, 1.33.13, 1.34.9, 1.35.6 and 1.36.3. Those of 1.37 are from a state of 29
- * July 2026, before its release: more may come there.
+ * A gate that no program knows stops it at once. GATES_31_33 are the gates whose first version here is 1.31 and
+ * whose last version here is 1.33. Each program knows the gates of all programs, as they read one list. Names were
+ * read from the sources of 1.31.14, 1.32.13, 1.33.13, 1.34.9, 1.35.6 and 1.36.3. The names of 1.37 are from a state
+ * of 29 July 2026, before its release: 1.37 may get more.
  * Owner: none. Source: pkg/features, and features of apiserver, apiextensions-apiserver, client-go, component-base
  * and controller-manager. */
 #pragma once

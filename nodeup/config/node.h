@@ -31,11 +31,11 @@ struct node_image {
 	struct tree_pos pos;
 };
 
-/* An image that is a member of the archive of programs. Another member of the archive holds its tag. */
+/* An image that is a member of the archive of programs. Another member of the archive holds the image's tag. */
 struct node_member_image {
-	const char *name; /* its name in pods: "gcr.io/google_containers/kube-proxy:0123456789ab" */
+	const char *name; /* name in pods: "gcr.io/google_containers/kube-proxy:0123456789ab" */
 	const char *member, *tag; /* "kube-proxy.tar", "kube-proxy.docker_tag" */
-	const char *loaded_as;    /* its name in the archive, without the tag */
+	const char *loaded_as;    /* the image's name in the archive, without the tag */
 	struct node_text archive;
 };
 
@@ -49,9 +49,9 @@ struct node_keypair {
 	const char *name; /* "kubelet" */
 	const char *cert, *key;
 	const char *pool;     /* a CA: every certificate in use, newest first; NULL: cert alone */
-	const char *why;      /* the reason for making a new one in this run; else NULL */
-	bool unmade;          /* not made yet: cert and key are "" */
-	const char *renewals; /* how many times this node has renewed it; NULL: never */
+	const char *why;      /* why this run makes a new pair; else NULL */
+	bool unmade;          /* the pair is not made yet: cert and key are "" */
+	const char *renewals; /* how many times this node has renewed the pair; NULL: never */
 	const char *checked;  /* the result of a check, for the next run; NULL: none */
 	const char *pod; /* the static pod that restarts for each new certificate; NULL: none */
 	int64_t until;   /* end of an issued certificate, in seconds since 1970 */
@@ -68,7 +68,7 @@ struct node_hook {
 	const char *name;
 	struct strv requires, before;
 	bool disabled;
-	const char *manifest; /* its [Service] section; NULL: a container of this image */
+	const char *manifest; /* [Service] section; NULL: the unit runs a container of `image` */
 	bool is_whole;        /* the manifest is the whole unit */
 	const char *image;
 	struct strv command;
@@ -110,7 +110,7 @@ struct dialect;
 
 struct node {
 	const struct dialect *dialect; /* dialect of its documents; NULL: none was read */
-	bool is_adopted; /* another program made it, from documents that are not here */
+	bool is_adopted; /* another program made the node, from documents that are not here */
 	/* the instance type for which EC2 is asked for the facts enis, ipsPerENI and gpus; NULL: the node does not
 	 * depend on them */
 	const char *asked_type;
@@ -130,7 +130,7 @@ struct node {
 	struct strv packages; /* packages beyond those that every node has */
 
 	struct node_texts assets;
-	struct node_text assets_signature; /* signature over all of them; text NULL: none */
+	struct node_text assets_signature; /* signature over all assets; text NULL: none */
 	struct node_image protokube;       /* name NULL: none */
 	struct node_images images;
 
@@ -140,7 +140,7 @@ struct node {
 	bool asks_version1;         /* kubelet asks the metadata service without a token */
 
 	struct node_volumes volumes;
-	struct node_hooks hooks; /* for this role, in order */
+	struct node_hooks hooks; /* hooks for this role, in order */
 	struct node_files files;
 	/* the program that did at each boot what our unit does. A file that does not begin with `begins` is somebody
 	 * else's */

@@ -5,7 +5,8 @@
 #include "nodeup/base/yaml.h"
 
 /* clang-format off */
-/* Rows of a file, by the kinds of their values. All have the same place, since nobody reads the values. */
+/* Rows of a file, by the kinds of their values. No row has an offset of its own: the values are only checked, and
+ * nobody reads them. */
 #define DEMAND(...) &(const struct field_accepts){ __VA_ARGS__ }
 #define TEXT(k, ...) { .key = (k), .kind = FIELD_STRING, .accepts = DEMAND(__VA_ARGS__) }
 #define LIST(k, ...) { .key = (k), .kind = FIELD_TREE, .shape = TREE_SEQ, .accepts = DEMAND(__VA_ARGS__) }

@@ -15,7 +15,7 @@
 /* The text of a file. */
 struct parsed_text {
 	const char *flag; /* the API server's flag that names the file: "audit-policy-file" */
-	const char *key;  /* its name in the setting `accept`: a path, or a secret's name */
+	const char *key;  /* the file's name in the setting `accept`: a path, or a secret's name */
 	const char *from; /* begins each finding: "f:2:1: FileAssets: '/srv/a.yaml'" */
 	const char *text;
 	size_t n;

@@ -174,7 +174,7 @@ int pem_check_key(const char *text, const char *certificate, struct err *e)
 
 int pem_new_key(struct arena *a, const char **ret_private, const char **ret_public, struct err *e)
 {
-	/* opened by us, so that the host's openssl.cnf is not read */
+	/* only keeps OpenSSL from reading the host's openssl.cnf */
 	autobio *none = pem_open("");
 	autobio *public = BIO_new(BIO_s_mem());
 	autokey *key = rsa_new_key();
@@ -222,7 +222,7 @@ static X509 *find_issuer(const char *pool, const char *id, X509 *of)
 	return NULL;
 }
 
-/* Returns OpenSSL's objection to its chain, dates or usage; NULL: none. */
+/* Returns OpenSSL's objection to the certificate's chain, dates or usage; NULL: none. */
 static const char *fault_of_chain(X509 *cert, X509 *issuer, const struct pem_wanted *want)
 {
 	X509_STORE *store = X509_STORE_new();
@@ -248,7 +248,7 @@ static const char *fault_of_chain(X509 *cert, X509 *issuer, const struct pem_wan
 	return fault;
 }
 
-/* Makes its subject, O before CN as Go writes it. */
+/* Makes a certificate's subject, O before CN as Go writes it. */
 static X509_NAME *new_subject(const char *organization, const char *name)
 {
 	X509_NAME *subject = X509_NAME_new();
@@ -317,7 +317,7 @@ static GENERAL_NAMES *new_hosts(const char *const *hosts)
 	return all;
 }
 
-/* Returns the first name of `some` that is neither in `all` nor in `more`; NULL: there is none. */
+/* Returns the first name of `some` that is neither in `all` nor in `more`; NULL: there is no such name. */
 static const GENERAL_NAME *first_beyond(const GENERAL_NAMES *some, const GENERAL_NAMES *all,
 					const GENERAL_NAMES *more)
 {
@@ -349,7 +349,8 @@ static void show_host(const GENERAL_NAME *host, char *ret, size_t size)
 			*c = '?';
 }
 
-/* Returns its names other than the subject; empty: none, NULL: they cannot be read. */
+/* Returns the certificate's names other than the subject. Empty: the certificate has none; NULL: they cannot be
+ * read. */
 static GENERAL_NAMES *read_hosts(const X509 *cert)
 {
 	int found;
@@ -459,7 +460,7 @@ static struct pem_life life_of(const X509 *cert, const X509 *issuer)
 				  .ca_until = unix_of(X509_get0_notAfter(issuer)) };
 }
 
-/* Returns whether more than a third of its life is left. */
+/* Returns whether more than a third of the certificate's life is left. */
 static bool is_fresh(const struct pem_life *life, int64_t time)
 {
 	return (life->until - time) * 3 > life->until - life->from;

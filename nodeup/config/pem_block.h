@@ -11,14 +11,14 @@
 struct bio_st;
 struct x509_st;
 
-/* A block: the name in its BEGIN line, and its bytes. */
+/* A block of a PEM text: the name in its BEGIN line, and its bytes. */
 struct pem_block {
 	char *label, *headers;
 	unsigned char *der;
 	long n;
 };
 
-/* Each releases what a variable holds at the end of its scope. */
+/* Each function releases what a variable holds at the end of its scope. */
 void pem_close(struct bio_st **bio);
 void pem_free_block(struct pem_block *b);
 #define autobio __attribute__((cleanup(pem_close))) struct bio_st
@@ -32,7 +32,7 @@ bool pem_next(struct bio_st *bio, struct pem_block *ret);
 size_t pem_count(const char *text);
 /* Returns the text that was written to bio. */
 const char *pem_text(struct arena *a, struct bio_st *bio);
-/* Returns the certificate that these bytes begin with, and whether they are nothing else; NULL: no certificate. The
- * caller owns one reference. OpenSSL 3 takes as long to parse one as to check a signature, so up to 64 are kept
- * until the process ends. They are shared: nobody may change them. */
+/* Returns the certificate that these bytes begin with; NULL: there is none. *ret_whole: whether no other bytes
+ * follow the certificate. The caller owns one reference. OpenSSL 3 takes as long to parse a certificate as to check
+ * a signature, so up to 64 are kept until the process ends. Kept certificates are shared: nobody may change them. */
 struct x509_st *certificate_of(const unsigned char *der, long n, bool *ret_whole);

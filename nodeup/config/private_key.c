@@ -25,7 +25,7 @@ static void free_numbers(ASN1_SEQUENCE_ANY *all)
 	sk_ASN1_TYPE_pop_free(all, ASN1_TYPE_free);
 }
 
-/* Reads an RSA key. Its numbers follow the version number. */
+/* Reads an RSA key. The key's numbers follow the version number. */
 static EVP_PKEY *read_rsa(const unsigned char *der, long n)
 {
 	ASN1_SEQUENCE_ANY *all = d2i_ASN1_SEQUENCE_ANY(NULL, &der, n);

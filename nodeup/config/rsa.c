@@ -22,7 +22,7 @@ enum {
 
 static BN_CTX *new_ctx(void)
 {
-	BN_CTX *ctx = BN_CTX_secure_new(); /* it clears its numbers when it is freed */
+	BN_CTX *ctx = BN_CTX_secure_new(); /* this context clears its numbers when it is freed */
 
 	if (!ctx)
 		abort();
@@ -153,7 +153,7 @@ static bool choose_start(struct search *s, BN_CTX *ctx)
 		if (!BN_priv_rand(s->w, PRIME_BITS, BN_RAND_TOP_ONE, BN_RAND_BOTTOM_ODD))
 			return false;
 	while (!is_sized(s->w, s->z, ctx));
-	/* four at once fill a word */
+	/* divides by the product of four primes, which fills a word */
 	for (size_t i = 0; i < N_SMALL; i += 4) {
 		const uint16_t *p = &s->small[i];
 		const BN_ULONG product = (BN_ULONG)p[0] * p[1] * p[2] * p[3];

@@ -29,5 +29,6 @@ struct evp_pkey_st *rsa_new_key(void);
 /* Tests a number with so many rounds of Miller-Rabin. A hostile composite passes a round with a chance of at most
  * one in four, a random one of 1024 bits with a far smaller chance. False also without randomness. */
 bool rsa_is_prime(const struct bignum_st *w, int rounds);
-/* Returns whether a prime may be part of a key whose other prime is `other`; other 0: it is not known yet. */
+/* Returns whether a prime may be part of a key whose other prime is `other`; `other` 0: the other prime is not known
+ * yet. */
 bool rsa_may_serve(const struct bignum_st *p, const struct bignum_st *other);

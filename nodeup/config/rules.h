@@ -20,15 +20,15 @@ struct rule_section {
 struct rule_values {
 	const struct rule_section *sections; /* a later section overrides an earlier one */
 	size_t n;
-	int minor; /* of Kubernetes 1.x */
+	int minor; /* minor version of Kubernetes 1.x */
 };
 
 struct field_rule {
-	/* "a|b": the first key that is given is the error's place; if none is, the rule does not apply */
+	/* "a|b": the first key that is given is the error's place; if none is given, the rule does not apply */
 	const char *keys;
 	const char *when; /* condition that holds if the rule is broken, see rules_hold() */
 	const char *text; /* the program's demand, put after the key: "expected less than b" */
-	/* first and last minor version of Kubernetes 1.x that it holds for; 0: no bound */
+	/* first and last minor version of Kubernetes 1.x to which the rule applies; 0: no bound */
 	uint8_t since, until;
 };
 
@@ -38,15 +38,14 @@ struct field_rules {
 	const char *sections; /* "a|b": maps with its keys, "document" for the top; for help */
 };
 
-/* Returns whether each term of a condition holds, and no term needs a value that its reader has refused.
- * There is '&' between terms; '!' before a term negates it. The forms of a term:
- * "a": a is given. "a=x|y": one word of a matches x or y, which are extended regular expressions. "a~x": the words
- * of a, joined by commas, match x. "a@b": a word of a is also a word of b. "a#": a has a name twice; the name of
- * "x<1Gi" is x, that of "x=y:z" is "x:z".
- * "a<b" and "a<=3" compare amounts, "a<~b*1.2" and "a<=~2s" compare durations. The term does not hold if a side is
- * neither. If a side is a range of addresses, its mask is compared; "a+16" is 16 more than a.
- * In all terms, "a:10s" means a, or 10s if a is not given, and "a.b" is the key b of the map a. */
+/* Returns whether each term of a condition holds, and no term needs a value that its reader has refused. There is
+ * '&' between terms; '!' before a term negates it. The forms of a term: "a": a is given. "a=x|y": one word of a
+ * matches x or y, which are extended regular expressions. "a~x": the words of a, joined by commas, match x. "a@b": a
+ * word of a is also a word of b. "a#": a has a name twice; the name of "x<1Gi" is x, that of "x=y:z" is "x:z". "a<b"
+ * and "a<=3" compare amounts, "a<~b*1.2" and "a<=~2s" compare durations. A comparison does not hold if a side is
+ * neither an amount nor a duration. If a side is a range of addresses, its mask is compared; "a+16" is 16 more than
+ * a. In all terms, "a:10s" means a, or 10s if a is not given, and "a.b" is the key b of the map a. */
 bool rules_hold(const struct rule_values *v, const char *when);
-/* Appends the broken rules of that version. */
+/* Appends the rules that the values break, for their version of Kubernetes. */
 void rules_find(struct arena *a, const struct field_rules *rules, const struct rule_values *v,
 		struct accepts_findings *ret);

@@ -50,7 +50,7 @@ static int add_prefixes(struct arena *a, const struct tree *list, const char *ke
 	return r;
 }
 
-/* Returns whether it is an s3:// location without query and login, since messages show it. */
+/* Returns whether the URL is an s3:// location without query and login, since messages show the location. */
 static bool is_bucket(const char *url)
 {
 	return str_has_prefix(url, "s3://") && url[strlen("s3://")] &&

@@ -1,6 +1,6 @@
 /* settings.h - the machine owner's settings for nodeup, whatever cluster it joins
- * They are in files of /etc/nodeup/nodeup.d, baked into an image or written by user data; kube_env.yaml takes the
- * same keys. Lists add up in order. Of other settings the first value stays.
+ * The settings are in files of /etc/nodeup/nodeup.d, baked into an image or written by user data; kube_env.yaml
+ * takes the same keys. Lists add up in order. Of other settings the first value stays.
  * Owner: the arena. Errors: CONFIG with file:line:column. Threads: none of its own.
  * Tests: test_field_secrets.c. */
 #pragma once
@@ -58,14 +58,14 @@ struct settings {
 	struct strv url_rewrites;   /* "FROM=TO" */
 	struct strv mirrors;        /* "FROM=TO" */
 	struct strv accept_keys;    /* "KubeletConfig.x": unknown keys that are no error */
-	const struct tree *vintage; /* the kops of the documents; NULL: not given */
+	const struct tree *vintage; /* version of kops that wrote the documents; NULL: not given */
 	struct strv accept;         /* "KubeletConfig.maxPods": accepts every value of this key */
 	const char *ca_bundle;      /* NULL: searched */
-	struct settings_texts public_keys; /* of minisign */
+	struct settings_texts public_keys; /* public keys of minisign */
 	bool keys_are_own;                 /* only the machine's keys count, not a document's */
 	bool require_signatures;           /* refuses assets without a signature */
 	bool keep_assets;                  /* the cache never removes programs */
-	bool ignore_host_checks;           /* does not stop for a node that cannot run here */
+	bool ignore_host_checks;           /* goes on even if the node cannot run here */
 	bool quiet_console;                /* writes nothing to the console */
 	bool guard;                        /* the units of the guard are installed */
 	const char *status_url;   /* s3:// location to which a run's status is copied; NULL: none */
@@ -76,8 +76,8 @@ struct settings {
 /* The rows of a document that holds only settings. */
 extern const struct schema settings_schema;
 
-/* Checks a document's settings and adds them. own: they are the machine's, not a cluster's. If `errors` is given,
- * wrong settings are kept there. */
+/* Checks a document's settings and adds them. own: the settings are the machine's, not a cluster's. If `errors` is
+ * given, wrong settings are kept there. */
 int settings_add(struct arena *a, const struct settings_doc *doc, bool own, struct settings *s,
 		 struct errs *errors, struct err *e) must_check;
 /* Returns whether the machine's list or the document's own has a key, ignoring case; either may be NULL. */

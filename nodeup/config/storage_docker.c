@@ -56,9 +56,9 @@ static const struct facts *host_of(const struct storage_docker *s)
 	return s->opts->no_host ? &unknown : s->facts;
 }
 
-/* Returns whether docker and kubelet are on the instance store already. If so they stay there: otherwise their units
- * would wait for a disk that is empty after a stop. If the documents have a volume of the same name, it is another
- * volume. */
+/* Returns whether docker and kubelet are on the instance store already. If so, docker and kubelet stay there:
+ * otherwise their units would wait for a disk that is empty after a stop. A volume of the same name in the documents
+ * is another volume. */
 static bool stays_on_store(const struct storage_docker *s)
 {
 	const struct node_volumes *volumes = &s->node->volumes;
@@ -75,7 +75,8 @@ static bool stays_on_store(const struct storage_docker *s)
 	return true;
 }
 
-/* Returns whether the instance has an instance store. If its type has none, that is no error, as for kube-up. */
+/* Returns whether the instance has an instance store. It is no error if the instance's type has none; kube-up does
+ * the same. */
 static bool has_instance_store(const struct storage_docker *s)
 {
 	const struct opt_int *n = &host_of(s)->instance_store;
@@ -173,8 +174,8 @@ static int refuse_devicemapper(const struct storage_docker *s)
  * of each driver */
 static const struct {
 	const char *driver;
-	const char *only;  /* the only file system on which it works; NULL: see `never` */
-	const char *never; /* file systems on which it does not work */
+	const char *only;  /* the only file system on which the driver works; NULL: see `never` */
+	const char *never; /* file systems on which the driver does not work */
 } places[] = {
 	{ "btrfs", "btrfs", "" },    { "zfs", "zfs", "" },      { "overlay", NULL, "btrfs zfs" },
 	{ "overlay2", NULL, "zfs" }, { "aufs", NULL, "btrfs" },

@@ -11,7 +11,7 @@
 struct storage_docker {
 	struct arena *arena;
 	const struct facts *facts;
-	const struct dialect_opts *opts; /* for its warnings */
+	const struct dialect_opts *opts; /* options of the dialect, which take the warnings */
 	/* DOCKER_STORAGE and KUBE_AWS_STORAGE; NULL or "": not given */
 	const char *docker_storage, *kube_aws_storage;
 	const char *root; /* docker's directory in the documents' options; NULL: not given */
@@ -29,8 +29,8 @@ extern const char storage_kube_up_name[];
 int storage_kube_up(const struct storage_docker *s) must_check;
 /* Chooses a driver of those in node->docker_storage. The kernel and an installed docker must have the driver, and it
  * must work on the file system of docker's directory. If a volume of the node holds the directory, the volume's file
- * system counts (all volumes must be known); otherwise the fact of the host counts. If neither is known and the
- * directory is not the usual one, any driver will do. */
+ * system counts (all volumes must be known); otherwise the fact of the host counts. If neither file system is known
+ * and the directory is not the usual one, any driver will do. */
 int storage_driver(const struct storage_docker *s) must_check;
 /* Returns the last absolute path of docker's -g, --graph or --data-root; NULL: there is none. */
 const char *storage_docker_root(struct arena *a, const char *options);

@@ -19,7 +19,7 @@
 struct values {
 	struct arena *arena;
 	const struct dialect_opts *opts;
-	int minor;                 /* of Kubernetes 1.x */
+	int minor;                 /* minor version of Kubernetes 1.x */
 	const struct tree *accept; /* the document's own setting; NULL: none */
 	struct accepts_findings found;
 };
@@ -30,8 +30,8 @@ void values_find(struct values *v, const struct schema *s, const struct tree *ma
  * counts. */
 void values_find_across(struct values *v, const struct field_rules *rules,
 			const struct rule_section *sections, size_t n);
-/* Does the same for sections given by their place in a document: "a.b". Sections are separated by '|'; a later
- * section comes after an earlier one. */
+/* Does the same as values_find_across, for sections given by their place in a document: "a.b". Sections are
+ * separated by '|'; a later section comes after an earlier one. */
 void values_find_below(struct values *v, const struct field_rules *rules, const struct tree *t,
 		       const char *places);
 /* Makes errors and warnings of the findings. */

@@ -11,8 +11,8 @@ static const struct {
 	int oldest, newest;
 } spoken[] = { { 6, 8 }, { 29, 37 } };
 
-/* Each minor, its newest patch, and the oldest minor of Kubernetes that it makes. The newest Kubernetes has the same
- * minor as kops. If only the minor is known, it counts as its newest patch, with all fixes. source: kops
+/* Each minor, its newest patch, and the oldest minor of Kubernetes whose nodes it makes. The newest Kubernetes has
+ * the same minor as kops. If only the minor is known, it counts as its newest patch, with all fixes. source: kops
  * upup/pkg/fi/cloudup/apply_cluster.go OldestSupportedKubernetesVersion of each minor */
 static const struct {
 	int minor, patch, oldest_kubernetes;
@@ -68,8 +68,8 @@ static const struct {
 };
 
 /* Keys of documents since kops 1.29, and the minors that write them. Each key that a document has narrows the range;
- * two that exclude each other are an error. If the document has the key `lacks` too, the row does not apply. source:
- * kops pkg/apis/nodeup/config.go, pkg/apis/kops/{componentconfig,containerdconfig,networking}.go of each tag */
+ * two keys that exclude each other are an error. If the document has the key `lacks` too, the row does not apply.
+ * source: kops pkg/apis/nodeup/config.go, pkg/apis/kops/{componentconfig,containerdconfig,networking}.go of each tag */
 static const struct {
 	enum form form;
 	const char *key, *lacks;
@@ -132,7 +132,7 @@ static const char former[] = "an earlier document";
 /* The source of a version found by keys and files on the host. */
 static const char left_here[] = "what kops left here";
 
-/* Files of kops' own, which are in a folder of its version. */
+/* kops' own files, whose folder is named after the version */
 static const char *const own_files[] = { "nodeup", "protokube", "channels", "utils.tar.gz" };
 
 /* A search for the version, and the answer so far. */
@@ -537,7 +537,7 @@ int vintage_find(struct arena *a, const struct vintage_sources *rendered, struct
 		r = search_script(&s, rendered->script, rendered->script_pos, false);
 	if (r == 0 && rendered->stored)
 		r = search_store(&s, rendered->stored, rendered->stored_pos);
-	/* an unsupported version is named only by these sources; its keys are not looked at */
+	/* only these sources can name an unsupported version; keys of such a version are not looked at */
 	if (r == 0 && is_map && is_spoken(&s.found))
 		r = search_keys(&s, t, form);
 	/* with any_folder, a folder may be named after nodeup's own version, so this counts only if no other source

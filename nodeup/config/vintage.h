@@ -1,7 +1,8 @@
 /* vintage.h - the version of kops that wrote a document, its source, and whether nodeup supports it
  * No key of kops holds the version. The addresses of kops' own files name it: in user data, in Assets, in the tag of
- * protokube's image. For images, a setting of the machine may give it. Otherwise keys that came and went narrow it
- * to a range of minors. Only the tables of the .c file compare minors.
+ * protokube's image. For images, a setting of the machine may give the version. If no address and no setting names
+ * the version, keys that came and went narrow it to a range of minors. Only the tables of the .c file compare
+ * minors.
  * Invariant: pure; no file, network or clock. Owner: the arena. Errors: CONFIG with file:line:column. Threads: all
  * functions. Source: kops pkg/apis/nodeup/config.go of each minor, pkg/model/resources/nodeup.go.
  * Tests: test_vintage.c. */
@@ -22,8 +23,8 @@ struct vintage {
 	struct tree_pos pos; /* the place of `by` */
 	/* "1.34.3", the version that a record gives; NULL: the newest patch counts */
 	const char *taken;
-	bool is_setting; /* a setting of this machine; exact answers override it */
-	bool is_former;  /* from the record of another document of this node */
+	bool is_setting; /* the version is a setting of this machine, which exact answers override */
+	bool is_former;  /* the version is from the record of another document of this node */
 };
 
 /* Sources that are searched for the version. */
@@ -54,7 +55,7 @@ int vintage_settle(struct arena *a, const struct dialect_opts *o, int r, struct 
 /* Write the version as a line for a document's record, and read it back; false: not such a line. */
 const char *vintage_record(struct arena *a, const struct vintage *v);
 bool vintage_of_record(struct arena *a, const char *line, struct vintage *ret);
-/* Returns the newest supported version: an earlier nodeup, which knew no other, made its nodes with it. */
+/* Returns the newest supported version: an earlier nodeup knew only that version, and made its nodes with it. */
 struct vintage vintage_newest(void);
 /* Marks a version as that of another document, so that it weighs as much as a setting. */
 void vintage_set_former(struct vintage *v);
@@ -71,10 +72,10 @@ void vintage_guess(struct arena *a, const struct tree *config, const struct fact
 		   struct vintage *v);
 /* Words the version: "1.34.3", or "1.34" if only minors are known. NULL: not known. */
 const char *vintage_text(struct arena *a, const struct vintage *v);
-/* Words its source: "NODEUP_URL_AMD64", "its keys (1.32 to 1.34 are possible)", "its keys and what kops left here".
- * NULL: not known. */
+/* Words the version's source: "NODEUP_URL_AMD64", "its keys (1.32 to 1.34 are possible)", "its keys and what kops
+ * left here". NULL: not known. */
 const char *vintage_known_by(struct arena *a, const struct vintage *v);
-/* Words both: "kops 1.34.3 (by NODEUP_URL_AMD64)", "kops 1.34 by its keys". NULL: not known. */
+/* Words the version and its source: "kops 1.34.3 (by NODEUP_URL_AMD64)", "kops 1.34 by its keys". NULL: not known. */
 const char *vintage_title(struct arena *a, const struct vintage *v);
 /* Sets `kops` and `kopsKnownBy` of a map if the version is known. */
 void vintage_note(struct arena *a, const struct vintage *v, struct tree *t);

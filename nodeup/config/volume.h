@@ -17,7 +17,7 @@
 struct node_bind {
 	const char *source; /* a path relative to the volume's: "docker" */
 	const char *target; /* "/var/lib/docker" */
-	/* units that use target: they stop while its content is moved, and then start again */
+	/* units that use `target`: they stop while its content is moved, and then start again */
 	struct strv units;
 	struct tree_pos pos;
 	bool aside; /* the documents mount the volume itself at one of its targets, so the volume goes elsewhere */
@@ -41,7 +41,7 @@ struct node_volume {
 
 	enum node_disks disks;
 	struct strv devices;   /* for PATHS */
-	int64_t nth;           /* for INSTANCE_STORE: from 0; -1: all of it */
+	int64_t nth;           /* for INSTANCE_STORE: number of the disk, from 0; -1: all disks */
 	const char *volume_id; /* for VOLUME_ID: "vol-0abc" */
 
 	const char *raid;  /* "raid0", "raid1", "raid10"; NULL: one disk, or raid0 over several */
@@ -62,7 +62,7 @@ struct node_volumes {
 struct strv volumes_users(struct arena *a, const char *path);
 /* Returns the kernel's name of the device: "/dev/xvdf" for "/dev/sdf"; other names stay. */
 const char *volumes_device(struct arena *a, const char *device);
-/* Checks a mount point, or the target of a bind; `what` names it in the message. */
+/* Checks a mount point, or the target of a bind; `what` names the path in the message. */
 int volumes_check_path(struct arena *a, const struct tree_pos *pos, const char *what,
 		       const char *path, struct err *e) must_check;
 /* Checks all volumes against each other. Each path is unique, an outer path comes before the paths in it, and no

@@ -30,6 +30,6 @@ int volume_item_path(struct volume_item *it, const char *path) must_check;
  * noatime. */
 int volume_item_options(struct volume_item *it, const struct strv *format_options,
 			const struct strv *mount_options) must_check;
-/* If services have open files at the mount point, mounts the disk elsewhere and binds one of its folders there,
- * because the files must move first. */
+/* If the mount point is a directory in which services keep files open, mounts the disk below /mnt instead, and binds
+ * a folder of the disk to the mount point: the files must move first. */
 void volume_item_bind(struct volume_item *it);

@@ -3,9 +3,9 @@
 #include <string.h>
 #include "nodeup/base/paths.h"
 
-/* Lists services that keep files open below a directory. They must stop before a mount, because a running service
- * does not see a new mount. Containers use directories of pods and logs too; they end with their runtime, or the run
- * waits for their end. */
+/* Lists services that keep files open below a directory. These services must stop before a mount, because a running
+ * service does not see a new mount. Containers use directories of pods and logs too; the containers end with their
+ * runtime, or the run waits for their end. */
 static const struct {
 	const char *path, *units;
 } users[] = {
@@ -107,8 +107,8 @@ struct source {
 	const struct tree_pos *pos;
 };
 
-/* Refuses a directory inside the one of another bind, because each is emptied before its content moves there.
- * Refuses another volume that is mounted inside this volume at, below or above the directory. */
+/* Refuses a directory inside the directory of another bind, because each directory is emptied before content moves
+ * into it. Refuses another volume that is mounted inside this volume at, below or above the directory. */
 static int check_source(struct arena *a, const struct node_volumes *v, const struct source *all,
 			const struct source *s, struct err *e)
 {
@@ -149,7 +149,7 @@ static int check_sources(struct arena *a, const struct node_volumes *v, struct e
 	return r;
 }
 
-/* Adds the names of the volume's disks, such as "/dev/xvdf". They show whether two volumes are on one disk. */
+/* Adds the names of the volume's disks, such as "/dev/xvdf". The names show whether two volumes are on one disk. */
 static void add_names(struct arena *a, const struct node_volume *v, struct strv *names)
 {
 	switch (v->disks) {

@@ -106,9 +106,9 @@ static bool is_conf_kept(struct loader *l)
 	return false;
 }
 
-/* Returns whether a document that the last run kept is of the same minors. If no documents of this instance are
- * kept, returns whether the last run had the same --conf, because an earlier nodeup did not record the version of
- * kops. */
+/* Returns whether a document that the last run kept is of the same minor versions of kops. If no documents of this
+ * instance are kept, returns whether the last run had the same --conf, because an earlier nodeup did not record the
+ * version of kops. */
 static bool is_kept(struct loader *l, const char *last, const char *minors)
 {
 	struct store_texts texts;
@@ -274,7 +274,7 @@ int bootstrap_persist(struct bootstrap *b, int root_fd, int64_t number, struct e
 {
 	autoarena struct arena *a = arena_new_empty();
 	const char *name = loader_conf_name(a, b->conf);
-	/* so the next run of this boot need not ask */
+	/* recorded so that the next run of this boot need not ask IMDS */
 	int r = b->imds_has_version1
 			? record_write(root_fd, OWN_IMDS_VERSION, 0644, "answered\n", e)
 			: 0;

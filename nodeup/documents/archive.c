@@ -87,7 +87,7 @@ static int read_archive(struct loader *l, const char *where, struct err *e)
 		r = add_mirrors(l, &as, e);
 	if (r == 0)
 		r = fetch_any(l, &as, &bytes, e);
-	/* if only documents are checked, the node may still reach mirrors that this machine cannot */
+	/* a node may reach mirrors that this machine cannot, so this is no error if only documents are checked */
 	if (r < 0 && !policy_makes_node(l->policy) && e->kind == ERR_NET && e->errnum != ENOENT) {
 		if (!l->req->errors || !errs_count(l->req->errors))
 			strv_addf(l->arena, &l->b->warnings,

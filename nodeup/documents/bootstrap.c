@@ -8,8 +8,9 @@
 #include "nodeup/join/join.h"
 #include "nodeup/join/keys.h"
 
-/* Returns whether IMDS may be asked. It may not be when an image is built or documents are checked, as any machine
- * can do that. Given facts are another machine's; then only this machine's role may be asked for. */
+/* Returns whether IMDS may be asked. IMDS may not be asked when an image is built or documents are checked, as any
+ * machine can do that. If facts are given, they are another machine's, and IMDS may be asked only for this machine's
+ * role. */
 static bool may_ask_metadata(const struct loader *l)
 {
 	const struct policy *p = l->policy;
@@ -43,8 +44,8 @@ static int prepare_store(struct loader *l, struct err *e)
 							: loader_find_conf(l, &b->conf, e);
 }
 
-/* Warns of a wrong clock. Requests to S3 were signed with the server's time, but certificates and tokens of other
- * services will have ours. */
+/* Warns of a wrong clock. Requests to S3 were signed with S3's time, but certificates, and tokens for other
+ * services, will have this machine's time. */
 static void warn_of_clock(struct loader *l)
 {
 	int64_t off = store_clock_off(l->b->store);
@@ -56,16 +57,16 @@ static void warn_of_clock(struct loader *l)
 			  (long long)llabs(off), off > 0 ? "behind" : "ahead of");
 }
 
-/* kubelet asks for tokens from 1.18 on: its aws-sdk-go is the first version that does (1.25.38;
- * kubernetes/kubernetes#87253). An instance that requires tokens answers an older kubelet with 401, and kubelet dies
- * after everything else is done. Without an answer nothing is known, and nothing is refused. */
+/* kubelet before 1.18 asks without a token: its aws-sdk-go is older than 1.25.38 (kubernetes/kubernetes#87253). An
+ * instance that requires tokens answers it with 401, and kubelet dies after everything else is done. If IMDS gives
+ * no answer, nothing is known, and nothing is refused. */
 static void ask_for_version1(struct loader *l)
 {
 	struct bootstrap *b = l->b;
 	struct err ignored;
 	int r;
 
-	/* given facts are another machine's */
+	/* facts that are given belong to another machine */
 	if (!b->imds || l->req->facts_file || !b->node.asks_version1 ||
 	    io_is_there(l->req->root_fd, OWN_IMDS_VERSION))
 		return;

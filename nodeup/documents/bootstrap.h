@@ -31,7 +31,7 @@ struct bootstrap_req {
 	/* called when everything but certificates is known, before any certificate is made or asked for. May be NULL */
 	void (*foresee)(void *arg, const struct bootstrap *b);
 	void *meanwhile_arg;     /* argument of both functions */
-	struct join_keys **keys; /* kept from try to try; NULL: none are kept */
+	struct join_keys **keys; /* keys that are kept from try to try; NULL: none are kept */
 	/* collects all errors of documents, to report them together; NULL: stops at the first */
 	struct errs *errors;
 	/* after the error that ended the load, collects all errors of documents that can be read; NULL: does not
@@ -48,7 +48,7 @@ struct bootstrap {
 	struct strv warnings;
 	struct field_unknowns unknown; /* unknown keys that are only warnings */
 	struct strv accepted;          /* unknown keys that nodeup leaves alone */
-	struct strv tolerated;         /* refused values that are used all the same */
+	struct strv tolerated;  /* values that should be refused, and are used all the same */
 	struct node_lost *lost; /* damaged or missing documents, whose kept copies are used */
 	size_t n_lost;
 	const char *set;       /* "kept:17", the set in use; else NULL */
@@ -56,7 +56,7 @@ struct bootstrap {
 	const char *set_why;   /* why the set is used, for people */
 	bool is_chosen;        /* --conf names the set */
 	const char *outlived;  /* minors of an unsupported kops that made this node; or NULL */
-	const char *vintage;   /* the kops and how it is known, for the record; or NULL */
+	const char *vintage;   /* version of kops and how it is known, for the record; or NULL */
 	const char *guess_why; /* why this boot keeps an earlier guess of the kops; or NULL */
 	bool is_given;   /* kops-controller gave certificates, and may refuse to give them again */
 	bool is_refused; /* kops-controller refused to tell what this node is */
@@ -69,7 +69,7 @@ struct bootstrap {
 	bool replayed;
 	bool adopted; /* another program made the node, and its files are right: see documents.adopted */
 	int64_t replay_age_ns;
-	const char *replay_why; /* why kept documents are used; NULL: they are not */
+	const char *replay_why; /* why kept documents are used; NULL: present ones are used */
 	struct store *store;
 	struct imds *imds;
 	/* The instance refuses version 1 of its metadata service, which this Kubernetes needs. */
@@ -97,14 +97,14 @@ int bootstrap_facts(struct arena *a, const char *facts_file, int root_fd, bool r
  * source has the id. */
 int bootstrap_instance(struct arena *a, const struct bootstrap_req *req, const char **ret,
 		       struct err *e) must_check;
-/* Returns the date of the documents kept for this instance. NULL: there are none, or only a server could tell which
- * instance this is. */
+/* Returns the date of the documents kept for this instance. NULL: no documents are kept, or only a server could tell
+ * which instance this is. */
 const char *bootstrap_kept(struct arena *a, int root_fd);
 /* Returns whether the documents are the present ones, or kept documents that a person chose. */
 bool bootstrap_is_current(const struct bootstrap *b);
 /* Keeps answers that may not be given again, before anything is made of them: the answers of instance metadata, for
  * this boot, and the answers of kops-controller. Once kubelet runs, the node may become Ready, even if this run
- * never ends. */
+ * never ends, and kops-controller refuses a Ready node. */
 int bootstrap_keep_answers(struct bootstrap *b, int root_fd, struct err *e) must_check;
 /* Keeps the documents (0600) for a reboot with the store down, and as the set of this run, which ended well (store.h). */
 int bootstrap_persist(struct bootstrap *b, int root_fd, int64_t number, struct err *e) must_check;

@@ -12,7 +12,7 @@
 
 /* time for finding other errors in a run that ends anyway */
 #define AGAIN_NS (2 * DUR_SEC)
-/* keys take this long before a message, like any other work */
+/* how long a wait for keys stays silent, like any other work */
 #define KEYS_SILENT_NS (10 * DUR_SEC)
 
 static const char documents_path[] = OWN_DOCUMENTS;
@@ -118,7 +118,7 @@ int loader_begin_keys(struct loader *l, size_t n, struct err *e)
 /* Most nodes need three keys. */
 enum { KEYS = 3 };
 
-/* Begins to make keys early, as that takes as long as the server's answer. If certificates are kept, begins no keys,
+/* Begins to make keys early, as they take as long as the server's answer. If certificates are kept, begins no keys,
  * because the kept certificates are usually still good. */
 static int begin_keys(struct loader *l, struct err *e)
 {
@@ -128,7 +128,7 @@ static int begin_keys(struct loader *l, struct err *e)
 }
 
 /* Waits while the clock is outside the life of kops-controller's CA. If documents are kept, waits only briefly.
- * BUSY: the clock is still outside. */
+ * BUSY: the clock is still outside that life. */
 static int check_server_clock(struct loader *l, const char *location, struct err *e)
 {
 	const struct loader_ca ca = { .name = "of kops-controller",
@@ -161,7 +161,7 @@ static int ask_for_config(struct loader *l, const char *location, struct err *e)
 		return err_fail(e, ERR_NET, LOADER_HOLLOW,
 				"%s: kops-controller's answer has no nodeupConfig",
 				join_server(l->b->join));
-	/* remembered even if a secret is wrong: the search for all errors reads it again */
+	/* the document is remembered even if a secret is wrong: the search for all errors reads it again */
 	remember(l, location, answer.config, false);
 	l->is_given = true;
 	for (size_t i = 0; i < answer.secrets.n && r == 0; i++)
@@ -213,8 +213,8 @@ static struct loader_ca ca_of(const struct node_issue *want)
 				   .id = want->signer_id };
 }
 
-/* Sets the pair's name and notes its end. If `others` is NULL, all other names are allowed, and the result of an
- * earlier check may be used. */
+/* Checks a pair, sets its name, and notes when its certificate expires. If `others` is NULL, the certificate may
+ * have any further names, and the result of an earlier check may be used. */
 static int check_pair(struct loader *l, const struct node_issue *want, const struct strv *others,
 		      bool any_time, struct node_keypair *pair, struct err *e)
 {
@@ -282,7 +282,7 @@ void loader_take_issue(struct loader *l, const struct node_keypair *pair)
 	arena_push(l->arena, all->v, all->n, *pair);
 }
 
-/* Takes the kept pair if it is valid. If the clock is wrong, puts its error into `off`, and ignores dates. */
+/* Takes the kept pair if it is valid. If the clock is wrong, puts the clock's error into `off`, and ignores dates. */
 static bool is_kept(struct loader *l, const struct node_issue *want, struct node_keypair *ret,
 		    struct err *off)
 {
@@ -300,7 +300,8 @@ static bool is_kept(struct loader *l, const struct node_issue *want, struct node
 	       check_pair(l, want, NULL, true, ret, &ignored) == 0;
 }
 
-/* Takes all kept pairs or none, since their keys belong together. If the clock is wrong, puts its error into `off`. */
+/* Takes all kept pairs or none, since their keys belong together. If the clock is wrong, puts the clock's error into
+ * `off`. */
 static bool take_kept(struct loader *l, const struct node_wants *w, struct err *off)
 {
 	struct node_keypair *pairs = arena_alloc(l->arena, (w->n_issues + 1) * sizeof(*pairs));
@@ -403,7 +404,7 @@ static void warn_unasked(struct loader *l, bool is_kept)
 		is_kept ? "is taken as it was given last" : "is not known here");
 }
 
-/* Takes the only secret that a worker has. The store lacks it if the server's answer had none. */
+/* Takes the only secret that a worker has. The store lacks the secret if the server's answer had none. */
 static void take_secrets(struct loader *l)
 {
 	static const char dockerconfig[] = "dockerconfig";
@@ -422,7 +423,7 @@ static void take_secrets(struct loader *l)
 		strmap_set(l->arena, &l->b->node.secrets, dockerconfig, text);
 }
 
-/* Adds an error to the earlier ones. A missing object is the least useful error, so any other one replaces it. */
+/* Adds an error to the earlier errors. A missing object is the least useful error, so any other error replaces it. */
 static void add_fault(struct err *e, const struct err *fault, bool is_first)
 {
 	if (is_first || (e->errnum == ENOENT && fault->errnum != ENOENT))

@@ -15,11 +15,11 @@ const struct dialect_program *dialects_program(size_t n);
  * two dialects. */
 int dialects_read(struct arena *a, const struct tree *conf, const struct dialect_opts *o,
 		  struct documents *ret, struct err *e) must_check;
-/* Finds the kops again, now with `cluster` too, which has been read since. Fails if the two documents are of
- * different kops, or of an unsupported one. */
+/* Finds the version of kops again, now also by `cluster`, which has been read since. Fails if the two documents are
+ * of different versions, or of an unsupported one. */
 int dialects_check_cluster(struct arena *a, const struct dialect_opts *o, struct documents *d,
 			   struct err *e) must_check;
-/* Finds the only place for which is_there() is true; NULL: there is none. If there are two, that is an error. */
+/* Finds the only place for which is_there() is true; NULL: there is none. Two such places are an error. */
 int dialects_find(bool (*is_there)(const char *path), const char **ret, struct err *e) must_check;
 
 /* Parses the document of --conf, as yaml_parse does. Fails if its bytes or its first document are of another kind. */

@@ -39,7 +39,7 @@ int loader_given_facts(struct loader *l, struct err *e)
 	return facts_parse(l->arena, t, &l->b->facts, e);
 }
 
-/* Asks IMDS as patiently as the store is asked: it may come up later than we do. */
+/* Asks IMDS as patiently as the store is asked: IMDS may come up later than we do. */
 int loader_ask_fact(struct loader *l, const char *fact, struct err *e)
 {
 	const int64_t since = dur_now();
@@ -88,7 +88,7 @@ static int find_wanted(struct loader *l, struct wanted *ret, struct err *e)
 	return r;
 }
 
-/* Finds facts about this host that the documents' own files decide, even before the files are written. */
+/* Finds facts about this host that files of the documents decide, even before these files are written. */
 static void take_files(struct loader *l)
 {
 	autoarena struct arena *scratch = arena_new_empty();
@@ -101,7 +101,7 @@ static void take_files(struct loader *l)
 			      &l->b->facts);
 }
 
-/* Fails without a wait, as nobody is asked for the fact. */
+/* Fails at once, because nobody is asked for the fact. */
 static int not_asked(struct loader *l, const char *fact, struct err *e)
 {
 	(void)err_fail(e, ERR_CONFIG, LOADER_UNASKED,
@@ -195,7 +195,7 @@ static int find_own_facts(struct loader *l, struct err *e)
 		return 0;
 	if (l->b->documents.of_instance && !l->req->facts_file)
 		return ask_for_all(l, e);
-	/* given facts are another machine's, whose disks are not here */
+	/* facts that are given belong to another machine, whose disks are not here */
 	if (l->b->documents.docker_root && !l->req->facts_file)
 		probe_docker_filesystem(l->arena, l->req->root_fd, l->b->documents.docker_root,
 					&l->b->facts);

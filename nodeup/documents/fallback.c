@@ -6,8 +6,8 @@
 #include "nodeup/documents/location.h"
 #include "nodeup/join/join.h"
 
-/* Takes over a Ready node that another program set up, and that gets no answers any more. Its certificates must be
- * like those that we would have got. */
+/* Takes over a Ready node that another program set up: kops-controller gives such a node no answers any more. The
+ * node's certificates must be like those that we would have got. */
 static int adopt_node(struct loader *l, struct err *e)
 {
 	struct bootstrap *b = l->b;
@@ -45,7 +45,7 @@ static int replay_documents(struct loader *l, struct err *e)
 	struct bootstrap *b = l->b;
 	const bool was_reached = e->kind != ERR_NET || e->errnum == ENOENT;
 	/* The store has another NodeupConfig, or has none any more because the group was deleted. User data decide
-	 * what this node is. Kept documents and kops-controller's answers must match them. */
+	 * what this node is. Kept documents and kops-controller's answers must match the user data. */
 	const bool has_other = b->documents.of_instance &&
 			       (e->errnum == ESTALE || e->errnum == ENOENT);
 	struct err why = *e, ignored;
@@ -85,7 +85,7 @@ static int replay_documents(struct loader *l, struct err *e)
 	return 0;
 }
 
-/* Makes the store answer all documents from that set from now on. */
+/* From now on the store answers all documents from the set. */
 static int use_set(struct loader *l, const struct kept_set *set, struct err *e)
 {
 	struct bootstrap *b = l->b;

@@ -75,7 +75,7 @@ const struct user_data_file *loader_brought(struct loader *l, const char *locati
 }
 
 /* Returns whether the documents come from the store or the server. In a run that changes nothing, a document beside
- * --conf replaces them. */
+ * --conf replaces documents of store and server. */
 static bool is_elsewhere(struct loader *l)
 {
 	const char *beside =

@@ -76,7 +76,7 @@ static char *name_of(struct arena *a, const char *link, const char *folder)
 	if (n && link[n - 1] == '/')
 		n--;
 	name = arena_strn(a, link, n);
-	/* another folder, or links that sort the page */
+	/* the link leads to another folder, or only sorts the page */
 	if (!*name || !decode(name) || str_eq(name, ".") || str_eq(name, ".."))
 		return NULL;
 	return name;

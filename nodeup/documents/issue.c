@@ -7,8 +7,8 @@
 
 #define HOUR INT64_C(3600)
 
-/* The life of a new certificate, up to LIFE_SPREAD longer. It also begins in the past, for hosts whose clock is
- * behind. source: kops 1.37 upup/pkg/fi/nodeup/nodetasks/issue_cert.go, pkg/pki/csr.go */
+/* The life of a new certificate, up to LIFE_SPREAD longer. The life also begins in the past, for hosts whose clock
+ * is behind. source: kops 1.37 upup/pkg/fi/nodeup/nodetasks/issue_cert.go, pkg/pki/csr.go */
 #define LIFE (455 * 24 * HOUR)
 #define PAST (48 * HOUR)
 enum { LIFE_SPREAD_HOURS = 30 * 24 };
@@ -68,7 +68,7 @@ static const char *count_renewal(struct loader *l, const char *name)
 /* The reason why a first certificate is made. */
 static const char none[] = "there is none yet";
 
-/* Finds the pair that an earlier run kept. If none is kept, takes the one on the node, which a killed run or kops
+/* Finds the pair that an earlier run kept. If none is kept, takes the pair on the node, which a killed run or kops
  * left. */
 static bool find_pair(struct loader *l, const struct node_issue *want,
 		      const struct node_keypair *signer, bool any_time, struct node_keypair *ret,
@@ -157,7 +157,8 @@ static int issue_all(struct loader *l, const struct node_wants *w, struct node_k
 	return r;
 }
 
-/* Warns of a renewal. Our units restart. So do static pods: their manifests hold the number of renewals. */
+/* Warns of a renewal. Our units restart after it, and so do static pods, as their manifests hold the number of
+ * renewals. */
 static void warn_renewal(struct loader *l, const struct node_issue *want, const char *why)
 {
 	static const char stays[] = "has the one before until it starts again";
@@ -173,8 +174,8 @@ static void warn_renewal(struct loader *l, const struct node_issue *want, const 
 		  then);
 }
 
-/* Finds a pair. If there is none, waits for the clock, because a new pair would not be valid before. *why: the
- * reason why no pair was found. */
+/* Finds a pair. If there is no pair, waits until the clock is right, because a new pair would not be valid before.
+ * *why: the reason why no pair was found. */
 static int find_in_time(struct loader *l, const struct node_issue *want,
 			const struct node_keypair *signer, struct node_keypair *ret,
 			const char **why, bool *ret_found, struct err *e)

@@ -11,7 +11,7 @@
 
 static const char cert_suffix[] = ".crt";
 
-/* A key pair or secret that is being read; if cert is NULL, it is missing. */
+/* A key pair or secret that is being read. If cert is NULL, the item is missing. */
 struct item {
 	const struct node_want *want;
 	const char *folder;     /* folder of the certificates; NULL: this is a secret or a keyset */
@@ -150,7 +150,7 @@ static int read_whole(struct loader *l, const char *location, const char **ret_t
 	return r == 0 && yaml_is_hollow(*ret_text, *ret_n) ? loader_hollow(l, location, e) : r;
 }
 
-/* Reads a document; its text is NULL if it is missing. */
+/* Reads a document; the text is NULL if the document is missing. */
 static int read_optional(struct loader *l, const char *location, const char **ret_text,
 			 size_t *ret_n, struct err *e)
 {
@@ -163,7 +163,7 @@ static int read_optional(struct loader *l, const char *location, const char **re
 	return r;
 }
 
-/* Reads a pool. All its certificates are trusted as long as the store has them. */
+/* Reads a pool. All certificates of a pool are trusted as long as the store has them. */
 static int read_pool(struct loader *l, const struct item *item, const char *cert, const char **ret,
 		     struct err *e)
 {
@@ -411,7 +411,7 @@ static int add_every_secret(struct loader *l, const struct node_wants *w, const 
 
 		if (is_wanted(w, names.v[i]))
 			continue;
-		/* known_tokens.csv cannot hold it */
+		/* known_tokens.csv cannot hold such a name */
 		if (strpbrk(names.v[i], ",\"\r\n")) {
 			strv_addf(l->arena, &l->b->warnings,
 				  "%s: ignored, no such name can be a user's",
@@ -433,7 +433,7 @@ static int add_item(struct loader *l, const struct item *item, struct missing *m
 	return item->want->id ? add_keyset(l, item, m, e) : add_secret(l, item, m, e);
 }
 
-/* Looks for damage in the item's files. Returns whether one is damaged; then its kept copy is read from now on. */
+/* Looks for damage in the item's files. Returns whether a file is damaged; from now on its kept copy is read. */
 static bool mend(struct loader *l, const struct item *item)
 {
 	const size_t before = l->b->n_lost;
@@ -467,7 +467,7 @@ static int add_items(struct loader *l, const struct items *items, struct missing
 	return r;
 }
 
-/* Finds the objects that the listings name: certificates, keys, and secrets without a want. */
+/* Finds the objects to read: key pairs by the listings of their folders, all others by their locations. */
 static int find_all(struct loader *l, const char *key_store, struct items *items, struct missing *m,
 		    struct strv *documents, struct err *e)
 {
@@ -529,7 +529,8 @@ static int read_store(struct loader *l, const struct node_wants *w, struct err *
 	return r < 0 ? r : errs_keep(l->req->errors, fail_missing(&m, e), e);
 }
 
-/* Finds errors of the keys that can be read. Issues nothing. If the keys' location is a wrong value, reads none. */
+/* Finds errors of the keys that can be read. Issues nothing. If the documents' value for the keys' location is
+ * wrong, reads no key. */
 static void read_for_errors(struct loader *l, const struct node_wants *w)
 {
 	struct err ignored;

@@ -1,4 +1,4 @@
-/* kinds.c - what else people hand to --conf, called by its name
+/* kinds.c - recognises and names wrong kinds of files that people hand to --conf
  * One table has the signs of each kind: cluster specs, templates, other agents' documents, archives. No document
  * that a dialect reads has any of these signs. */
 #include "nodeup/documents/dialects.h"
@@ -6,7 +6,7 @@
 #include <string.h>
 #include "nodeup/base/yaml.h"
 
-/* The first bytes of files. */
+/* The first bytes of files that are no documents. */
 static const struct {
 	const char *name, *bytes;
 	size_t at;
@@ -190,7 +190,7 @@ int kinds_parse(struct arena *a, const char *file, const char *text, size_t n, s
 	return kinds_explain(file, text, e);
 }
 
-/* Returns the kind that an object names; NULL: it is no object. */
+/* Returns the kind that an object names; NULL: the tree is no object. */
 static const char *kind_of_object(struct arena *a, const struct tree *t)
 {
 	const char *api = tree_text(t, "apiVersion"), *kind = tree_text(t, "kind");

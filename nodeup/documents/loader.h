@@ -48,17 +48,18 @@ int loader_choose_set(struct loader *l, struct err *e) must_check;
 /* Returns the document for that location in --conf's user data, even if the location has another document; NULL:
  * none. */
 const struct user_data_file *loader_brought(struct loader *l, const char *location);
-/* Finds the document of --conf, or the document applied last, or a document at a usual place. USAGE: there is none. */
+/* Finds the document of --conf, or the document applied last, or a document at a usual place. USAGE: there is no
+ * such document. */
 int loader_find_conf(struct loader *l, const char **ret, struct err *e) must_check;
 /* The places of the documents that the document of --conf leads to. Only documents decide the place; no document is
  * looked for in two places. */
 struct loader_specs {
 	enum {
-		LOADER_NOWHERE, /* there are none */
-		LOADER_UNREAD,  /* in the store, which is not asked */
-		LOADER_SERVER,  /* kops-controller gives them */
+		LOADER_NOWHERE, /* there are no other documents */
+		LOADER_UNREAD,  /* the documents are in the store, which is not asked */
+		LOADER_SERVER,  /* kops-controller gives the documents */
 		LOADER_STORE,
-		LOADER_BESIDE, /* --conf */
+		LOADER_BESIDE, /* the documents are beside --conf */
 	} from;
 	const char *cluster, *group; /* group NULL: none is read */
 };
@@ -67,34 +68,34 @@ struct loader_specs loader_find_specs(struct loader *l) must_check;
 int loader_read_conf(struct loader *l, struct dialect_opts *o, struct err *e) must_check;
 /* Reads the documents that the document of --conf leads to. */
 int loader_read_specs(struct loader *l, struct err *e) must_check;
-/* Makes the model of the documents. Run again, it forgets the earlier result. */
+/* Makes the model of the documents. A second call forgets the result of the first. */
 int loader_model(struct loader *l, struct err *e) must_check;
-/* Does the same, but uses kept documents if the present ones cannot be had. If a server gives an empty answer, asks
- * again. */
+/* Does the same as loader_model, but uses kept documents if the present ones cannot be had. If a server gives an
+ * empty answer, asks again. */
 int loader_load(struct loader *l, struct err *e) must_check;
-/* Returns whether a node may go on with documents of the kops `v`: only if the records name that kops. v NULL: only
- * if the records say that these documents were applied. */
+/* Returns whether the records name the kops `v`, so that a node may go on with documents of that kops. If v is NULL,
+ * returns whether the records say that these documents were applied. */
 bool loader_was_applied(void *loader, const struct vintage *v);
-/* Reads the kops in this instance's records; false: none. */
+/* Reads the version of kops in this instance's records; false: none. */
 bool loader_recorded(void *loader, struct vintage *ret);
-/* Fails for an empty document. If a server gave it, that counts as no answer: the error is NET with this errnum, and
- * the document is forgotten. */
+/* Fails for an empty document. An empty document from a server counts as no answer: the error is NET with this
+ * errnum, and the document is forgotten. */
 enum { LOADER_HOLLOW = ENOMSG };
 int loader_hollow(struct loader *l, const char *location, struct err *e) must_check;
 /* Fetches the archive that the documents name, from the first mirror with the right bytes, and reads its files. */
 int loader_archive(struct loader *l, struct err *e) must_check;
 /* Reads the facts of --facts. */
 int loader_given_facts(struct loader *l, struct err *e) must_check;
-/* The first keeps the instance's facts until its next boot, for runs that may not ask; the second fills missing
- * facts from them. */
+/* loader_keep_facts keeps the instance's facts until its next boot, for runs that may not ask. loader_kept_facts
+ * fills in missing facts from the kept ones. */
 int loader_keep_facts(int root_fd, const struct facts *f, struct err *e) must_check;
 void loader_kept_facts(struct arena *a, int root_fd, struct facts *f);
-/* Finds all other facts: facts of this host, and facts from IMDS if the documents need them. CONFIG with this
- * errnum: a fact is missing, and nobody is asked for it. */
+/* Finds all other facts: facts of this host, and facts from IMDS if the documents need them. CONFIG with errnum
+ * LOADER_UNASKED: a fact is missing, and nobody is asked for it. */
 enum { LOADER_UNASKED = ENETDOWN };
 int loader_facts(struct loader *l, struct err *e) must_check;
 /* Gets the document of kops-controller with its secrets, and the document's name for messages. EALREADY: the server
- * gives none any more. */
+ * gives no document any more. */
 int loader_join(struct loader *l, const char **ret_location, struct err *e) must_check;
 /* Gets certificates: takes the kept ones while they are valid, otherwise new ones for new keys. */
 int loader_issues(struct loader *l, const struct node_wants *w, struct err *e) must_check;
@@ -111,20 +112,20 @@ struct loader_ca {
 /* Fails unless the CA is valid now. BUSY and ETIME: the clock of this machine may still be set; CONFIG: the CA has
  * ended by a server's time too. */
 int loader_check_clock(struct loader *l, const struct loader_ca *ca, struct err *e) must_check;
-/* How long after boot another program may take to set the clock. Also the wait for a server's certificate that is
- * not valid yet. */
+/* How long after boot another program may take to set the clock. A run waits as long for a server's certificate that
+ * is not valid yet. */
 #define LOADER_CLOCK_PATIENCE_NS (600 * DUR_SEC)
 /* Waits until the CA is valid. Gives up if the clock is not set within patience_ns. */
 int loader_await_clock(struct loader *l, const struct loader_ca *ca, int64_t patience_ns,
 		       struct err *e) must_check;
 /* Warns once that certificates stay because the clock is wrong. */
 void loader_warn_clock(struct loader *l, const struct err *off);
-/* Begins keys until there are n for join_keys_take. A wait of more than ten seconds for them is reported. */
+/* Begins keys until there are n for join_keys_take. A wait of more than ten seconds for keys is reported. */
 int loader_begin_keys(struct loader *l, size_t n, struct err *e) must_check;
 /* Leaves certificates unmade: asks for none and issues none. */
 void loader_leave_issues(struct loader *l, const struct node_wants *w);
-/* Shows the model to the request's foresee() before certificates are made or asked for; in that model all are
- * unmade. */
+/* Shows the model to the request's foresee() before certificates are made or asked for; in that model all
+ * certificates are unmade. */
 void loader_foresee(struct loader *l, const struct node_wants *w);
 /* Names of kept facts about a certificate, in addition to "crt" and "key": the number of renewals, and a check's
  * result. */
@@ -142,8 +143,8 @@ void loader_note_check(struct loader *l, const struct node_issue *want, const st
 bool loader_kept(struct loader *l, struct store_origin *ret_of, struct store_texts *ret);
 /* Returns the text that an earlier run read at that location and kept; NULL: none. */
 const char *loader_kept_text(struct loader *l, const char *location);
-/* Returns a part of a certificate that an earlier run got or made: the part kept under that name. NULL: there is
- * none. */
+/* Returns a part of a certificate that an earlier run got or made: the part kept under that name. NULL: there is no
+ * such part. */
 const char *loader_kept_issue(struct loader *l, const char *name, const char *half);
 /* Returns the first certificate of a text, without the CA that a server may send after it. Returns other texts
  * unchanged. */
@@ -164,10 +165,10 @@ int loader_instance(struct loader *l, struct err *e) must_check;
 /* Finds the kops of the documents, if nothing in them names it. Asks in this order: the records of this document;
  * this instance's own user data, if they hold this very document; the store, if it has the configuration that the
  * documents name; a setting; an earlier guess; keys, and files that kops' own program left. Asks IMDS only if IMDS
- * has answered this command already; if it is silent now, nothing changes. Fails for an unsupported version, as
+ * has answered this command already; if IMDS is silent now, nothing changes. Fails for an unsupported version, as
  * elsewhere. */
 int loader_vintage(struct loader *l, const struct dialect_opts *o, struct err *e) must_check;
-/* Reads the recorded kops of the document of --conf, or of an earlier one (is_former); false: none. */
+/* Reads the recorded version of kops of the document of --conf, or of an earlier document (is_former); false: none. */
 bool loader_read_vintage(struct loader *l, struct vintage *ret);
 /* Returns whether no server has any of the documents. */
 bool loader_is_local(const struct loader *l);

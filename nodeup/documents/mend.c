@@ -30,8 +30,8 @@ static bool find_copy(struct loader *l, const char *name, struct copy *ret)
 	return false;
 }
 
-/* Returns the damage that a crash or a full disk did to a document. NULL: it has no such damage, so somebody wrote
- * its content on purpose. */
+/* Returns the damage that a crash or a full disk did to a document. NULL: the document has no such damage, so
+ * somebody wrote its content on purpose. */
 static const char *damage_of(const char *text, size_t n, const struct store_text *kept)
 {
 	if (n == 0)
@@ -65,7 +65,7 @@ static bool is_gone(struct loader *l, const char *location, const char *name)
 	       loader_last_applied(l, &last, &ignored) == 0 && str_eq(last, name);
 }
 
-/* Returns whether these bytes differ from the bytes that the last run that ended well had. */
+/* Returns whether these bytes differ from those of the last run that ended well. */
 static bool is_new(struct loader *l, const char *text, size_t n)
 {
 	autobuf struct buf applied = BUF_INIT(LOADER_APPLIED_MAX);

@@ -18,7 +18,7 @@ static const char plain[] = "text/plain";
 struct span {
 	const char *text;
 	size_t n;
-	unsigned int line; /* line of the message where it begins */
+	unsigned int line; /* line of the message where the span begins */
 };
 
 struct headers {
@@ -69,7 +69,7 @@ static char *lower(struct arena *a, const char *text, size_t n)
 	return out;
 }
 
-/* Returns the value of a parameter in "; name=value"; the value may be in quotes. *end is the place after it. */
+/* Returns the value of a parameter in "; name=value"; the value may be in quotes. *end is the place after the value. */
 static char *take_value(struct arena *a, const char *p, const char **end)
 {
 	char *out = arena_alloc(a, strlen(p) + 1), *to = out;
@@ -126,7 +126,7 @@ static void set_header(struct arena *a, struct headers *h, const char *name, con
 		h->encoding = lower(a, value, strlen(value));
 }
 
-/* Reads headers up to an empty line, or a line that is no header. Then s is the rest. */
+/* Reads headers up to an empty line, or a line that is no header. Afterwards s is the rest of the message. */
 static struct headers read_headers(struct arena *a, struct span *s)
 {
 	struct headers h = { 0 };
@@ -240,7 +240,7 @@ static int see_part(struct walk *w, const struct span *s, const struct headers *
 static int walk(struct walk *w, struct span s, const char *number, unsigned int depth,
 		struct err *e);
 
-/* Returns 1 if the line separates two parts, 2 if it ends the last part, else 0. */
+/* Returns 1 if the line separates two parts, 2 if the line ends the last part, otherwise 0. */
 static int is_boundary(const struct span *line, const char *boundary)
 {
 	const size_t n = strlen(boundary);

@@ -69,17 +69,17 @@ struct store_op {
 	struct store_answer answer;
 };
 
-/* Runs remote operations to their end, at most a dozen at once. The first failure ends all. */
+/* Runs remote operations to their end, at most a dozen at once. The first failure ends all operations. */
 int store_run(struct store *s, struct store_op *ops, size_t n, struct err *e) must_check;
 
 /* Keeps a result, which answers later questions from memory. */
 void store_remember(struct store *s, const struct store_entry *entry);
-/* Makes the request for an operation's next page or document, without callbacks. If it is signed, its headers hold
- * secrets. */
+/* Makes the request for an operation's next page or document, without callbacks. The headers of a signed request
+ * hold secrets. */
 void store_request(struct store *s, struct arena *a, struct store_op *op, struct http_req *ret);
 /* Returns whether the answer tells how to ask again at once: another region, newer credentials, the right time. */
 bool store_learn(struct store *s, struct store_op *op);
-/* Words the error of an operation whose request failed, for its scheme. */
+/* Words the error of an operation whose request failed, in the way of the location's scheme (s3://, https://). */
 void store_word_error(struct store *s, const struct store_op *op, struct err *e);
 
 /* Lists the names that an index page links to directly below its URL. */

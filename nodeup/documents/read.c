@@ -26,8 +26,8 @@ static int not_parsed(struct loader *l, const char *location, int r)
 }
 
 /* Reads a document's bytes. If the document is missing, that is a configuration error; with `warn` it is only a
- * warning, and there is no text. If only documents are checked, that warning is left out, and each document read is
- * reported. */
+ * warning, and there is no text. If only documents are checked, this warning is left out, and each document that is
+ * read is reported. */
 static int read_bytes(struct loader *l, const char *what, const char *location, bool warn,
 		      struct user_data_file *ret, struct err *e)
 {
@@ -88,8 +88,8 @@ static int parse_bytes(struct loader *l, const char *location, const struct user
 	return r < 0 ? not_parsed(l, location, r) : 0;
 }
 
-/* Reads and parses a document; what: its name for people. If it is missing, that is a configuration error; with
- * `warn` a warning and TREE_NULL. An empty document is an error. */
+/* Reads and parses a document; what: its name for people. If the document is missing, that is a configuration error;
+ * with `warn` a warning and TREE_NULL. An empty document is an error. */
 static int read_document(struct loader *l, const char *what, const char *location, bool warn,
 			 struct tree **ret, struct err *e)
 {
@@ -99,7 +99,7 @@ static int read_document(struct loader *l, const char *what, const char *locatio
 	return r < 0 ? r : parse_bytes(l, location, &text, ret, e);
 }
 
-/* Fails if the bytes do not have the hash that the document of --conf names. Called before they are parsed. */
+/* Fails if the bytes do not have the hash that the document of --conf names. Called before the bytes are parsed. */
 static int check_bytes(struct loader *l, const char *location, const struct user_data_file *text,
 		       struct err *e)
 {
@@ -152,7 +152,8 @@ int loader_read_conf(struct loader *l, struct dialect_opts *opts, struct err *e)
 	return r;
 }
 
-/* Words the error of a missing group. Mostly its name is wrong, so this lists the existing groups, and the nearest. */
+/* Words the error of a missing group. In most cases the group's name is wrong, so the error lists the existing
+ * groups, and the nearest name. */
 static int no_such_group(struct loader *l, struct err *e)
 {
 	const struct documents *d = &l->b->documents;

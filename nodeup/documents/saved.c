@@ -55,8 +55,8 @@ static struct tree *build_saved(struct store *s, struct arena *a, const struct s
 	return tree_set(a, t, "missing", missing);
 }
 
-/* Reads the file, and when its documents were last known to be current. key NULL: of any node. -ENOENT: the file is
- * missing or useless. */
+/* Reads the file, and when its documents were last known to be current. key NULL: takes the documents of any node.
+ * -ENOENT: the file is missing or useless. */
 static int load_saved(struct arena *a, int root_fd, const char *path, const char *key,
 		      struct tree **ret_tree, int64_t *ret_ns, struct err *e)
 {
@@ -82,8 +82,8 @@ static int load_saved(struct arena *a, int root_fd, const char *path, const char
 	return 0;
 }
 
-/* Returns whether the same documents are saved already. If so, gives the file a new time, which says that they are
- * current. */
+/* Returns whether the same documents are saved already. If so, gives the file a new time, which shows that the
+ * documents are current. */
 static bool is_saved(struct store *s, int root_fd, const char *path, const struct store_kept *kept)
 {
 	autoarena struct arena *a = arena_new_empty();

@@ -8,8 +8,8 @@
 
 extern const char settings_dir[];
 
-/* Reads every *.yaml of the folder below root_fd, by name; there may be none. Unknown keys are warnings; strict:
- * errors. */
+/* Reads every *.yaml of the folder below root_fd, by name; there may be none. Unknown keys are warnings, or errors
+ * if `strict`. */
 int settings_load(struct arena *a, int root_fd, bool strict, struct strv *warnings,
 		  struct settings *ret, struct err *e) must_check;
 /* Returns the CA bundle, unless the environment names another; NULL: none is set. */

@@ -82,7 +82,8 @@ void store_remember(struct store *s, const struct store_entry *entry)
 	arena_push(s->arena, s->entries, s->n, *entry);
 }
 
-/* Returns whether the file or folder is open. If it is missing, notes that in the entry. Other errors are < 0. */
+/* Returns whether the file or folder is open. If the file or folder is missing, notes that in the entry. For other
+ * errors returns < 0. */
 static int is_open(struct store *s, int fd, const char *path, struct store_entry *entry,
 		   struct err *e)
 {

@@ -1,10 +1,9 @@
 /* store.h - read documents by location: s3://, https://, http://, file:// or a path
- * Everything read is remembered, so that the run's documents can be persisted as one file (0600) and
- * replayed when the store is down after a reboot.
- * s3:// is signed when there are credentials (nodeup/aws/creds.h), else asked without a signature.
+ * Everything read is remembered, so that the run's documents can be persisted as one file (0600) and replayed when
+ * the store is down after a reboot. A request to s3:// is signed if there are credentials (nodeup/aws/creds.h).
  * Bodies: kept.c, saved.c.
- * Owner: store_new/store_free; texts are the arena's. Errors: NET (errnum ENOENT, EACCES...),
- * SYSTEM, CONFIG for an unknown scheme. Units: bytes. Threads: one.
+ * Owner: store_new/store_free; texts are the arena's. Errors: NET (errnum ENOENT, EACCES...), SYSTEM, CONFIG for an
+ * unknown scheme. Units: bytes. Threads: one.
  * Source: kops util/pkg/vfs (layout and listing).
  * Tests: test_store.c, test_store_signing.c, test_kept.c. */
 #pragma once
@@ -31,10 +30,10 @@ struct store_req {
 /* Makes a store. */
 int store_new(struct arena *a, const struct store_req *req, struct store **ret,
 	      struct err *e) must_check;
-/* Releases it; NULL is fine. */
+/* Releases the store; NULL is fine. */
 void store_free(struct store *s);
-/* Reads one document of at most 4 MiB. If it is missing, errnum is ENOENT, whatever the scheme. Retries transient
- * network errors with jitter (0.2 s doubling to 5 s) until the store's deadline. */
+/* Reads one document of at most 4 MiB. If the document is missing, errnum is ENOENT, whatever the scheme. Retries
+ * transient network errors with jitter (0.2 s doubling to 5 s) until the store's deadline. */
 int store_get(struct store *s, const char *location, const char **ret_text, size_t *ret_n,
 	      struct err *e) must_check;
 /* Forgets a document whose bytes are wrong. */
@@ -43,8 +42,8 @@ void store_forget(struct store *s, const char *location);
  * page. */
 int store_list(struct store *s, const char *location, struct strv *ret, struct err *e) must_check;
 
-/* Reads documents and lists folders (or NULL) side by side, so that the calls above find them in memory. A missing
- * document or folder is no error here. */
+/* Reads documents and lists folders (each may be NULL) side by side, so that store_get and store_list find them in
+ * memory. A missing document or folder is no error here. */
 int store_prefetch(struct store *s, const struct strv *documents, const struct strv *folders,
 		   struct err *e) must_check;
 /* Asks S3 at host names that have IPv6 addresses too. */
@@ -77,12 +76,13 @@ int store_save(struct store *s, int root_fd, const char *path, const struct stor
 	       struct err *e) must_check;
 /* The date and the instance of kept documents. */
 struct store_origin {
-	const char *date; /* when they were last known to be current: "2026-11-23 04:05:06 UTC" */
+	/* when the documents were last known to be current: "2026-11-23 04:05:06 UTC" */
+	const char *date;
 	const char *instance;
 	bool is_local; /* all documents are files of this machine */
 };
 
-/* Reads the date and instance of the documents kept at path. -ENOENT: there are none, or they are damaged. */
+/* Reads the date and instance of the documents kept at path. -ENOENT: no documents are kept, or they are damaged. */
 int store_kept_of(struct arena *a, int root_fd, const char *path, struct store_origin *ret,
 		  struct err *e) must_check;
 /* Kept documents: the bytes as read, followed by a NUL. */
@@ -102,16 +102,16 @@ int store_kept_texts(struct arena *a, int root_fd, const char *path, const char 
  * this node. */
 bool store_kept_equal(const struct buf *x, const struct buf *y);
 /* Makes the store answer from a file of kept documents from now on; files of this machine are still read directly.
- * -ENOENT: there is no such file, or it has another key. Gives the file's age. */
+ * -ENOENT: the file is missing, or has another key. Gives the file's age. */
 int store_replay(struct store *s, int root_fd, const char *path, const char *key,
 		 int64_t *ret_age_ns, struct err *e) must_check;
-/* Makes the store answer every document from such a file, even files of this machine. Gives the name of its
- * configuration, and its age. */
+/* Makes the store answer every document from a file of kept documents, even files of this machine. Gives the name of
+ * the file's configuration, and the file's age. */
 int store_use(struct store *s, int root_fd, const char *path, const char **ret_conf,
 	      int64_t *ret_age_ns, struct err *e) must_check;
 
-/* A set is a copy of what store_save() wrote in a run that ended well; its number is the run's. If the documents did
- * not change, there is no new set; if only certificates were issued anew, the newest set gets them. */
+/* A set is a copy of what store_save() wrote in a run that ended well; its number is the number of the run. If the
+ * documents did not change, there is no new set; if only certificates were issued anew, the newest set gets them. */
 enum { KEPT_MAX = 3 };
 
 struct kept_set {
@@ -124,7 +124,7 @@ struct kept_sets {
 	size_t n;
 };
 
-/* Lists the sets that fit this instance, the newest first. Leaves out damaged ones. */
+/* Lists the sets that fit this instance, the newest first. Leaves out damaged sets. */
 struct kept_sets kept_of(struct arena *a, int root_fd, const char *instance);
 /* Returns the highest number of a set; 0: there is none. */
 int64_t kept_last(int root_fd);

@@ -12,8 +12,8 @@
 
 enum { VERSION_WITHIN = 4096, BASE64_MIN = 16, BASE64_SURE = 64, PARTS_TOLD = 6 };
 
-/* Names for a text by its first words, or for a part by its type. All are in lower case; if one begins like another,
- * the longer one comes first. source: cloud-init cloudinit/handlers/__init__.py INCLUSION_TYPES_MAP */
+/* Names for a text by its first words, or for a part by its type. All names are in lower case. If one name begins
+ * like another, the longer name comes first. source: cloud-init cloudinit/handlers/__init__.py INCLUSION_TYPES_MAP */
 static const struct kind {
 	const char *start, *type, *what;
 } kinds[] = {
@@ -29,8 +29,8 @@ static const struct kind {
 	{ "## template: jinja", "text/jinja2", "a jinja template" },
 };
 
-/* For a part of these types the first words decide; for other parts the type decides. source: cloud-init
- * cloudinit/user_data.py TYPE_NEEDED */
+/* In a part of one of these types the first words decide what the part is; in other parts the type decides. source:
+ * cloud-init cloudinit/user_data.py TYPE_NEEDED */
 static const char *const types_by_start[] = { "text/plain",
 					      "text/x-not-multipart",
 					      "text/x-shellscript",
@@ -67,7 +67,7 @@ struct reader {
 struct verdict {
 	const char *what;  /* NULL: nothing that cloud-init knows */
 	unsigned int line; /* line that shows what the text is; 0: the whole text */
-	bool is_other;     /* it is no script */
+	bool is_other;     /* the text is no script */
 };
 
 static bool is_gzip(const char *text, size_t n)
@@ -96,7 +96,7 @@ static bool is_text(const char *text, size_t n)
 	return true;
 }
 
-/* Returns whether a text may be base64, quoted or not. Most are not, and need no copy. */
+/* Returns whether a text may be base64, quoted or not. Most texts are not, and need no copy. */
 static bool may_be_base64(const char *text, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -225,7 +225,8 @@ static int take_out(struct reader *r, const struct piece *p, struct user_data *r
 	return q;
 }
 
-/* Takes the script that has the document. Puts empty lines before it, so that its lines keep the file's numbers. */
+/* Takes the script that has the document. Puts empty lines before the script, so that its lines keep the file's
+ * numbers. */
 static int take_in_place(struct reader *r, const struct piece *p, struct user_data *ret,
 			 struct err *e)
 {
@@ -302,7 +303,7 @@ static char *narrow(struct arena *a, const struct piece *p)
 	return out;
 }
 
-/* Returns 1 if the text has the document. Returns 0 if not; then the verdict tells what the text is. */
+/* Returns 1 if the text has the document. Returns 0 if it has no document; then the verdict tells what the text is. */
 static int look(struct reader *r, const struct piece *p, struct verdict *v, struct err *e)
 {
 	const struct kind *kind = kind_of(p->text + blanks(p->text));
@@ -336,7 +337,7 @@ static const struct kind *kind_by_type(const char *type)
 	return NULL;
 }
 
-/* Decodes a part. If that is impossible, gives the reason. */
+/* Decodes a part. If the part cannot be decoded, gives the reason. */
 static int open_part(struct reader *r, const struct mime_part *part, struct piece *p,
 		     const char **ret_type, const char **ret_what, struct err *e)
 {
@@ -365,7 +366,7 @@ static int open_part(struct reader *r, const struct mime_part *part, struct piec
 	return q;
 }
 
-/* Reads a part as cloud-init does. Returns 1 if it has the document. */
+/* Reads a part as cloud-init does. Returns 1 if the part has the document. */
 static int judge_part(struct reader *r, const struct mime_part *part, struct piece *p,
 		      const char **ret_what, struct err *e)
 {

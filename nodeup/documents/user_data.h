@@ -1,7 +1,7 @@
 /* user_data.h - the documents that user data bring
- * User data is a script that writes kube_env.yaml, alone or as a part of a MIME message. All of it may be in gzip,
- * and then in base64, as EC2's API shows it. Reads what cloud-init would run. For anything else an error says what
- * it is: a cloud-config, a list of URLs, a script that cloud-init or the kernel does not run.
+ * User data is a script that writes kube_env.yaml, alone or as a part of a MIME message. The whole text may be in
+ * gzip, and then in base64, as EC2's API shows it. Reads what cloud-init would run. For anything else an error says
+ * what it is: a cloud-config, a list of URLs, a script that cloud-init or the kernel does not run.
  * Invariant: pure; what is unpacked is at most USER_DATA_MAX bytes in all.
  * Bodies: mime_parts.c.
  * Owner: the arena. Errors: CONFIG, with the place; no message shows the text, which may be a secret.
@@ -15,11 +15,11 @@
 /* Limit on the bytes that gzip unpacks to. */
 enum { USER_DATA_MAX = 4 << 20 };
 
-/* A document. Empty lines before its text keep the file's line numbers. */
+/* A document. Empty lines before the document's text keep the file's line numbers. */
 struct user_data_file {
 	const char *name, *text;
 	size_t n;
-	size_t padding; /* number of these empty lines; n includes their bytes */
+	size_t padding; /* number of the empty lines before the text; n includes their bytes */
 };
 
 struct user_data {
@@ -37,9 +37,9 @@ int user_data_read(struct arena *a, const char *file, const struct user_data_fil
 		   struct user_data *ret, struct err *e) must_check;
 
 struct mime_part {
-	const char *number; /* "2"; of a part inside a part "2.1"; "": the message has no parts */
-	const char *type;   /* in lower case; "text/plain" if it names none */
-	const char *broken; /* why it was not decoded; else NULL */
+	const char *number; /* "2", or "2.1" for a part in a part; "": the message has no parts */
+	const char *type;   /* in lower case; "text/plain" if the part names none */
+	const char *broken; /* why the part was not decoded; else NULL */
 	const char *text;   /* decoded, followed by a NUL, without CR at the ends of lines */
 	size_t n;
 	unsigned int line; /* line of the message where the text begins; 0: it was decoded */

@@ -63,8 +63,8 @@ static int find_in(struct loader *l, const struct vintage_sources *sources,
 	return r;
 }
 
-/* Returns the version in the store, if the store still has the configuration that the documents name. Else returns
- * NULL: a newer kops may have written the store. */
+/* Returns the version in the store, if the store still has the configuration that the documents name. Without that
+ * configuration returns NULL, as a newer kops may have written the store. */
 static const char *stored_version(struct loader *l, const char *location)
 {
 	const struct documents *d = &l->b->documents;
@@ -138,7 +138,7 @@ static bool is_as(const struct loader *l, const struct vintage *kept, const stru
 	       (d->is_same_kops && d->is_same_kops(&now, &before));
 }
 
-/* Keeps an earlier guess: a boot may not remake the node as one of another kops. */
+/* Keeps an earlier guess: a boot may not remake the node as another kops would make it. */
 static void keep_guess(struct loader *l, const struct vintage *kept, struct vintage *v)
 {
 	const int minor = vintage_version(l->arena, kept).minor;

@@ -7,14 +7,14 @@
 
 enum { RUNNING_MAX = 12, PAGE_MAX = 4 * 1024, CLOCK_TOLERANCE_S = 300 };
 
-/* if an answer has begun, it may take this long before a report */
+/* how long an answer that has begun may take before a report */
 #define SLOW_NS (5 * DUR_SEC)
 
 struct store_wave {
 	struct store *store;
 	struct store_op *ops;
 	size_t n, running;
-	bool unprepared; /* preparation failed in this pass, so the next operation need not try it again */
+	bool unprepared; /* preparation failed in this pass, so the next operation does not try it again */
 	struct err unprepared_err;
 	pthread_mutex_t lock; /* guards every operation's `heard` and `answered` */
 	pthread_cond_t changed;
@@ -126,7 +126,7 @@ static bool may_pass(struct store *s, const struct store_op *op)
 	       status == 425 || status == 429;
 }
 
-/* Returns the pause: the server's if it asks for one, else our own. If the server asks for 0, our own counts too, as
+/* Returns the pause that the server asks for, otherwise our own. Our own also counts if the server asks for 0, as
  * the server's date may be past by our clock. */
 static int64_t delay_of(const struct store_op *op)
 {
@@ -265,7 +265,7 @@ static int settle_answered(struct store_wave *w, struct err *e)
 	return 0;
 }
 
-/* Starts operations that are due. Returns when the next will be, 0 when all are finished. */
+/* Starts operations that are due. Returns when the next one is due; 0: all are finished. */
 static int64_t begin_due(struct store_wave *w)
 {
 	int64_t now = dur_now(), next = INT64_MAX;

@@ -135,7 +135,7 @@ static const char *version_said(struct arena *a, const char *program)
 	return NULL;
 }
 
-/* Makes the same check for AppArmor as the runtimes: in a container that folder is missing. */
+/* Checks for AppArmor as the container runtimes do. In a container AppArmor's folder is missing. */
 static bool lacks_apparmor_parser(int root_fd)
 {
 	static const char *const programs[] = { "/sbin/apparmor_parser",

@@ -8,6 +8,6 @@
 #include "nodeup/config/node.h"
 
 /* Fills cgroup, lacks_apparmor_parser, lacks_ipvs, cgroup_driver and version for a running host's runtime, whose
- * command is in *command. Files that this run writes count as if they were written. */
+ * command is in *command. Files that this run will write count as written. */
 void probe_cgroup(struct arena *a, int root_fd, const char *command,
 		  const struct node_files *written, struct runtime *r);

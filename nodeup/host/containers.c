@@ -8,7 +8,7 @@
 #include "nodeup/base/json.h"
 #include "nodeup/base/proc.h"
 
-/* enough for a runtime that answers; a silent one is not asked, see liveness.h */
+/* enough for a runtime that answers; a silent runtime is not asked, see liveness.h */
 #define ASK_NS (3 * DUR_SEC)
 
 enum { ANSWER_MAX = 8 << 20 };

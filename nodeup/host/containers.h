@@ -13,8 +13,8 @@
 extern const char docker_socket[];
 
 struct container_query {
-	const char *namespace_; /* of the container's pod; NULL: any */
-	const char *name;       /* of the container in its pod; NULL: any */
+	const char *namespace_; /* namespace of the container's pod; NULL: any */
+	const char *name;       /* name of the container in its pod; NULL: any */
 	struct http *http;
 };
 
@@ -32,6 +32,6 @@ struct containers {
 /* Asks docker for the running containers of this name, and adds them to ret. */
 int containers_of_docker(struct arena *a, const struct container_query *q, struct containers *ret,
 			 struct err *e) must_check;
-/* Asks containerd for the same; the query must have a namespace and a name. */
+/* Like containers_of_docker, but asks containerd. The query must have a namespace and a name. */
 int containers_of_containerd(struct arena *a, const struct container_query *q,
 			     struct containers *ret, struct err *e) must_check;

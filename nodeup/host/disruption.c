@@ -30,7 +30,7 @@ static bool keeps_containers(struct arena *a, int root_fd, uint32_t pid)
 	       str_eq(tree_text(t, "live-restore"), "true");
 }
 
-/* Adds the pods that docker names. Returns whether it answered. */
+/* Adds the pods that docker names. Returns whether docker answered. */
 static bool ask_docker(struct arena *a, int root_fd, struct strv *ret)
 {
 	struct container_query q = { .namespace_ = NULL };

@@ -1,6 +1,6 @@
 /* disruption.h - what happens to pods when the container runtime restarts
  * docker stops all containers, unless it was started with live-restore; the containers of containerd go on. docker
- * names the pods. If it does not answer, kubelet's log directories and the static pods name them.
+ * names the pods. If docker does not answer, kubelet's log directories and the static pods name the pods.
  * Owner: the arena. Errors: none: unknown pods are left out. Threads: one.
  * Source: dockerd --live-restore; Kubernetes pkg/kubelet/kuberuntime/legacy.go, ContainerLogsDir.
  * Tests: test_disruption.c. */

@@ -19,8 +19,8 @@ static const char *const folders[] = { "/etc/systemd/system", "/run/systemd/syst
 struct scan {
 	struct arena *arena;
 	int root_fd;
-	const char *command; /* the ExecStart= read last */
-	bool reads_our_file; /* the unit itself */
+	const char *command; /* the value of the last ExecStart= that was read */
+	bool reads_our_file; /* the unit itself reads our file of variables */
 	bool late;           /* the file being read comes after our drop-in */
 	bool is_late;
 };
@@ -51,7 +51,8 @@ static void take_setting(struct scan *s, const char *key, const char *value)
 	}
 }
 
-/* Reads a line of [Service]; a backslash at its end joins the next line. false: there is none. */
+/* Reads the section [Service] of a unit file. A backslash at a line's end joins the next line. False: there is no
+ * such file. */
 static bool take_file(struct scan *s, const char *path)
 {
 	const char *text = io_text(s->arena, s->root_fd, path, UNIT_MAX);

@@ -1,6 +1,6 @@
 /* docker.h - the command line of the installed docker
- * Reads its unit and drop-ins in systemd's order, but not our drop-ins. Finds whether the command uses the options
- * of /etc/sysconfig/docker; if not, finds the command that would use them.
+ * Reads docker's unit and drop-ins in systemd's order, but leaves out our own drop-ins. Finds whether the command
+ * uses the options of /etc/sysconfig/docker; if not, finds the command that would use them.
  * Owner: the arena. Errors: none; files that cannot be read are left out. Threads: one.
  * Source: systemd.unit(5), systemd.exec(5).
  * Tests: test_probe_docker.c. */

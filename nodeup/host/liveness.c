@@ -51,7 +51,7 @@ static const struct row {
 	  QUESTION("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0", false) },
 };
 
-/* Questions for a port. A TLS server may close the connection on the first. */
+/* Questions for a port. A TLS server may close the connection on the first question. */
 static const struct question of_ports[] = {
 	QUESTION("GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n", false),
 	QUESTION(client_hello, false),

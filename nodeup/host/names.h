@@ -1,6 +1,6 @@
 /* names.h - this machine's host name, and its /etc/hosts
- * Both belong to the admin or the distribution: oddities are reported and left alone. kubelet and the pods keep the
- * host name of their start, so the first run of a boot notes it.
+ * Name and file belong to the admin or the distribution: oddities are reported and left alone. kubelet and the pods
+ * keep the host name of their start, so the first run of a boot notes it.
  * Owner: the arena. Errors: SYSTEM. Threads: one. Source: hostname(5), hosts(5).
  * Tests: test_names.c. */
 #pragma once

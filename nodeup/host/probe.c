@@ -112,7 +112,8 @@ static void add_loaded(struct arena *a, const char *text, struct strv *v)
 	}
 }
 
-/* Adds file systems that the kernel can load. Without them the plan would change after the first mount. */
+/* Adds file systems that the kernel can load. Without these file systems the plan would change after the first
+ * mount. */
 static void add_loadable(struct arena *a, const char *text, struct strv *v)
 {
 	static const char folder[] = "kernel/fs/";
@@ -258,7 +259,8 @@ static void probe_addresses(struct arena *a, struct facts *f)
 	strv_sort(&f->addresses);
 }
 
-/* Users of today's distributions' images, and root. source: kops 1.37 util/pkg/distributions DefaultUsers */
+/* Finds the homes of root, and of the users that today's distributions have in their images. source: kops 1.37
+ * util/pkg/distributions DefaultUsers */
 static void probe_homes(struct arena *a, int root_fd, struct facts *f)
 {
 	const char *text = io_text(a, root_fd, "/etc/passwd", FILE_MAX);
@@ -296,8 +298,8 @@ static bool has_file(int root_fd, const char *path)
 	return io_open_file(root_fd, path, &fd, &ignored) == 0;
 }
 
-/* Finds whether systemd-resolved runs: it writes its file before the network counts as up. In an image it has never
- * run. There only a masked unit (a link to a device) shows that it will not run. */
+/* Finds whether systemd-resolved runs: it writes its file before the network counts as up. In an image
+ * systemd-resolved has never run: there only a masked unit (a link to a device) shows that it will not run. */
 static void probe_resolved(int root_fd, bool running, struct facts *f)
 {
 	static const char unit[] = "/etc/systemd/system/systemd-resolved.service";
@@ -406,7 +408,7 @@ void probe_left(struct arena *a, int root_fd, struct facts *f)
 static const struct {
 	const char *name, *path;
 	size_t offset;
-	bool optional; /* not every instance has one */
+	bool optional; /* not every instance has the fact */
 } instance_facts[] = {
 	{ "region",           "meta-data/placement/region",            offsetof(struct facts, region) },
 	{ "availabilityZone", "meta-data/placement/availability-zone", offsetof(struct facts, availability_zone) },
@@ -545,8 +547,8 @@ struct tree *probe_instance(struct arena *a, const struct facts *f)
 
 enum unit_place { UNIT_ABSENT, UNIT_MASKED, UNIT_FOUND };
 
-/* Returns whether systemd would find the unit here. The first folder that has it decides; there, a link to /dev/null
- * masks it. */
+/* Returns whether systemd would find the unit here. The first folder that has the unit decides; if its file there is
+ * a link to /dev/null, the unit is masked. */
 static enum unit_place find_unit(struct arena *a, int root_fd, const char *unit)
 {
 	static const char *const folders[] = { "/etc/systemd/system", "/run/systemd/system",

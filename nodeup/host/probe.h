@@ -28,12 +28,12 @@ int probe_fact(struct arena *a, struct imds *m, const char *name, struct facts *
 /* Asks IMDS at once for all of these facts that f lacks, so that probe_fact finds the answers ready. */
 void probe_facts_ahead(struct imds *m, const char *const *names, size_t n, const struct facts *f);
 /* Lists all host names and addresses of the instance's interfaces. Lists none if this is another instance. NET: one
- * of them cannot be had. */
+ * of them cannot be read. */
 int probe_names(struct arena *a, struct imds *m, const char *instance, struct strv *ret,
 		struct err *e) must_check;
 /* Returns the facts in f that IMDS and EC2 gave, as a map that facts_parse reads. */
 struct tree *probe_instance(struct arena *a, const struct facts *f);
 /* Finds the runtime whose unit file is installed below root_fd. running: also its version and cgroups. Files that
- * this run writes count as if they were written. */
+ * this run will write count as written. */
 struct runtime probe_runtime(struct arena *a, int root_fd, bool running,
 			     const struct node_files *written);

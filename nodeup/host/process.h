@@ -1,5 +1,5 @@
 /* process.h - the flags of a running process
- * They are the sum of documents, drop-ins and a person's edits.
+ * These flags are the sum of documents, drop-ins and a person's edits.
  * Owner: the arena. Errors: none: a process that cannot be read has no known flags. Threads: all functions.
  * Source: proc(5), pflag.
  * Tests: test_disruption.c. */

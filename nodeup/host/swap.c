@@ -11,7 +11,7 @@ enum { FILE_MAX = 1 << 20 };
 
 static const char units[] = "/etc/systemd/system";
 
-/* The kernel's table begins with a line of titles. */
+/* Adds the swap space in use, from the kernel's table, which begins with a line of titles. */
 static void add_used(struct arena *a, int root_fd, struct strv *ret)
 {
 	const struct strv all = mounts_swaps(root_fd, a);

@@ -12,7 +12,8 @@ enum { ANSWER_MAX = 4 << 20, CLOCK_TOLERANCE_S = 60 };
 
 #define TRY_NS (15 * DUR_SEC)
 
-/* Name servers have these addresses before the control plane is up. source: kops 1.37 pkg/dns/placeholder.go */
+/* kops' placeholders: a name of the cluster has one of these addresses until the control plane is up. source: kops
+ * 1.37 pkg/dns/placeholder.go */
 static const char *const placeholders[] = { "203.0.113.123", "fd00:dead:add::", NULL };
 
 struct join {
@@ -56,7 +57,7 @@ const char *join_server(const struct join *j)
 	return j->req.servers->v[j->turns.at];
 }
 
-/* Sets the URL, whose host name the server must prove, and connect_to, the address of the server. */
+/* Sets the URL, with the host name that the server must prove, and connect_to, the server's address. */
 static void set_url(const struct join *j, struct arena *a, struct http_req *ret)
 {
 	const char *server = join_server(j), *host = strstr(server, "://"),
@@ -72,7 +73,7 @@ static void set_url(const struct join *j, struct arena *a, struct http_req *ret)
 	host += strlen("://");
 	host_n = strcspn(host, "/");
 	port = memrchr(host, ':', host_n);
-	/* brackets protect the colons of an IPv6 address */
+	/* in brackets, the colons of an IPv6 address begin no port */
 	if (port && memchr(port, ']', host_n - (size_t)(port - host)))
 		port = NULL;
 	ret->connect_to = arena_printf(a, "%.*s%s", (int)host_n, host, port ? "" : ":443");
@@ -100,7 +101,7 @@ static void word_refusal(struct join *j, struct arena *a, const struct http_answ
 		"see that the role of this instance is one of the cluster's nodes, and that both clocks are right");
 }
 
-/* Judges an answer. Returns 0, with e set, if another try may bring another answer. */
+/* Judges an answer. Returns 0, with e set, if the next try may bring another answer. */
 static int judge(struct join *j, struct arena *a, const struct http_answer *answer, struct err *e)
 {
 	switch (answer->status) {
@@ -143,7 +144,7 @@ static int64_t try_ns(const struct join *j)
 	return patience >= 0 && patience < TRY_NS ? patience + DUR_MS : TRY_NS;
 }
 
-/* One try of one server. */
+/* One attempt to ask one server. */
 struct join_try {
 	struct join *join;
 	int64_t since_ns; /* the time of the first try */
@@ -160,7 +161,7 @@ static void on_silence(void *arg)
 			  join_server(t->join), false, t->since_ns, t->attempt);
 }
 
-/* Returns 1 if the server answered. Returns 0, with e set, if it may be asked again. Else fails. */
+/* Returns 1 if the server answered; 0, with e set, if it may be asked again; otherwise fails. */
 static int try_once(struct join_try *t, struct arena *a, const char *body,
 		    struct protocol_answer *ret, struct err *e)
 {

@@ -1,9 +1,9 @@
 /* join.h - asks kops-controller, until one of its servers answers
- * Each try carries its own proof of this instance's identity. A server is trusted by the documents' CA alone, never
- * by the machine's. These failures are tried again: a name that does not resolve yet, kops' placeholder address, no
- * connection, a refused proof, 5xx. Each wait is reported with its cause.
- * Owner: join_new/join_free; answers are the arena's. Errors: NET (with the last server's), with errnum EALREADY
- * where the node is Ready already (409) and EACCES where the proof is refused; CONFIG for a request that is refused
+ * Each try carries its own proof of this instance's identity. Only the CA of the documents makes a server trusted,
+ * never a CA of the machine. These failures are tried again: a name that does not resolve yet, kops' placeholder
+ * address, no connection, a refused proof, 5xx. Each wait is reported with its cause.
+ * Owner: join_new/join_free; answers are the arena's. Errors: NET, with the last server's error; errnum is EALREADY
+ * if the node is Ready already (409), and EACCES if the proof is refused; CONFIG for a request that is refused
  * (400); INTEGRITY for an answer that cannot be read. Units: nanoseconds. Threads: one.
  * Source: kops 1.37 pkg/kopscontrollerclient, upup/pkg/fi/nodeup/command.go.
  * Tests: test_protocol.c, test_kops_join.py. */
@@ -28,7 +28,7 @@ struct join_req {
 
 /* Makes a client; asks nothing yet. */
 int join_new(const struct join_req *req, struct join **ret, struct err *e) must_check;
-/* Releases it; NULL is fine. */
+/* Releases the client; NULL is fine. */
 void join_free(struct join *j);
 /* Returns the server that answered last. */
 const char *join_server(const struct join *j);

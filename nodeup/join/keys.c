@@ -7,7 +7,7 @@
 #include "nodeup/base/print.h"
 #include "nodeup/config/pem.h"
 
-/* how often a wait counts the finished keys */
+/* how often a wait for keys counts the finished keys */
 #define LOOK_NS DUR_SEC
 
 enum { THREADS_MAX = 4, REASON_MAX = 64 };
@@ -80,7 +80,7 @@ void join_keys_begin(struct join_keys *k, size_t n)
 	}
 }
 
-/* Called under the lock, and gives the lock up during the callback. */
+/* Called under the lock, which is released during the callback. */
 static void report(struct join_keys *k)
 {
 	char reason[REASON_MAX];
@@ -128,7 +128,7 @@ int join_keys_take(struct join_keys *k, struct arena *a, const char **ret_privat
 
 	if (m)
 		await(k, m);
-	/* a key that failed may be made now */
+	/* a key whose making failed is made now */
 	if (!m || m->r < 0)
 		return pem_new_key(a, ret_private, ret_public, e);
 	*ret_private = arena_str(a, m->private);

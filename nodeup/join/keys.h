@@ -1,6 +1,6 @@
 /* keys.h - makes keys while the run waits for other things
- * To make a key takes one processor some hundredths of a second; kops-controller's first answer takes at least as
- * long.
+ * A key takes some hundredths of a second of one processor. The first answer of kops-controller takes at least as
+ * long as a key.
  * Owner: join_keys_new/join_keys_free; texts are the arena's. Errors: SYSTEM. Threads: one; the keys are made on
  * others.
  * Tests: test_keys.c. */
@@ -13,17 +13,17 @@
 
 struct join_keys;
 
-/* Called while a key is waited for, once the wait has lasted after_ns. fn NULL: nobody is called. */
+/* Called while the run waits for a key, once the wait has lasted after_ns. If fn is NULL, nobody is called. */
 struct join_keys_listener {
 	int64_t after_ns;
 	wait_fn *fn;
 	void *arg;
 };
 
-/* Makes the set; no key is begun yet. */
+/* Makes the set; begins no key yet. */
 int join_keys_new(const struct join_keys_listener *listener, struct join_keys **ret,
 		  struct err *e) must_check;
-/* Begins keys until there are n that nobody has taken. */
+/* Begins keys until n keys are there that nobody has taken. */
 void join_keys_begin(struct join_keys *k, size_t n);
 /* Takes the next key, and waits until it is made. If all begun keys are taken, makes one now. See pem_new_key. */
 int join_keys_take(struct join_keys *k, struct arena *a, const char **ret_private,

@@ -1,6 +1,6 @@
 /* turns.h - the order and the pauses in which several servers are asked
- * All servers are asked one after the other without a pause; then comes one pause for all. It is random, up to a
- * second at first; the limit doubles to 30 seconds. The server that answered last is asked first. The random pauses
+ * All servers are asked one after the other without a pause; then comes one random pause. The limit of the pause is
+ * a second at first, and doubles up to 30 seconds. The server that answered last is asked first. The random pauses
  * keep thousands of nodes that begin together from coming back together.
  * Invariant: pure; uses neither a clock nor a random source. Owner: the caller's storage. Errors: none. Units:
  * nanoseconds. Threads: one.

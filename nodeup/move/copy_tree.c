@@ -85,7 +85,7 @@ int copy_tree(int root_fd, const char *source, const char *aside, struct err *e)
 		r = path_of(a, to, &to_path, e);
 	if (r < 0)
 		return r;
-	/* copies all of it: owners, modes, times, links of both kinds, holes, attributes */
+	/* copies everything: owners, modes, times, links of both kinds, holes, attributes */
 	r = run_tool((const char *const[]){ "cp", "-a", "-x", "--sparse=always", "-T", "--",
 					    from_path, to_path, NULL },
 		     to, e);

@@ -137,7 +137,7 @@ static int check_free(const struct mounts *all, const struct task_move *m, struc
 	return 0;
 }
 
-/* A run that was killed before it wrote its mark leaves an exact copy. */
+/* Checks for the copy of a run that was killed before it wrote its mark: such a copy is exact. */
 int move_is_copied(const struct task_ctx *ctx, const struct task_move *m, struct err *e)
 {
 	autoclose int from = -1, to = -1;
@@ -165,8 +165,8 @@ bool move_is_of_long_ago(const struct task_ctx *ctx, const struct task_move *m)
 	       move_is_recorded(ctx, m, &now);
 }
 
-/* Compares the room on the volume with the least that a copy needs. If the room is too small, the move would have
- * failed later. */
+/* Compares the room on the volume with the least that a copy needs. Refuses the move if the room is too small: it
+ * would fail later anyway. */
 static int check_room(const struct task_ctx *ctx, struct arena *a, const struct task_move *m,
 		      struct err *e)
 {

@@ -4,8 +4,8 @@
  * is, below the mount. If the source changed after the copy, nodeup refuses to mount over it. A mark lies on the
  * volume and says that the copy is complete: a fresh disk has none. A record on the root disk says that the
  * directory's content has been on a volume. If that volume is a fresh disk now, the content on the root disk is out
- * of date: it stays where it is, and is not moved again. Mark and record are named after the machine, so an image
- * made of it moves the content that it brings along.
+ * of date: it stays where it is, and is not moved again. Mark and record are named after the machine. So a machine
+ * that boots an image of this one moves the content that the image brings along.
  * Owner: the arena. Errors: SYSTEM; REFUSED where content or a mount would be hidden; BUSY while a program uses the
  * directory, or a tool of a killed attempt is still at work. Units: bytes, ns. Threads: all functions.
  * Source: kube-up's format-disks.sh, which left symbolic links instead; cp(1), rename(2).
@@ -31,10 +31,11 @@ bool move_is_of_long_ago(const struct task_ctx *ctx, const struct task_move *m);
 /* Returns whether a directory exists and has entries. */
 bool move_has_content(const struct task_ctx *ctx, const char *path);
 
-/* Make `aside`, a directory of nodeup's own, a proven and durable copy of `source`, which is on its own file system.
- * Removes what a killed attempt left there. */
+/* Make `aside`, a directory of nodeup's own, a proven and durable copy of `source`, without other file systems
+ * mounted in it. First removes what a killed attempt left in `aside`. */
 int copy_tree(int root_fd, const char *source, const char *aside, struct err *e) must_check;
-/* Renames `aside` to `target`, whose parents are made: in one step, and only onto nothing or an empty directory. */
+/* Makes the parents of `target`, and renames `aside` to `target` in one step. Fails unless `target` is missing or an
+ * empty directory. */
 int copy_tree_place(int root_fd, const char *aside, const char *target, struct err *e) must_check;
 
 /* Tells whether a directory was written to after the stamp was taken. */
@@ -45,8 +46,8 @@ struct tree_stamp {
 	uint64_t disk_bytes, inodes;
 };
 
-/* Stamps all regular files and links of a directory below the root, on its own file system. A file that is removed
- * meanwhile is not counted. */
+/* Stamps all regular files and links in a directory below the root. Leaves out other file systems that are mounted
+ * in it. A file that is removed meanwhile is not counted. */
 int tree_stamp_at(int root_fd, const char *path, struct tree_stamp *ret, struct err *e) must_check;
 bool tree_stamp_eq(const struct tree_stamp *a, const struct tree_stamp *b);
 /* Returns "files 12 bytes 345 newest 1700000000000000000". */
@@ -59,7 +60,7 @@ char *tree_stamp_text(struct arena *a, const struct tree_stamp *s);
 char *move_record(struct arena *a, const char *dir, const struct task_move *m);
 /* Returns nodeup's directory on the volume: "/mnt/disks/.nodeup". */
 char *move_mark_dir(struct arena *a, const struct task_move *m);
-/* Returns "/mnt/disks/.nodeup/var-lib-docker@i-0abc". If it exists, the copy is complete. */
+/* Returns "/mnt/disks/.nodeup/var-lib-docker@i-0abc". If this file exists, the copy is complete. */
 char *move_mark(struct arena *a, const struct task_move *m);
 /* Returns "/mnt/disks/.nodeup/var-lib-docker@i-0abc.copy", nodeup's directory in which the copy is made. */
 char *move_staging(struct arena *a, const struct task_move *m);
@@ -88,6 +89,6 @@ int step_back_remove(const struct task_ctx *ctx, const struct task_move *m,
  * while it lives. */
 int move_users_wait(const struct task_ctx *ctx, struct arena *a, const struct task_move *m,
 		    struct task_run *run, struct err *e) must_check;
-/* Does the same for the remembered process alone, before any service is stopped. */
+/* Like move_users_wait, but waits only for the remembered process, before any service is stopped. */
 int move_users_wait_again(const struct task_ctx *ctx, struct arena *a, const struct task_move *m,
 			  struct task_run *run, struct err *e) must_check;

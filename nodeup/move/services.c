@@ -27,7 +27,8 @@ static struct strv stopped(const struct task_ctx *ctx, struct arena *a, const st
 	return units;
 }
 
-/* Returns whether a unit runs. If its state is unknown, it counts as running: its files are not moved away under it. */
+/* Returns whether a unit runs. A unit whose state is unknown counts as running: its files are not moved away under
+ * it. */
 static bool is_running(const struct task_ctx *ctx, struct arena *a, const char *unit)
 {
 	struct err ignored;
@@ -68,7 +69,7 @@ static int stop_check(const struct task *t, struct task_ctx *ctx, struct task_di
 			    strv_join(a, &units, ", "));
 }
 
-/* Records the units before it stops them: if this run is killed, the next one knows what to start again. */
+/* Records the units before they are stopped: if this run is killed, the next run knows which units to start again. */
 static int record_stop(struct task_ctx *ctx, struct arena *a, const struct task_move *m,
 		       struct err *e)
 {

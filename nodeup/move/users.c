@@ -11,7 +11,7 @@
 
 enum { PID_MAX_BYTES = 64 };
 
-/* Remembers the process until the next boot. If that fails, it costs one more stop of the services. */
+/* Remembers the process until the next boot. If it cannot be remembered, the services are stopped once more. */
 static void leave_word(const struct task_ctx *ctx, struct arena *a, const struct task_move *m,
 		       const struct user *user)
 {

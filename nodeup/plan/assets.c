@@ -106,8 +106,8 @@ static size_t count_archives(const struct plan *p)
 	return n;
 }
 
-/* Asks the archive for this member; NULL asks only for the archive. An archive with the same bytes is read only
- * once, so both share one list. */
+/* Asks the archive for this member; NULL asks only for the archive. Archives with the same bytes are read only once,
+ * so they share one list. */
 static void want_member(struct plan *p, struct asset *as, const char *member)
 {
 	struct asset *known = map_get(&p->known_by, digest_text(p, as));
@@ -283,7 +283,8 @@ void plan_install_member(struct plan *p, const char *member, const char *path, m
 	(void)plan_install_member_of(p, "", member, path, mode);
 }
 
-/* Returns the asset of an image that is an archive. If it cannot be parsed, the plan fails and NULL is returned. */
+/* Returns the asset of an image that is an archive. If the asset's text cannot be parsed, the plan fails and NULL is
+ * returned. */
 static struct asset *parse_image(struct plan *p, const struct node_image *image)
 {
 	const char *where = tree_where(p->arena, &image->pos);

@@ -1,5 +1,5 @@
 /* assets.h - the assets of the documents, and what is installed of them
- * Tasks for assets are made when something needs them, one task for the same bytes; so are the tasks that unpack.
+ * Tasks that fetch and unpack an asset are made when something needs it: one task of each kind for the same bytes.
  * requireSignatures holds for everything that a run fetches as an asset, even for assets that nodeup itself knows.
  * The list's signature is checked here, before anything is made of the list. An asset's signature is checked when
  * its bytes are there (tasks/asset.c).
@@ -27,7 +27,7 @@ void plan_install_known(struct plan *p, const char *name, const char *text, cons
 			mode_t mode);
 /* Loads an image that is a member of an archive of the Assets list. */
 void plan_image_member(struct plan *p, const struct node_member_image *image);
-/* Fetches and installs a package file. text is its "sha1@url"; an error calls it `what`. */
+/* Fetches and installs a package file. text is the package's "sha1@url"; an error calls the package `what`. */
 void plan_package_file(struct plan *p, const char *what, const char *name, const char *text);
 /* Loads an image archive into the runtime. */
 void plan_image(struct plan *p, const struct node_image *image);
@@ -37,7 +37,7 @@ int trust_begin(struct plan *p, struct err *e) must_check;
 /* Takes the asset's own signature (NULL: none). `listed`: the asset is in the list, which may be signed as a whole. */
 int trust_asset(struct plan *p, struct asset *as, const char *signature, bool listed,
 		const char *where, struct err *e) must_check;
-/* Takes an asset that nodeup itself knows; text is its "hash@url". It has no signature, so it is refused if
- * signatures are required. */
+/* Takes an asset that nodeup itself knows; text is its "hash@url". Such an asset has no signature, so it is refused
+ * if signatures are required. */
 int trust_built_in(const struct plan *p, const struct asset *as, const char *text,
 		   struct err *e) must_check;

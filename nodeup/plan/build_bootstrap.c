@@ -11,11 +11,11 @@ const char plan_guard_timer[] = "nodeup-guard.timer";
 
 static const char env_file[] = "/etc/sysconfig/kops-configuration";
 
-/* systemd 229 was the first version to take "infinity" here; for an older version 0 means the same */
+/* systemd 229 was the first version to take "infinity" as a timeout; for an older version 0 means the same */
 enum { SYSTEMD_INFINITY = 229 };
 
 /* Returns whether a variable goes into the file that kops' own unit reads. An admin may bring kops' nodeup back, and
- * its unit must find only its own variables there. */
+ * kops' unit must find only its own variables there. */
 static bool is_for_file(const char *name)
 {
 	return str_is_one_of(name, plan_kops_variables);
@@ -62,10 +62,10 @@ static void add_unit_file(struct plan *p)
 	const int64_t systemd = p->req->facts->systemd;
 	const char *environment = add_environment(p);
 
-	/* Type: units that are ordered after ours, and the boot itself, wait until the first run has ended. A
-	 * oneshot would hold both for as long as failed runs are tried again. KillMode: only nodeup is told to stop;
-	 * it waits for a package manager that still works. SuccessExitStatus: a stop on request is not a failure.
-	 * The status tells of the stop, and the next start goes on. */
+	/* Type: units that are ordered after ours, and the boot itself, wait until the first run has ended. A unit
+	 * of type oneshot would hold up both as long as failed runs are tried again. KillMode: only nodeup gets the
+	 * signal to stop; it waits for a package manager that still works. SuccessExitStatus: a stop on request is
+	 * not a failure. The status tells of the stop, and the next start goes on. */
 	plan_unit_file(p, our_unit,
 		       arena_printf(p->arena,
 				    "[Unit]\n"

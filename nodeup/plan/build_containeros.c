@@ -13,8 +13,8 @@ static const char mounter_tar[] = "8003b798cf33c7f91320cd6ee5cec4fa22244571@"
 				  "https://storage.googleapis.com/kubernetes-release/gci-mounter/"
 				  "mounter.tar";
 
-/* The script keeps its mounts when it is run again. It renames the tree to its final name only when the tree is
- * whole. Nothing ever removes the tree, because kubelet's volumes are mounted in it. */
+/* The script keeps its mounts when it is run again. The script renames the tree to its final name only when the tree
+ * is whole. Nothing ever removes the tree, because kubelet's volumes are mounted in it. */
 static const char script[] =
 	"#!/bin/bash\n"
 	"# Written by nodeup: Container-Optimized OS lets nothing run from what can be written to,\n"
@@ -97,7 +97,7 @@ static void add_unit(struct plan *p)
 	plan_file(p, script_path, 0755, script);
 	t = plan_service(p, service, text, true);
 	strv_add_array(p->arena, &t->unit.before, users);
-	/* the mounter's root does not see a volume that is mounted there later */
+	/* the mounter's root does not see a volume that is mounted below the mounter later */
 	t->unit.needs_mounts = volumes_of_service(p, "kubelet.service");
 	strv_add_array(p->arena, &t->unit.inputs, inputs);
 	strv_add_array(p->arena, &t->unit.mounted, mounts);

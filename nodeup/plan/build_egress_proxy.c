@@ -4,16 +4,16 @@
 #include <string.h>
 #include "nodeup/plan/environment.h"
 
-/* Each of our files begins with this line. When the cluster has no proxy any more, a file that begins with it is
- * removed. */
+/* Each of our files begins with this line. When the cluster has no proxy any more, files that begin with this line
+ * are removed. */
 static const char marker[] = "# Written by nodeup for egressProxy";
 static const char apt_marker[] = "// Written by nodeup for egressProxy";
 
 static const char manager_conf[] = "/etc/systemd/system.conf.d/20-kops-proxy.conf";
 static const char apt_conf[] = "/etc/apt/apt.conf.d/31kops-proxy";
 
-/* Writes the text if the file is wanted. Otherwise removes the file if it begins with our marker. If the text has a
- * login, only root may read it. */
+/* Writes the text if the file is wanted. Removes a file that is not wanted, if it begins with our marker. If the
+ * text has a login, only root may read it. */
 static void put_file(struct plan *p, const char *path, const char *mark, const char *text)
 {
 	if (!text)

@@ -58,7 +58,7 @@ static void lack(struct plan *p, const char *names)
 
 	if (!p->era->may_lack_packages)
 		plan_refuse(p, form, names);
-	else if (!p->req->no_keys) /* documents alone may be for any host */
+	else if (!p->req->no_keys) /* if only documents are checked, they may be for any host */
 		plan_warn(p, form, names);
 }
 

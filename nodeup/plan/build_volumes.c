@@ -7,8 +7,8 @@
 #include "nodeup/plan/volumes.h"
 #include "nodeup/tasks/volume_uuid.h"
 
-/* Since this version JobRunningTimeoutSec= limits the job only while it runs. Before it, the limit counts from when
- * the job is queued. */
+/* Since this version JobRunningTimeoutSec= limits the job only while it runs. In older versions the limit counts
+ * from when the job is queued. */
 enum { SYSTEMD_RUNNING_TIMEOUT = 233 };
 
 static const char mount_options_always[] = "nofail";
@@ -18,8 +18,8 @@ static const char *unit_of(struct plan *p, const char *path, const char *type)
 	return arena_printf(p->arena, "%s.%s", unit_escape_path(p->arena, path), type);
 }
 
-/* The unit starts early, so that it stops late. It never delays the boot: local-fs.target and swap.target want it,
- * but do not wait for it. */
+/* The unit starts early, so that it stops late. The unit never delays the boot: local-fs.target and swap.target want
+ * it, but do not wait for it. */
 #define HEAD                            \
 	"[Unit]\n"                      \
 	"Description=%s\n"              \

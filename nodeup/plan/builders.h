@@ -1,6 +1,6 @@
 /* builders.h - how an era lists its builders, and the builders that every era can have
- * A builder reads plan->req and appends tasks (tasklist.h); it never looks at the machine. It asks the model what is
- * wanted. It reports errors by plan_error(). Each era has its whole list in its own builders.h.
+ * A builder reads plan->req and appends tasks (tasklist.h); it never looks at the machine. A builder asks the model
+ * what is wanted, and reports errors by plan_error(). Each era has its whole list in its own builders.h.
  * Owner: tasks live in the plan's arena. Errors: the plan's. Threads: one.
  * Source: kops 1.8.1 nodeup/pkg/model, one file each. */
 #pragma once
@@ -28,5 +28,5 @@ struct builder {
 extern plan_build_fn build_volumes, build_documents, build_assets, build_containeros,
 	build_egress_proxy, build_packages, build_ntp, build_bootstrap, build_guard,
 	build_file_assets, build_bake;
-/* Return the packages that install updates, and those that keep the time, on the releases that kops 1.8 knew. */
+/* Return the packages that install updates, and the packages that keep the time, on the releases that kops 1.8 knew. */
 extern plan_needs_fn plan_needs_upgrades, plan_needs_ntp;

@@ -38,9 +38,9 @@ static bool is_any(const struct task *t, const struct task *need)
 	return true;
 }
 
-/* Returns whether the unit may wait for files and directories in general. A mount may not, as files are written
- * below its mount point. Neither may the unit of the next boot, which must be enabled even if the rest of this run
- * fails. */
+/* Returns whether the unit may wait for files and directories in general. A mount may not wait, as files are written
+ * below its mount point. The unit of the next boot may not wait either: it must be enabled even if the rest of this
+ * run fails. */
 static bool is_started_with(const struct task *t, const struct task *need)
 {
 	(void)need;
@@ -68,8 +68,9 @@ static bool is_kubelet(const struct task *t, const struct task *need)
 	return strcmp(t->name, "kubelet.service") == 0;
 }
 
-/* Returns whether the unit must start afresh without the removed rules, which are its input. kubelet starts no pods
- * before the strays' changes to the network are undone. */
+/* Returns whether the unit must start without what a stray unit left: the stray's rules are removed and were an
+ * input of the unit, or the unit is kubelet. kubelet starts no pods before the stray's changes to the network are
+ * undone. */
 static bool is_after_strays(const struct task *t, const struct task *stray)
 {
 	return strv_has(&t->unit.inputs, stray->stray.rules) ||
@@ -82,7 +83,7 @@ static bool is_mask_of(const struct task *stray, const struct task *link)
 	return stray->stray.undo && plan_is_mask(link);
 }
 
-/* Returns whether the link leads to the program. A mask leads to none. */
+/* Returns whether the link leads to the program. A mask leads to no program. */
 static bool leads_to(const struct task *link, const struct task *program)
 {
 	return str_eq(link->link.target, program->name);
@@ -101,9 +102,9 @@ static bool may_read(const struct task *t, const struct task *file)
 	return true;
 }
 
-/* Returns whether the unit waits for the file: its own text, its inputs, and each file that is not an input of any
- * unit, as any service may read that. If an input of another unit cannot be written, only that other unit does not
- * start. The same holds for a file that only one unit reads. */
+/* Returns whether the unit waits for the file. A unit waits for its own text, for its inputs, and for each file that
+ * is no unit's input, as any service may read such a file. If an input of another unit cannot be written, only that
+ * other unit does not start. A file that only one unit reads holds up only that unit, too. */
 static bool is_read_by(const struct task *t, const struct task *file)
 {
 	if (is_input(t, file) || plan_is_text_of(file, t->name))
@@ -123,8 +124,8 @@ static bool is_manifest_of_others(const struct task *t, const struct task *need)
 	return is_manifest(t) && !is_manifest(need) && !need->file.of_unit;
 }
 
-/* Returns whether the pod runs this image. If its new manifest came first, kubelet would stop the pod, and could not
- * start it again until the image is loaded. */
+/* Returns whether the pod runs this image. If the pod's new manifest came before the image, kubelet would stop the
+ * pod, and could not start it again until the image is loaded. */
 static bool is_image_of_pod(const struct task *t, const struct task *image)
 {
 	return strstr(t->file.content, image->image.name);
@@ -242,7 +243,7 @@ static bool is_of_comfort(const struct task *package)
 }
 
 /* Returns whether the other call of the package manager comes first. Packages of the repositories come first,
- * because a package file needs them. The optional ones come last. */
+ * because a package file needs them. Optional packages come last. */
 static bool is_earlier(const struct task *t, const struct task *other)
 {
 	return is_of_comfort(t) == is_of_comfort(other) ? other->index < t->index
@@ -295,11 +296,11 @@ static bool is_resumed(const struct task *t, const struct task *resume)
 	return strv_has(&resume->move.units, t->name);
 }
 
-/* In a rule it means every kind: the task comes after all others. */
+/* ANY_KIND in a rule means every kind: the task comes after all others. */
 #define ANY_KIND TASK_KIND_MAX
 
-/* Says whether a task is in the plan because another task needs it: no, yes among other reasons, or for this reason
- * only. */
+/* Says whether a task is in the plan because another task needs it: no, among other reasons, or only for this
+ * reason. */
 enum dep_sake { OF_ITS_OWN, FOR_ITS_SAKE, FOR_ITS_SAKE_ALONE };
 
 struct dep_rule {

@@ -148,7 +148,7 @@ static void install_docker(struct plan *p, const struct plan_docker *d)
 	plan_unit_file(p, plan_docker_unit, d->unit);
 }
 
-/* Makes the tasks that install docker. A machine image that may get docker later has none of them. */
+/* Makes the tasks that install docker. A machine image that may get docker later has none of these tasks. */
 static bool provide_docker(struct plan *p, const struct plan_docker *d)
 {
 	const bool is_there = str_eq(p->req->runtime.unit, plan_docker_unit);
@@ -177,7 +177,7 @@ void plan_docker(struct plan *p, const struct plan_docker *d)
 	strv_add(p->arena, &t->unit.inputs, sysconfig);
 }
 
-/* Starts the service once a boot; the timer starts it after that. A timer that counts from the end of its service
+/* Starts the service once a boot; later starts come from the timer. A timer that counts from the end of its service
  * would never begin by itself. No task waits for the service or the timer. */
 void plan_docker_healthcheck(struct plan *p, const char *script, const char *service,
 			     const char *timer)

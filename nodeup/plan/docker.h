@@ -18,7 +18,7 @@ extern const char plan_apache_start[];
 /* Says how the era of a dialect sets docker up. */
 struct plan_docker {
 	const char *options; /* text of /etc/sysconfig/docker, which sets $DOCKER_OPTS */
-	const char *unit;    /* its unit file, used where nodeup installs docker */
+	const char *unit;    /* docker's unit file, used if nodeup installs docker */
 	/* the script that the unit runs first; NULL: none, or another builder writes it */
 	const char *prestart;
 	/* lines for the [Service] section of a docker that is already installed */
@@ -44,7 +44,7 @@ void plan_docker_healthcheck(struct plan *p, const char *script, const char *ser
 struct docker_package {
 	/* code names and major versions, blank-separated: "jessie", "rhel7" */
 	const char *distributions;
-	const char *version; /* of docker itself: "1.13.1" */
+	const char *version; /* version of docker itself: "1.13.1" */
 	const char *name, *url, *sha1;
 	const char *needs; /* packages of the distribution */
 };

@@ -110,7 +110,7 @@ static bool has_docker_that_needs_apparmor_parser(const struct plan *p)
 		(v >= 20 * MAJOR + 10 && v < 23 * MAJOR && strstr(r->version, "+dfsg")));
 }
 
-/* From 1.6.0 until the fix of containerd/containerd#8087. */
+/* Returns whether this containerd lacks the test: from 1.6.0 until the fix of containerd/containerd#8087. */
 static bool has_containerd_that_needs_apparmor_parser(const struct plan *p)
 {
 	const struct runtime *r = &p->req->runtime;

@@ -82,7 +82,7 @@ static void turn_on(struct plan *p, const struct node_hook *h, const struct plan
 	t->advisory = true;
 }
 
-/* Returns whether the plan masks the unit, as a hook that is turned off asks for. */
+/* Returns whether the plan masks the unit already: then a hook that is turned off needs nothing more. */
 static bool is_masked(const struct plan *p, const char *name)
 {
 	const struct task *t = plan_at(p, arena_printf(p->arena, "%s%s", plan_unit_dir, name));

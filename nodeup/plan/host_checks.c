@@ -9,8 +9,8 @@ static bool says_so(const char *text)
 	return text && node_takes_swap(text, strlen(text));
 }
 
-/* Returns whether the documents themselves may deal with swap. A hook runs before kubelet and may turn swap off. So
- * may a script or a drop-in for kubelet that the documents bring. */
+/* Returns whether the documents themselves may deal with swap. A hook runs before kubelet and may turn swap off. A
+ * script or a drop-in for kubelet that the documents bring may do that too. */
 static bool documents_take_swap(const struct node *n)
 {
 	for (size_t i = 0; i < n->files.n; i++)

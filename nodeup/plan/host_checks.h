@@ -22,6 +22,6 @@ struct host_check {
 };
 
 /* Runs the checks of the node's era and those of all eras; of_era NULL: this host is not checked. Each failed check
- * fails the plan, and e is the first. With all_the_same each is only a warning. */
+ * fails the plan, and e is the first check's error. With all_the_same a failed check is only a warning. */
 int plan_check_host(struct plan *p, const struct host_check *of_era, bool all_the_same,
 		    struct err *e) must_check;

@@ -27,8 +27,8 @@ static struct tree *pem_data(struct arena *a, const char *pem)
 	return tree_string(a, enc_base64(a, pem, strlen(pem)));
 }
 
-/* Returns a list with the one item {detail_key: detail, name: name}; a kubeconfig has three such lists. Its keys are
- * sorted as kops sorts them, so a kubeconfig that kops wrote stays as it is. */
+/* Returns a list with the one item {detail_key: detail, name: name}; a kubeconfig has three such lists. The item's
+ * keys are sorted as kops sorts them, so a kubeconfig that kops wrote stays as it is. */
 static struct tree *named_item(struct arena *a, const char *detail_key, struct tree *detail,
 			       const char *name)
 {

@@ -1,6 +1,6 @@
 /* plan.h - node + facts -> tasks; pure
- * The builders of the era (era.h) append tasks through tasklist.h; the dependency rules then add the edges.
- * Planning reads no file and asks no server: same model, same facts, same plan. Tasks keep builder order.
+ * The builders of the era (era.h) append tasks through tasklist.h; the dependency rules then add the edges. Planning
+ * reads no file and asks no server: same model, same facts, same plan. Tasks stay in the order of their builders.
  * Owner: the arena of the plan. Errors: CONFIG. Threads: one; const afterwards.
  * Source: kops upup/pkg/fi/nodeup/loader.go, nodeup/pkg/model.
  * Tests: test_plan.c, test_plan_many.c. */
@@ -20,7 +20,7 @@ struct plan_boot {
 	bool damaged;        /* the existing record is set aside */
 	const char *version; /* version of the running program */
 	bool install;        /* the running program and its flags replace the installed ones */
-	bool packaged;       /* the program of a package is on the PATH; this one may be another */
+	bool packaged; /* a package's program is on the PATH; the running program may be another */
 };
 
 struct plan_req {
@@ -42,11 +42,10 @@ struct plan_req {
 	size_t n_lost;
 	const struct plan_boot *boot; /* NULL: nothing starts nodeup at boot here */
 	struct strmap
-		volume_uuids; /* of volumes whose file system does not have the derived UUID */
+		volume_uuids; /* UUIDs of volumes whose file system does not have the derived UUID */
 	/* keeps every error; NULL: the other errors become notes of the first error */
 	struct errs *errors;
-	bool is_partial; /* some values of the documents were wrong, so a value that seems to be missing may be one
-			  * of them */
+	bool is_partial; /* some values of the documents were wrong, and such a value may seem to be missing */
 	struct strmap environment; /* AWS_REGION and the like, for the boot unit and protokube */
 	struct strmap proxy_environment; /* this run's own proxy, for the boot unit */
 };
@@ -59,7 +58,7 @@ struct plan_pod_file {
 struct plan {
 	struct arena *arena;
 	const struct plan_req *req;
-	const struct plan_era *era; /* of the planned node */
+	const struct plan_era *era; /* era of the planned node */
 	struct task **tasks;
 	size_t n;
 	struct plan_index *index; /* finds tasks by path and by name; see tasklist.c */
@@ -74,7 +73,7 @@ struct plan {
 	const char *asked;   /* the place in the documents for new tasks, or NULL */
 	struct err **wrong;  /* every error; see plan_error() */
 	size_t n_wrong, n_wrong_before; /* n_wrong_before: the count before the running builder */
-	bool is_partial;                /* as in the request; set also if an asset is wrong */
+	bool is_partial; /* as the member of the request; also true if an asset is wrong */
 	bool lists_none; /* the documents list no assets, and the error is reported */
 	struct plan_pod_file *pod_files;
 	size_t n_pod_files;

@@ -109,7 +109,8 @@ void plan_pod_files(struct plan *p, struct pod *pod, const struct schema *s, con
 	field_files(s, spec, note_file, &r);
 }
 
-/* Returns the words of its command. A shell's line is split at blanks: no word that names a file is quoted there. */
+/* Returns the words of a container's command. A shell's line is split at blanks: no word that names a file is quoted
+ * there. */
 static struct strv words_of(struct arena *a, const struct tree *container)
 {
 	static const char *const lists[] = { "command", "args" };

@@ -20,7 +20,7 @@ bool plan_has_flag(const struct strv *flags, const char *name);
 const char *plan_mounter_flag(const struct plan *p);
 /* The file in which systemd-resolved lists the servers that it asks. */
 extern const char plan_resolved_conf[];
-/* Returns a file with name servers that pods can reach, for documents that do not name one. It is needed because
- * systemd-resolved puts its own loopback address into /etc/resolv.conf. NULL: kubelet reads /etc/resolv.conf, since
- * no systemd-resolved runs, or an admin wrote other servers there. */
+/* Returns a file with name servers that pods can reach, for documents that do not name one. This file is needed
+ * because systemd-resolved puts its own loopback address into /etc/resolv.conf. NULL: kubelet reads
+ * /etc/resolv.conf, since no systemd-resolved runs, or an admin wrote other servers there. */
 const char *plan_resolv_conf(const struct plan *p);

@@ -19,9 +19,11 @@ enum release_guard {
 	GUARD_HOTPLUG = 1 << 3,   /* cloud-init ignores an interface that is attached later */
 	GUARD_POLICY = 1 << 4,    /* Amazon's tools do not give the host the addresses of pods */
 	GUARD_TABLES = 1 << 5,  /* the names of routing tables are where newer releases keep them */
-	GUARD_RELEASE = 1 << 6, /* does as GUARD_ROUTES, in a file of another name */
-	GUARD_OTHERS_BY_NAME = 1 << 7, /* does as GUARD_OTHERS, by the names of interfaces */
-	GUARD_OTHERS_OF_VPC = 1 << 8,  /* does as GUARD_OTHERS_BY_NAME, in a file of another name */
+	GUARD_RELEASE = 1 << 6, /* does the same as GUARD_ROUTES, in a file of another name */
+	/* does the same as GUARD_OTHERS, by the names of interfaces */
+	GUARD_OTHERS_BY_NAME = 1 << 7,
+	/* does the same as GUARD_OTHERS_BY_NAME, in a file of another name */
+	GUARD_OTHERS_OF_VPC = 1 << 8,
 	/* ifupdown does not take an interface of a pod for one of the host */
 	GUARD_IFUPDOWN = 1 << 9,
 	GUARD_CLOUD_SETUP = 1 << 10, /* NetworkManager makes no rules for addresses of pods */
@@ -29,9 +31,9 @@ enum release_guard {
 
 /* Says why only some versions of kops give a release a guard. */
 enum release_when {
-	GUARDED_LATE,       /* kops supported the release for long before it wrote the guard */
-	GUARDED_NOT_ALWAYS, /* some versions in between did not write it */
-	GUARDED_BY_RELEASE, /* the same guard was written late, in an older file */
+	GUARDED_LATE,       /* kops had supported the release for long before it wrote the guard */
+	GUARDED_NOT_ALWAYS, /* some versions in between did not write the guard */
+	GUARDED_BY_RELEASE, /* the guard is GUARD_RELEASE, whose file kops wrote late */
 };
 
 /* Describes a release for kops 1.8 and kube-up. */
@@ -46,12 +48,12 @@ struct release_old {
 
 /* Describes a release for today's kops. */
 struct release_today {
-	/* Versions of kops that know it: those of each listed minor from the patch on, and all minors after the
-	 * last. {0}: all versions. */
+	/* Versions of kops that know the release: those of each listed minor from the patch on, and all minors after
+	 * the last. {0}: all versions. */
 	struct version since[2];
 	const char *packages; /* separated by blanks; NULL: kops makes no node on the release */
 	const char *iptables; /* packages of iptables and its kin; NULL: none */
-	/* packages in their place, up to kops 1.34; 1.35.0 and 1.35.1 take only nftables */
+	/* packages instead of `iptables`, up to kops 1.34; kops 1.35.0 and 1.35.1 take only nftables */
 	const char *old_iptables;
 	const char *old_tools,
 		*older_tools;  /* packages that only kops up to 1.34, or up to 1.33, adds */
@@ -66,12 +68,12 @@ struct release_today {
 	const char *updates; /* with `reboots`: the service that gets updates of the whole system */
 	const char *log_date; /* the dateformat of its logrotate; NULL: it numbers the logs */
 	bool only_nftables;   /* kube-proxy cannot work with iptables */
-	bool has_nvidia;      /* NVIDIA has packages for it that kops installs */
-	bool is_told_routes; /* gets IPv6 routes from routers only on interfaces that are set to listen */
-	bool is_cgroup_v1;   /* has cgroup v1, unless a setting of its kernel changes that */
+	bool has_nvidia;      /* NVIDIA has packages for the release that kops installs */
+	bool is_told_routes; /* the release gets IPv6 routes from routers only on interfaces that are set to listen */
+	bool is_cgroup_v1; /* the release has cgroup v1, unless a setting of its kernel changes that */
 	unsigned int guards; /* bits of enum release_guard */
 	struct {
-		/* the guards among them that only some versions of kops write */
+		/* those of the guards that only some versions of kops write */
 		unsigned int guards;
 		enum release_when when;
 	} with[2];
@@ -79,7 +81,7 @@ struct release_today {
 
 struct release {
 	const char *distribution; /* NULL: every other distribution */
-	const char *version;      /* "8" is also 8.11; NULL: all of them */
+	const char *version;      /* "8" is also 8.11; NULL: all versions */
 	const char *codename; /* codename of that version, for hosts that give no number; or NULL */
 	struct release_old old;
 	struct release_today today;
@@ -94,7 +96,7 @@ extern const struct release releases[];
  * distributions. */
 bool release_nth_old(size_t n, struct facts *ret);
 bool release_nth_today(size_t n, struct facts *ret);
-/* Lists the hosts that such a function gives, in its order: "debian 13, 12; amazonlinux 2023". */
+/* Lists the hosts that nth_host gives, in its order: "debian 13, 12; amazonlinux 2023". */
 const char *release_list(struct arena *a, bool (*nth_host)(size_t n, struct facts *ret));
 /* Return the row of a host, and the row of the plan's host. */
 const struct release *release_of(const struct facts *f);

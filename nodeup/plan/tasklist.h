@@ -26,13 +26,13 @@ struct task *plan_conflict(struct plan *p, const struct task *t);
 struct task *plan_new_task(struct plan *p, enum task_kind kind, const char *name);
 /* Builds the index of tasks again, after tasks were taken out. */
 void plan_index_again(struct plan *p);
-/* Returns the task made so far that puts something at a path, or NULL. */
+/* Returns the task that puts something at a path, or NULL if no builder has made one yet. */
 struct task *plan_at(const struct plan *p, const char *path);
-/* Returns the task made so far for the unit of that name, or NULL. */
+/* Returns the task for the unit of that name, or NULL if no builder has made one yet. */
 struct task *plan_unit_of(const struct plan *p, const char *name);
 
-/* Each appends its task and returns it, or returns an equal task that exists already. If the path was asked for with
- * other content, the plan fails. */
+/* Each function appends its task and returns it, or returns an equal task that exists already. If the path was asked
+ * for with other content, the plan fails. */
 struct task *plan_dir(struct plan *p, const char *path, mode_t mode);
 struct task *plan_file(struct plan *p, const char *path, mode_t mode, const char *content);
 /* Removes a file that begins with marker; leaves any other file. */
@@ -47,14 +47,14 @@ const char *plan_yaml(struct plan *p, const char *path, const struct tree *t, si
 /* Writes a unit file in /etc/systemd/system, or a drop-in: "x.service.d/10-y.conf". */
 struct task *plan_unit_file(struct plan *p, const char *name, const char *text);
 /* Writes a container's variables in the form that docker reads: KEY=value to the end of the line, without quotes. If
- * there are none, removes the file that `whose` had. */
+ * there are no variables, removes the file that `whose` had. */
 void plan_env_file(struct plan *p, const char *path, const char *whose, const struct strmap *env);
 /* Does the same as plan_unit_file, for text that is never shown. */
 struct task *plan_secret_unit(struct plan *p, const char *name, const char *text);
 /* Writes a unit file as plan_unit_file does, and starts the unit as plan_unit does. */
 struct task *plan_service(struct plan *p, const char *name, const char *text, bool enable);
-/* Starts (and enables) a unit. Its inputs are the unit file and drop-ins in this plan; the caller adds others to
- * task->unit.inputs with strv_add. */
+/* Starts (and enables) a unit. The unit's inputs are the unit file and drop-ins in this plan; the caller adds others
+ * to task->unit.inputs with strv_add. */
 struct task *plan_unit(struct plan *p, const char *name, bool enable);
 /* Makes the task remove kubelet's records of other policies before it starts kubelet. root: kubelet's directory;
  * cpus: its CPU policy; "": kubelet's own default. */
@@ -63,7 +63,7 @@ void plan_checkpoints(struct plan *p, struct task *kubelet, const char *root, co
 struct task *plan_unit_off(struct plan *p, const char *name);
 /* Masks a unit of that name, so that nothing starts it any more. */
 void plan_unit_mask(struct plan *p, const char *name);
-/* Returns whether the task is such a link. */
+/* Returns whether the task is a link that masks a unit. */
 bool plan_is_mask(const struct task *t);
 /* Returns whether the task writes the unit's own file or one of its drop-ins. */
 bool plan_is_text_of(const struct task *t, const char *unit);

@@ -15,7 +15,7 @@ struct task *plan_sysctl(struct plan *p, const char *content, const char *own);
 void plan_firewall(struct plan *p, const char *path, const char *script_text);
 /* Turns automatic updates on or off, on hosts with apt. */
 void plan_upgrades(struct plan *p, bool wanted);
-/* Rotate /var/log/NAME.log. `date` is a line of its own or empty, and `end` comes after the last brace. */
+/* Rotates /var/log/NAME.log. `date` is a line of its own or empty, and `end` comes after the last brace. */
 void plan_rotated_log(struct plan *p, const char *name, const char *date, const char *end);
 /* Rotates every hour. service is the text of logrotate.service; NULL: the vendor's unit will do. */
 void plan_rotate_hourly(struct plan *p, const char *service);

@@ -10,7 +10,8 @@
 const char *volumes_uuid(const struct plan *p, const struct node_volume *v);
 /* Returns the services that may start only when something is mounted. */
 struct strv volumes_services(const struct plan *p);
-/* Returns the mount points that the service waits for. kubelet waits for all, as its pods may use any volume. */
+/* Returns the mount points that the service waits for. kubelet waits for all mount points, as its pods may use any
+ * volume. */
 struct strv volumes_of_service(const struct plan *p, const char *service);
 /* Returns the name of the marker for a bind's target in the form that a unit's text needs. */
 const char *volumes_specifier_free(struct arena *a, const char *target);

@@ -156,7 +156,7 @@ static char *headline(struct arena *a, const struct cause *c)
 	char missing[STR_SIZE_MAX], left[STR_SIZE_MAX], size[STR_SIZE_MAX];
 	char *text = arena_str(a, c->name);
 
-	/* tasks that were not tried need more room */
+	/* tasks that were not tried need room too, so this is the least */
 	if (room->wanted > room->free)
 		text = arena_printf(a, "%s: at least %s are missing", text,
 				    str_size(missing, room->wanted - room->free));

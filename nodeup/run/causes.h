@@ -12,11 +12,11 @@
 struct cause {
 	const char *name; /* "no room on /var" */
 	const struct run_outcome *first;
-	const struct run_outcome **hit; /* tasks that failed by it, the first included */
+	const struct run_outcome **hit; /* tasks that failed by this cause, the first included */
 	size_t n_hit;
-	const struct run_outcome **held; /* tasks that the failed ones held up */
+	const struct run_outcome **held; /* tasks that the failed tasks held up */
 	size_t n_held;
-	struct err_room room; /* room that all of them need; size 0: the cause is not about room */
+	struct err_room room; /* room that these tasks need; size 0: the cause is not about room */
 };
 
 struct causes {
@@ -26,7 +26,7 @@ struct causes {
 
 /* Returns whether the task's failure is only a warning for the run. */
 bool causes_may_fail(const struct run_outcome *o);
-/* Finds all causes of a report. Leaves out causes that held up nothing the run needs. */
+/* Finds all causes of a report. Leaves out causes that held up no task that the run needs. */
 struct causes causes_find(struct arena *a, const struct run_report *rep);
 /* Returns the first task that failed by the same cause as o. */
 const struct run_outcome *causes_first(const struct run_report *rep, const struct run_outcome *o);

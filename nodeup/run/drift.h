@@ -12,8 +12,8 @@
 struct drift {
 	int64_t at_ns; /* when it looked; 0: not since the machine started */
 	size_t n;      /* how many objects differed */
-	struct strv
-		stopped; /* units that persons had stopped, each with the time, as they were told */
+	/* units that persons had stopped, each with the time, as they were told */
+	struct strv stopped;
 };
 
 /* Reads the record of the last look. A missing or damaged one counts as none. */

@@ -3,7 +3,7 @@
 #include "nodeup/base/print.h"
 #include "nodeup/base/str.h"
 
-/* A published id never changes: journals on disk and filters of others hold it. */
+/* A published id never changes: journals on disk and other people's filters contain it. */
 const struct explanation explanations[] = {
 	{ 64, "usage", "471e4184d94640da8d3ce26b5127f296",
 	  "nodeup cannot do what its command line says",

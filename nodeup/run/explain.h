@@ -10,9 +10,9 @@
 struct explanation {
 	int status;          /* exit status of the kind */
 	const char *name;    /* "integrity" */
-	const char *id;      /* MESSAGE_ID= of its record in the journal, 128 bits in hex */
-	const char *subject; /* a line */
-	const char *text;    /* its meaning, what is untouched, what to do */
+	const char *id;      /* MESSAGE_ID= of the kind's record in the journal, 128 bits in hex */
+	const char *subject; /* one line about the kind */
+	const char *text;    /* what the kind means, what is untouched, what to do */
 	const char *remedy;  /* only the part about what to do */
 };
 

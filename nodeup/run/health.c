@@ -12,7 +12,7 @@
 #include "units/bus.h"
 #include "units/journal.h"
 
-/* KUBELET_LINE: characters shown of its line. */
+/* KUBELET_LINE: how many characters of a log line of kubelet are shown. */
 enum { STATUS_MAX = 8 << 20, KUBELET_LINES = 20, KUBELET_LINE = 240 };
 
 #define KUBELET_PATIENCE_NS (60 * DUR_SEC)
@@ -70,8 +70,8 @@ const char *health_date(struct arena *a, const struct tree *run)
 	return dur_date(a, s > 0 && s < INT64_MAX / DUR_SEC ? s * DUR_SEC : 0);
 }
 
-/* Returns whether no retry mends the error. An older nodeup's status has no field for that: then the exit status
- * decides. */
+/* Returns whether no retry mends the error. The status of an older nodeup has no field for this: then the exit
+ * status decides. */
 static bool is_lasting(const struct tree *error)
 {
 	static const enum err_kind kinds[] = { ERR_USAGE, ERR_REFUSED, ERR_CONFIG };
@@ -193,7 +193,8 @@ static int judge(struct arena *a, int root_fd, const char *path, struct health *
 	t->state = standing_is_good(t->word) ? state_of(t->word)
 		   : t->at_work              ? HEALTH_RUNNING
 					     : HEALTH_FAILED;
-	/* a first try at work may mend an earlier failure; a second try cannot if no retry mends the failure */
+	/* a first try that is at work may mend an earlier failure; a later try cannot, if no retry mends that
+	 * failure */
 	t->stays = !t->at_work
 			   ? no_retry_mends(t->status)
 			   : health_number(t->status, "attempt", 0) > 1 && no_retry_mends(t->word);
@@ -232,7 +233,8 @@ static bool is_up(const struct bus_unit *u)
 	return str_eq(u->active_state, "active") || str_eq(u->active_state, "reloading");
 }
 
-/* Log lines of client-go, in every Kubernetes from 1.2 on. They repeat every few seconds while the trouble lasts. */
+/* Log lines of client-go, in every Kubernetes from 1.2 on. The lines repeat every few seconds while the trouble
+ * lasts. */
 static const struct {
 	const char *words, *meaning;
 } kubelet_says[] = {

@@ -28,19 +28,19 @@ struct health {
 	int pid;                   /* process of the run that works or sleeps; 0: none */
 	bool died;                 /* the run's process ended without a final status */
 	bool stays;                /* the run failed, and no retry can mend that */
-	const char *why;           /* why it is degraded; else NULL */
+	const char *why;           /* why the node is degraded; otherwise NULL */
 	/* a remark on static pods while the state is ready, or NULL; see pods.h */
 	const char *pods;
 	struct strv unasked; /* programs that were not asked whether they answer: "UNIT: WHY" */
-	const char *remedy;  /* advice, if one thing alone helps; else NULL */
+	const char *remedy;  /* advice, if only one thing helps; otherwise NULL */
 	int64_t expires_ns; /* end of the certificate that ends first, by the clock; 0: not known */
 };
 
-/* Reads the status below the root. A missing one is no error. */
+/* Reads the status below the root. A missing status is no error. */
 int health_read(struct arena *a, int root_fd, struct health *ret, struct err *e) must_check;
 /* Checks a node that is ready: systemd has its units up, and each program with a socket answers (liveness.h). On a
  * worker, kubelet must not have logged within a minute that its API server refuses it or cannot be reached. If a
- * check fails, the node is degraded. If a question gets no answer, the state stays. */
+ * check fails, the node is degraded. A unit about which systemd does not answer is not judged. */
 void health_ask_units(struct arena *a, int root_fd, struct health *t);
 /* Takes the error of a run, without its notes. False: the run has none. */
 bool health_error(const struct tree *run, struct err *ret);

@@ -157,8 +157,8 @@ static bool is_named(struct arena *a, int root_fd, const char *name)
 			   arena_printf(a, OWN_KEPT_SET, (long long)number_of(a, root_fd, name)));
 }
 
-/* Never takes the newest record. Takes one whose documents are kept only if the documents of all others are kept as
- * well. */
+/* Finds the record that is forgotten next, never the newest one. A record whose documents are kept goes only if the
+ * documents of all other records are kept too. */
 static size_t find_first_to_go(struct arena *a, int root_fd, const struct strv *names,
 			       const char *newest)
 {
@@ -249,7 +249,7 @@ int history_keep(int root_fd, const struct tree *times, struct err *e)
 
 	if (r < 0)
 		return r;
-	/* the status is another process's, which records it itself */
+	/* another process wrote the status, and records it itself */
 	if (!told.status || health_number(told.status, "pid", 0) != getpid())
 		return 0;
 	number = tree_says(told.status, "number");

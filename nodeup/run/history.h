@@ -19,7 +19,7 @@ enum { HISTORY_MAX = 100, HISTORY_BYTES = 1 << 20 };
 int history_keep(int root_fd, const struct tree *times, struct err *e) must_check;
 /* Returns the highest number of a recorded run; 0: none. */
 int64_t history_last(int root_fd);
-/* Forgets all runs, which are another machine's. */
+/* Forgets all runs, since another machine made them. */
 int history_forget(int root_fd, struct err *e) must_check;
 /* Lists the recorded runs, the newest first, a map each. */
 int history_list(struct arena *a, int root_fd, struct tree **ret, struct err *e) must_check;

@@ -129,7 +129,7 @@ int interrupted_get(int root_fd, struct buf *text, const char **ret_path, struct
 	if (is_spare_newer(root_fd)) {
 		const int r = io_read(root_fd, *ret_path = spare, text, e);
 
-		/* the next run with enough room removes it */
+		/* the next run with enough room removes the old status */
 		if (r != -ENOENT && (r < 0 || !is_old(root_fd, text)))
 			return r;
 		text->len = 0;

@@ -16,7 +16,7 @@ int interrupted_live_pid(struct arena *a, int root_fd, const struct tree *status
 /* Replaces /run/nodeup/status.json. If /run is full, writes OWN_STATUS_SPARE instead, removes the other file and
  * returns 1; then e says what is full. */
 int interrupted_put(int root_fd, const struct buf *text, struct err *e) must_check;
-/* Reads the last status of this boot. Gives its path even after an error; -ENOENT: there is none. */
+/* Reads the last status of this boot. Gives the status's path even after an error; -ENOENT: there is no status. */
 int interrupted_get(int root_fd, struct buf *text, const char **ret_path, struct err *e) must_check;
 /* If the status is this process's own, sets its state to "interrupted" by this signal ("TERM"). waiting: what the
  * process waits for until it ends; NULL: nothing. */

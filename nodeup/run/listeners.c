@@ -13,7 +13,7 @@ static const char here[] = "127.0.0.1";
 static const struct row {
 	const char *container;
 	const char *flag;  /* a flag with a port, or with URLs that each end in a port */
-	const char *bind;  /* the flag with its address */
+	const char *bind;  /* the flag with the address at which the program listens */
 	const char *plain; /* a flag that turns the livenessProbe's port off if it is 0 */
 } rows[] = {
 	{ "kube-apiserver", "--secure-port", "--bind-address", "--insecure-port" },

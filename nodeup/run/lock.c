@@ -49,8 +49,8 @@ static void note_wait(struct arena *a, const struct tree *status, struct err *e)
 		err_note(e, "error", "%s", last);
 }
 
-/* Adds notes of the holder that the lock's text names: what it waits for, since and until when, its last error, and what can be
- * done. status.json is the holder's if its pid is the one in the lock. */
+/* Adds notes about the process that holds the lock, as the lock's text names it: what it waits for, since and until
+ * when, its last error, and what can be done. status.json is the holder's if its pid is the one in the lock. */
 static void describe_holder(int root_fd, const char *holder, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();

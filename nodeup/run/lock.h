@@ -8,10 +8,10 @@
 #include <stdbool.h>
 #include "nodeup/base/err.h"
 
-/* Takes the lock; `unit` (may be NULL) is written into it for other processes. If another process holds it: BUSY at
- * once, with what that process's status tells. */
+/* Takes the lock; `unit` (may be NULL) is written into it for other processes. If another process holds the lock:
+ * BUSY at once, with notes from that process's status. */
 int lock_take(int root_fd, const char *unit, int *ret_fd, struct err *e) must_check;
-/* Tells whether the lock could be taken, without taking it or making the file. */
+/* Fails if another process holds the lock. Neither takes the lock nor makes its file. */
 int lock_look(int root_fd, struct err *e) must_check;
 /* Returns a descriptor that can be read when a process releases the lock; -1: there is none. */
 int lock_watch(int root_fd) must_check;

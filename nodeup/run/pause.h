@@ -10,7 +10,7 @@
 /* The pause after the first run that failed. */
 #define PAUSE_FIRST_NS INT64_C(30000000000)
 
-/* Returns the pause after one of this length: twice as long, but at most ten minutes. */
+/* Returns the pause that follows a pause of this length: twice as long, but at most ten minutes. */
 int64_t pause_after(int64_t pause_ns);
 /* Sleeps for pause_ns below this root (-1: no other process runs there). Returns true at once if another process's
  * run succeeds meanwhile. A failed run does not end the pause: two sleepers would wake each other for ever. */

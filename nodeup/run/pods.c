@@ -78,7 +78,7 @@ static void add_pod(struct asked *q, const char *path, const struct tree *docume
 	arena_push(q->arena, q->v, q->n, pod);
 }
 
-/* Reads a manifest that exists. The plan reports missing and unreadable ones. */
+/* Reads a manifest that exists. The plan reports missing and unreadable manifests. */
 static void read_pod(struct asked *q, int root_fd, const char *path)
 {
 	autobuf struct buf text = BUF_INIT(MANIFEST_MAX);
@@ -259,7 +259,8 @@ void pods_ask(struct arena *a, int root_fd, struct health *t)
 	http_free(q.query.http);
 }
 
-/* Returns the runtime whose unit is active. No other may be asked: systemd would start docker for a question. */
+/* Returns the runtime whose unit is active. No other runtime may be asked: systemd would start docker for a
+ * question. */
 static const struct runtime_row *running_runtime(const struct task_ctx *ctx,
 						 struct task *const *tasks, size_t n)
 {

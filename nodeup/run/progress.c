@@ -9,7 +9,7 @@
 
 enum { NAME_MAX_COLUMNS = 24, FOOTER_MAX = 64 << 10 };
 
-/* tasks that end before this need no line */
+/* tasks that end within this time need no line */
 #define QUIET_NS (10 * DUR_SEC)
 /* shorter waits for the unpacker are not reported */
 #define UNPACKER_NS (5 * DUR_SEC)
@@ -18,9 +18,9 @@ enum { NAME_MAX_COLUMNS = 24, FOOTER_MAX = 64 << 10 };
 
 /* The last state that was shown of one task. */
 struct shown {
-	int64_t at_ns, bytes; /* at the last look */
+	int64_t at_ns, bytes; /* time and bytes at the last look */
 	double rate;
-	int64_t begun_ns; /* at the first look */
+	int64_t begun_ns; /* time of the first look */
 };
 
 struct progress {
@@ -133,7 +133,8 @@ static void measure_rate(struct shown *s, const struct fetch_status *st, int64_t
 	s->bytes = st->bytes;
 }
 
-/* Returns whether the asset is under way. A short check by a worker counts too, as each event causes one. */
+/* Returns whether the asset is under way. A short check by a worker counts too, since each event causes such a
+ * check. */
 static bool is_under_way(const struct run_outcome *o)
 {
 	return progress_tells(o->task) && (o->state == RUN_WAITING || o->state == RUN_WORKING);
@@ -226,7 +227,7 @@ static void tell_asset(struct progress *p, const struct run_outcome *o, int64_t 
 			 progress_text(a, &st, 0, now));
 		return;
 	}
-	/* a URL stands only once in a line */
+	/* a line shows a URL only once */
 	if (st.last_error[0] && !strstr(st.last_error, st.url))
 		before = arena_printf(a, "; before: %s", st.last_error);
 	else if (st.last_error[0])
@@ -295,7 +296,7 @@ static void add_pause(struct arena *a, struct tree *t, const struct run_outcome 
 	} else if (o->state != RUN_FAILED && o->state != RUN_SKIPPED) {
 		return;
 	}
-	/* the task's error comes before whatever its mirrors said */
+	/* the task's error replaces the last error of a mirror */
 	tree_set_word(a, t, "lastError", o->error->msg);
 	if (next <= 0)
 		return;

@@ -12,9 +12,10 @@
 
 struct progress;
 
-/* Makes it, and looks at stderr as footer.h does; waits must outlive it. NULL fetcher: no asset is ever under way. */
+/* Makes a display of progress, and looks at stderr as footer.h does. `waits` must outlive the display. NULL fetcher:
+ * no asset is ever under way. */
 struct progress *progress_new(struct fetcher *f, struct waits *waits) must_check;
-/* Releases it, and leaves nothing on the terminal; NULL is fine. */
+/* Releases the display, and leaves nothing on the terminal; NULL is fine. */
 void progress_free(struct progress *p);
 /* Shows the present state; called a few times a second. */
 void progress_show(struct progress *p, const struct run_report *rep);

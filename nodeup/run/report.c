@@ -132,7 +132,7 @@ static int64_t lasts_since(const struct run_outcome *o)
 	return o->run.since_ns ? o->run.since_ns : o->start_ns;
 }
 
-/* Returns whether it has lasted long enough to be reported. */
+/* Returns whether the task has worked or waited long enough to be reported. */
 static bool lasts(const struct run_outcome *o, int64_t now, struct lasting *ret)
 {
 	const bool works = o->state == RUN_WORKING;
@@ -396,7 +396,7 @@ static struct tree *counts_tree(struct arena *a, const struct run_report *rep)
 	return t;
 }
 
-/* Adds since when it waits, and when it tries again, in milliseconds since 1970. */
+/* Adds since when the run waits, and when it tries again, in milliseconds since 1970. */
 static void add_wait(struct arena *a, struct tree *t, const struct status *st)
 {
 	const struct run_outcome *o = st->rep ? first_wait(st->rep) : NULL;

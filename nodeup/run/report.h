@@ -25,7 +25,7 @@ char *report_progress(struct arena *a, const struct run_report *rep);
 /* Words the result: "60 tasks: 23 changed, 35 right, 2 not needed, in 2.9 s" */
 char *report_summary(struct arena *a, const struct run_report *rep);
 /* Returns "ok 50 / changed 2 / failed 1", and a line with the reason for each changed or failed task. late: the
- * run's error, which differs from a task's if no task failed; NULL: none. */
+ * run's error, which is no task's error if no task failed; NULL: none. */
 struct strv report_recap(struct arena *a, const struct run_report *rep, const struct err *late);
 /* Returns the tasks of a report, one map each: kind, name, state, why, error, times. */
 struct tree *report_tree(struct arena *a, const struct run_report *rep);
@@ -44,7 +44,7 @@ struct status_documents {
 	const struct strv *accepted;  /* accepted unknown keys; NULL: none */
 	const struct strv *tolerated; /* refused values with which the run goes on; NULL: none */
 	const char *expiring;         /* the certificate that ends first; NULL: none */
-	int64_t expiry;               /* its end, in seconds since 1970 */
+	int64_t expiry;               /* end of the certificate `expiring`, in seconds since 1970 */
 	bool renews; /* true: a run renews the certificate in time; false: it cannot be renewed */
 };
 
@@ -55,21 +55,21 @@ struct status {
 	const char *unit;    /* the unit that runs us; NULL: none */
 	const char *user;    /* the person who runs us, if sudo tells; else NULL */
 	const char *metrics; /* the folder of the metrics; NULL: none */
-	const char *waiting; /* NULL: waits for nothing */
+	const char *waiting; /* what the run waits for; NULL: nothing */
 	int64_t since_ns,
 		next_ns; /* begin and next try of the wait in `waiting`, monotonic; not used if a task of `rep` waits */
 	const struct run_report *rep; /* NULL: no plan yet */
 	bool ended;                   /* the run of `rep` is over */
-	struct fetcher *fetcher;      /* the fetcher of that run, or NULL */
+	struct fetcher *fetcher;      /* the fetcher of the run of `rep`, or NULL */
 	struct tree *assets; /* assets at the end of the run before; used until there is a `rep` */
 	const struct err *error;           /* NULL: none */
-	struct status_documents documents; /* all NULL until they are read */
+	struct status_documents documents; /* all members are NULL until the documents are read */
 	int64_t next_run_wall_ns;          /* 0: no run follows */
 	int64_t started_wall_ns;
 	int64_t number; /* number of the process among this machine's runs; 0: not known */
 	unsigned int attempt;
 	bool may_not_change;     /* a change is needed, but this host is not fit for it */
-	const struct tree *node; /* an earlier run's word on the node, see standing.h; NULL: none */
+	const struct tree *node; /* what an earlier run said of the node, see standing.h; or NULL */
 };
 
 /* Replaces /run/nodeup/status.json, as interrupted_put() does. */

@@ -13,7 +13,8 @@
 #define TICK_NS (250 * DUR_MS)
 /* of shorter waits nobody asks what they were for */
 #define LONG_NS (250 * DUR_MS)
-/* how long a staged file waits for others to be flushed with it while a task works: a package may take a minute */
+/* how long a staged file waits for other files, to be flushed with them, while a task works: a package may take a
+ * minute */
 #define GROUP_NS (10 * DUR_MS)
 
 /* a third result of do_step, besides TASK_DONE and TASK_WAIT: the task differs, but the gate is closed */
@@ -28,17 +29,17 @@ static const struct {
 } states[RUN_STATE_MAX] = { RUN_STATES(STATE_ROW) };
 
 struct item {
-	struct worker_job job; /* first member: workers hand it back */
+	struct worker_job job; /* first member, since workers hand back a pointer to it */
 	struct sched *sched;
 	struct run_outcome *o;
 	size_t nblock;    /* needs that are not done yet */
-	size_t arrived;   /* settled tasks among those that serve it */
-	size_t seen;      /* the value of `arrived` when its last step ran */
+	size_t arrived;   /* number of settled tasks among those that serve this task */
+	size_t seen;      /* the value of `arrived` when the task's last step ran */
 	bool differs;     /* the check found a difference, and apply is under way */
 	bool checked;     /* the scheduler has heard what check said */
-	int turn;         /* turn of its check; 0: it has none */
-	bool dropped;     /* the run ended before a worker began it */
-	int stage;        /* stage of its apply when it last began to wait */
+	int turn;         /* turn of the task's check; 0: the check has no turn */
+	bool dropped;     /* the run ended before a worker began the task */
+	int stage;        /* run.stage at the time when the task last began to wait */
 	int64_t wait_ns;  /* when it last began to wait */
 	int64_t step_ns;  /* when a worker began its last step */
 	int64_t done_ns;  /* when a worker ended the step that is looked at; 0: none did */
@@ -61,10 +62,10 @@ struct sched {
 	size_t *order; /* the order in which tasks begin */
 	bool *changed, *kept;
 	size_t unsettled, working;
-	bool open;               /* tasks may be applied; written only while no worker works */
-	bool holds;              /* a task waits for the gate */
-	bool ended;              /* workers read it: they begin nothing any more */
-	struct err first;        /* error of rep->first_failed */
+	bool open;        /* tasks may be applied; written only while no worker works */
+	bool holds;       /* a task waits for the gate */
+	bool ended;       /* the run has ended: workers read this, and begin nothing any more */
+	struct err first; /* error of rep->first_failed */
 	struct flush_item flush; /* the job that flushes a group */
 	bool flushes;            /* a flush is under way */
 };
@@ -105,7 +106,7 @@ static int do_step(struct item *it, struct err *e)
 		r = ops->check(t, ctx, &it->o->diff, e);
 		if (r != TASK_DIFFERS)
 			return r;
-		/* the next part may take long, while other tasks wait for the finished steps */
+		/* apply may take long, and other tasks wait for steps that are finished already */
 		if (it->job.brief && it->sched->open)
 			workers_tell(it->sched->req->workers);
 		r = it->o->diff.kept || it->o->diff.unsure ? 0 : started_doubt(t, ctx, e);
@@ -154,7 +155,8 @@ static void unblock(struct sched *s, struct item *user)
 		set_state(s, user->o, RUN_READY);
 }
 
-/* Returns whether `user` can be done without `needed`. Only tasks made from an optional task cannot. */
+/* Returns whether `user` can be done without `needed`. If `needed` is optional, only the tasks that are made from it
+ * cannot. */
 static bool goes_on_without(const struct run_outcome *needed, const struct task *user)
 {
 	const struct task *t = needed->task;
@@ -310,7 +312,7 @@ static void step_failed(struct sched *s, struct item *it)
 	tell(s, o);
 }
 
-/* Names the sources of t that are still under way; failed ones are left out. */
+/* Names the sources of t that are still under way; failed sources are left out. */
 static void word_sources(const struct sched *s, struct run_outcome *o)
 {
 	size_t n = 0, max = sizeof(o->run.waiting);
@@ -341,7 +343,7 @@ static void stepped(struct sched *s, struct item *it)
 	} else if (it->r == TASK_DONE) {
 		settle(s, it, RUN_CHANGED);
 	} else {
-		/* a callback may set it meanwhile */
+		/* a callback may set the stage meanwhile */
 		const int stage = __atomic_load_n(&o->run.stage, __ATOMIC_ACQUIRE);
 		const bool first = o->run.since_ns == 0;
 
@@ -350,7 +352,7 @@ static void stepped(struct sched *s, struct item *it)
 		set_state(s, o, RUN_WAITING);
 		it->wait_ns = dur_now();
 		it->spent_ns = it->wait_ns - o->start_ns;
-		/* it waits for something else now */
+		/* the task waits for something else now */
 		if (first || stage != it->stage)
 			o->run.since_ns = it->wait_ns;
 		it->stage = stage;
@@ -383,8 +385,8 @@ static void begin_step(struct sched *s, struct item *it)
 	workers_push(s->req->workers, &it->job);
 }
 
-/* Returns whether an event may concern a waiting task. The manager does not say which, so every task that steps on
- * this thread looks. A task on a worker is woken only by its own event. */
+/* Returns whether an event may concern a waiting task. The manager does not say which task an event is for, so every
+ * task that steps on this thread looks. A task on a worker is woken only by its own event. */
 static bool is_woken(const struct run_outcome *o, bool events)
 {
 	return __atomic_load_n(&o->run.woken, __ATOMIC_ACQUIRE) ||
@@ -539,7 +541,8 @@ static void bus_failed(struct sched *s, const struct err *e)
 	}
 }
 
-/* Sleeps until a worker, the bus, a wake() or the clock has something. *ret_events: look again at all waiting tasks. */
+/* Sleeps until a worker, the bus, a wake() or the clock has news. *ret_events: all waiting tasks must be looked at
+ * again. */
 static int wait_for_events(struct sched *s, bool *ret_events, struct err *e)
 {
 	struct bus *bus = s->req->ctx->bus;
@@ -677,7 +680,7 @@ static int loop(struct sched *s, struct err *e)
 static void prepare(struct arena *a, struct sched *s, const struct run_req *req,
 		    struct run_report *rep)
 {
-	/* allocated apart: the kernel provides no memory for errors that never occur */
+	/* allocated apart from the items: the kernel provides no memory for errors that never occur */
 	struct err *errs = arena_alloc(a, (3 * req->n + 1) * sizeof(*errs));
 
 	*s = (struct sched){

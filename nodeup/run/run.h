@@ -18,8 +18,9 @@
 	X(RUN_WAITING, "waiting", false, false) /* waits for something outside, see outcome.run.waiting */ \
 	X(RUN_RETRYING, "retrying", false, false) /* failed, and will be tried again at run.next_ns */ \
 	X(RUN_EQUAL, "right", true, true) \
-	X(RUN_CHANGED, "changed", true, true) /* was applied; in a plan: would be */ \
-	X(RUN_UNSURE, "not compared", true, true) /* in a plan: apply would compare it with bytes that it fetches */ \
+	X(RUN_CHANGED, "changed", true, true) /* was applied; in a plan: would be applied */ \
+	X(RUN_UNSURE, "not compared", true, true) /* in a plan: apply would compare the object with bytes that it
+						   * must fetch first */ \
 	X(RUN_UNNEEDED, "not needed", true, true) \
 	X(RUN_FAILED, "failed", true, false) \
 	X(RUN_SKIPPED, "skipped", true, false) /* one of its needs failed */
@@ -33,13 +34,13 @@ struct run_outcome {
 	enum run_state state;
 	struct task_run run;
 	struct task_diff diff; /* why it was, or would be, applied */
-	struct err *error;     /* the last error of its attempts; the arena's */
+	struct err *error;     /* the last error of the task's attempts, in the arena */
 	/* the failed task for which this one was skipped, or failed for lack of a source; else NULL */
 	const struct task *because;
 	unsigned int attempts;
 	int64_t start_ns; /* as if it had not waited for the gate, or for tasks that serve it */
 	int64_t end_ns;
-	int64_t work_ns;          /* when a worker last got it */
+	int64_t work_ns;          /* when a worker last got the task */
 	int64_t waited_ns;        /* how long it waited for something outside, in all */
 	int64_t held_ns;          /* its longest wait */
 	const char *held_by;      /* what that was for; NULL: no wait was long */
@@ -51,7 +52,7 @@ struct run_report {
 	size_t n;
 	size_t counts[RUN_STATE_MAX];
 	int64_t start_ns, end_ns;
-	size_t first_failed; /* index; n if none failed */
+	size_t first_failed; /* index of the first failed task; n if none failed */
 };
 
 /* Called by the scheduler with `o` when a task is settled or begins to wait or retry, and about four times a second
@@ -66,7 +67,7 @@ struct run_req {
 	const struct task *const *tasks;
 	size_t n;
 	struct task_ctx *ctx;
-	/* must outlive the fetcher, whose callbacks wake the workers' owner; run_plan: NULL */
+	/* must outlive the fetcher, whose callbacks wake the workers' owner; NULL for run_plan */
 	struct workers *workers;
 	int64_t deadline_ns; /* 0: none */
 	int64_t silence_ns;  /* how long a program that must answer may be silent; 0: a minute */

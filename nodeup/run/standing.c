@@ -112,7 +112,8 @@ const struct tree *standing_of(struct arena *a, const struct tree *status, bool 
 	const struct tree *before = tree_get(status, "node");
 	const bool was_good = standing_is_good(before);
 
-	/* if our unit was refused and started the units of an earlier run, its status says nothing about the node */
+	/* a good status is the verdict, but not after a good verdict if it has an error: then our unit's run was
+	 * refused, and only started the units of an earlier run */
 	if (standing_is_good(status) && !(was_good && tree_get(status, "error")))
 		return status;
 	if (!was_good)

@@ -1,10 +1,9 @@
-/* standing.h - what runs have said about the node, apart from how the last run ended
- * A run that ended well says what the node is. Each later run carries that word in its status, as "node", until it
- * ends well itself. A run says nothing about the node in two cases: it was by hand, changed nothing and saw no
- * drift, or a signal ended it after all was done. Any other run that did not end well makes a ready node degraded,
- * with its error.
- * Owner: the arena. Errors: none. Units: none. Threads: one.
- * Tests: test_health.c. */
+/* standing.h - what runs have said about the node, apart from how the last run ended A run that ended well says what
+ * the node is. Each later run carries this verdict in its status, as "node", until a run ends well. A run that did
+ * not end well says nothing about the node in two cases. Either it changed nothing and saw no drift, and was by hand
+ * or was ended by a signal. Or it changed something, and a signal ended it after every task was done. Any other run
+ * that did not end well makes a ready node degraded, with its error. Owner: the arena. Errors: none. Units: none.
+ * Threads: one. Tests: test_health.c. */
 #pragma once
 
 #include <stdbool.h>
@@ -25,5 +24,5 @@ const char *standing_maker(struct arena *a, const struct tree *run);
  * the run did harm, it returns the earlier verdict with the run's error and the reason in "hurt". at_work: the run's
  * process lives and does not sleep between two runs. */
 const struct tree *standing_of(struct arena *a, const struct tree *status, bool at_work);
-/* Returns the part of a word that the next run carries; NULL for NULL. */
+/* Returns the part of a verdict that the next run carries; NULL if `word` is NULL. */
 struct tree *standing_carry(struct arena *a, const struct tree *word);

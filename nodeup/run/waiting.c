@@ -9,7 +9,7 @@
 #include "nodeup/base/str.h"
 #include "nodeup/run/footer.h"
 
-/* repeats the same words after this */
+/* a line with the same words is repeated after this time */
 #define REPEAT_NS (60 * DUR_SEC)
 /* a shorter wait is reported without its duration, unless the line counts attempts */
 #define SOON_NS DUR_SEC

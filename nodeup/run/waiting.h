@@ -12,13 +12,13 @@
 
 struct waits;
 
-/* Makes it, and looks at stderr as footer.h does. */
+/* Makes a reporter of waits, and looks at stderr as footer.h does. */
 struct waits *waits_new(void) must_check;
-/* Releases it, and leaves nothing on the terminal; NULL is fine. */
+/* Releases the reporter, and leaves nothing on the terminal; NULL is fine. */
 void waits_free(struct waits *w);
 /* Returns whether two reasons differ in nothing but amounts. */
 bool waits_is_same(const char *reason, const char *other);
-/* Returns whether a line is due. If so, it counts as said. */
+/* Returns whether a line is due. If so, the line counts as printed. */
 bool waits_due(struct waits *w, const char *what, const char *reason, int64_t now_ns);
 /* Reports a wait that goes on; call it at each attempt. */
 void waits_tell(struct waits *w, const struct wait *wait);

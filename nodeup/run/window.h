@@ -1,7 +1,7 @@
 /* window.h - success is not "active": watches whether the started units stay up
- * One common window follows the last start. In it services must keep their main process and not be restarted,
- * oneshots must have succeeded, and all other units must be active. A unit that must answer also has to do so
- * (host/liveness.h).
+ * One common window follows the last start. In this window services must keep their main process and not be
+ * restarted, oneshots must have succeeded, and all other units must be active. A unit that must answer also has to
+ * do so (host/liveness.h).
  * Owner: none. Errors: SYSTEM naming the unit, with its result and last journal lines. Units: ns. Threads: the
  * scheduler's. Source: README.md, "Success is not active".
  * Tests: test_window.c. */

@@ -19,7 +19,7 @@ struct workers {
 	atomic_size_t waiting; /* jobs that were pushed and have not begun */
 	atomic_bool untold;    /* a job is finished, and no wake-up has told the owner of it */
 	atomic_bool
-		woken; /* a wake-up is not drained yet: it serves all jobs that have finished until it is */
+		woken; /* a wake-up is not drained yet; it serves all jobs that finish before it is drained */
 	int event_fd;
 };
 
@@ -31,8 +31,8 @@ static void do_job(void *arg)
 
 	if (atomic_load(&w->quit))
 		return;
-	/* the last waiting job wakes the owner too: it may take longer than it claims, and no idle thread would do
-	 * so in its place */
+	/* the last waiting job wakes the owner even if it claims to be brief: it may take long, and no idle thread
+	 * would wake the owner meanwhile */
 	if (!job->brief || is_last)
 		workers_tell(w);
 	job->run(job);
@@ -41,7 +41,8 @@ static void do_job(void *arg)
 	*w->last = job;
 	w->last = &job->next;
 	(void)pthread_mutex_unlock(&w->lock);
-	/* in this order: a thread that takes a waiting job now sees the flag, and wakes the owner in its turn */
+	/* first the flag, then the look at `waiting`: a thread that takes a waiting job now sees the flag, and wakes
+	 * the owner */
 	atomic_store(&w->untold, true);
 	if (atomic_load(&w->waiting) == 0)
 		workers_tell(w);
@@ -107,7 +108,7 @@ void workers_wake(struct workers *w)
 
 	if (atomic_exchange(&w->woken, true))
 		return;
-	/* a counter that is full wakes as well */
+	/* if the counter is full, the owner is woken already */
 	if (write(w->event_fd, &one, sizeof(one)) < 0)
 		return;
 }

@@ -14,7 +14,7 @@
 #define FOLDERS_NS (2 * DUR_SEC)
 #define FOLDERS_POLL_NS (5 * DUR_MS)
 
-/* Returns whether bake installed the asset: the cache gave its entry's file to the install, and has none. */
+/* Returns whether bake installed the asset: then the cache gave its entry's file away, and has no entry. */
 static bool is_given_away(const struct task *t, struct task_ctx *ctx)
 {
 	autoclose int fd = ctx->gives_away && !t->n_users
@@ -27,12 +27,12 @@ static bool is_given_away(const struct task *t, struct task_ctx *ctx)
 static int asset_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
 		       struct err *e)
 {
-	/* here: before this run began; an entry that this run fetches does not count */
+	/* `here`: the cache had the entry before this run began; an entry that this run fetches does not count */
 	const bool here = cache_has(ctx->cache, &t->asset.asset->digest) &&
 			  !(ctx->fetcher && fetch_begun(ctx->fetcher, t->asset.asset));
 
 	(void)e;
-	/* whether a task needs it is known only later */
+	/* only later it is known whether a task needs the asset */
 	if (((here || is_given_away(t, ctx)) && cache_is_signed(ctx->cache, t->asset.asset)) ||
 	    task_is_unneeded(t, ctx))
 		return TASK_EQUAL;
@@ -49,7 +49,7 @@ static int lost(const struct task *t, struct task_ctx *ctx, struct task_diff *di
 	return TASK_DIFFERS;
 }
 
-/* Does the same as asset_check, but reads every byte. */
+/* Like asset_check, but reads every byte. */
 static int asset_recheck(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
 			 struct err *e)
 {
@@ -153,7 +153,8 @@ static int asset_apply(const struct task *t, struct task_ctx *ctx, struct task_r
 		stage = 2;
 	}
 	if (stage == 2) {
-		/* the fetcher tries every mirror as often as makes sense, but not a disk */
+		/* the fetcher has tried every mirror as often as makes sense; only an error of a disk gets another
+		 * try */
 		run->stage = 0;
 		if (run->result >= 0)
 			run->result = cache_check_signature(ctx->cache, t->asset.asset, run->error);
@@ -287,8 +288,7 @@ static int unpack_compare(const struct task *t, const struct task *was, struct t
 	return task_missing(diff, "not unpacked");
 }
 
-/* In a run that trusts no record this check comes after those of the installs (turn 2), which compare each file
- * once. */
+/* In a run that trusts no record this check comes after the installs' checks (turn 2), which compare each file once. */
 static int unpack_turn(const struct task *t, struct task_ctx *ctx)
 {
 	(void)t;

@@ -1,6 +1,6 @@
 /* baseline.h - compares the tasks of two sets of documents, without a machine
- * The walk of a plan asks the earlier documents' tasks instead of the machine. It assumes that the machine is
- * exactly as they say. So `plan` and `diff` share the walk and its lines.
+ * The walk over a plan asks the tasks of the earlier documents instead of the machine. It assumes that the machine
+ * is exactly as these documents say. So `plan` and `diff` share the walk and its lines.
  * Owner: the arena. Errors: none. Threads: one; const after baseline_set.
  * Tests: test_foreign.c. */
 #pragma once
@@ -12,8 +12,8 @@
  * it existed before, else missing. */
 void baseline_set(struct arena *a, struct task *const *was, size_t n_was, struct task **tasks,
 		  size_t n, struct task_ctx *ctx);
-/* The `compare` of work that is done once, on a running machine. The task is equal in an image, and equal if the
- * earlier documents had it. */
+/* The `compare` of a task whose work is done once, on a running machine. The task is equal in an image, and equal if
+ * the earlier documents had it. */
 int baseline_once(const struct task *t, const struct task *was, struct task_ctx *ctx,
 		  struct task_diff *diff);
 /* The `compare` of a new task about an ordinary user's file: unsure, as that user may not exist. */

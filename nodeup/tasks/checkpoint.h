@@ -1,6 +1,6 @@
 /* checkpoint.h - kubelet's checkpoints of assigned CPUs and memory
- * kubelet stops at its start if a checkpoint is of another policy. With the static policy it also stops if the
- * checkpoint's CPUs are not exactly the machine's. Without a checkpoint it begins anew.
+ * kubelet stops at its start if a checkpoint is of another policy. With the static policy kubelet also stops if the
+ * checkpoint's CPUs are not exactly the machine's. Without a checkpoint kubelet begins anew.
  * Owner: none. Errors: SYSTEM. Threads: all functions.
  * Source: Kubernetes pkg/kubelet/cm/cpumanager (state_checkpoint.go, policy_static.go) and memorymanager.
  * Tests: test_checkpoint.c. */

@@ -20,7 +20,7 @@ static bool has_line(const char *text, const char *line)
 	return false;
 }
 
-/* Checks that the unit's rules are there. A chain that accepts everything needs none. */
+/* Checks that the unit's rules of iptables are present. A chain that accepts everything needs no rule. */
 static int check_rules(const struct task_unit *u, struct task_diff *diff)
 {
 	static const char *const argv[] = { "iptables", "-w", "-S", NULL };

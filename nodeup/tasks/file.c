@@ -73,7 +73,7 @@ static int other_content(const struct task_file *f, struct task_diff *diff)
 			    : task_differs(diff, "content differs");
 }
 
-/* Compares the file's bytes with these. */
+/* Returns 1 if the file has exactly this content, otherwise 0. */
 static int is_content(const struct task *t, struct task_ctx *ctx, const struct stat *st,
 		      const char *text, size_t len, struct err *e)
 {
@@ -87,7 +87,7 @@ static int is_content(const struct task *t, struct task_ctx *ctx, const struct s
 	if (!ctx->verify && state_is(ctx->state, t->name, st, &want))
 		return 1;
 	r = io_read(ctx->root_fd, t->name, &now, e);
-	if (r < 0 && r != -EFBIG) /* it grows while it is read */
+	if (r < 0 && r != -EFBIG) /* the file grows while it is read */
 		return r;
 	if (r < 0 || now.len != len || memcmp(buf_str(&now), text, len) != 0)
 		return 0;
@@ -95,7 +95,7 @@ static int is_content(const struct task *t, struct task_ctx *ctx, const struct s
 	return 1;
 }
 
-/* Returns whether other programs have put files into the folder: then they need this file's new content. */
+/* Returns whether other programs have put files into the folder: then those programs need this file's new content. */
 static bool is_awaited(const struct task_ctx *ctx, const char *folder)
 {
 	autoarena struct arena *a = arena_new_empty();

@@ -16,8 +16,8 @@ static const char *const unit_dirs[] = {
 
 static const char network_dir[] = "/etc/cni/net.d";
 
-/* Returns whether the task writes the file, or a need of it does, down to that depth: the reload before a unit needs
- * the unit's files. */
+/* Returns whether the task writes the file, or one of its needs does, searched to this depth. A unit needs the
+ * reload, and the reload needs the unit's files. */
 static bool is_wanted_by(const struct task *t, const char *path, int depth)
 {
 	const char *own = task_path(t);

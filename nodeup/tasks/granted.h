@@ -1,6 +1,6 @@
 /* granted.h - notes about what AWS granted this instance since it started
  * Some grants cannot be asked for twice, and some show only after a while. So a note keeps the next run from asking
- * again. Notes end with the boot. A lost note costs a request, never correctness.
+ * again. A note lasts until the next boot. A lost note costs a request, never correctness.
  * Owner: the root's files. Errors: SYSTEM. Threads: all functions, one of each name at a time.
  * Tests: test_granted.c. */
 #pragma once

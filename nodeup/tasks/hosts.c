@@ -55,7 +55,7 @@ static bool is_torn(const struct task_hosts *h, const char *line, size_t n)
 	return !has_end && strspn(line, "0123456789abcdef.:") == n;
 }
 
-/* Returns the text after our block, whose end may be missing. Lines that may be another program's stay. */
+/* Returns the text after our block, whose end may be missing. Lines that may belong to another program stay. */
 static const char *after_ours(const struct task_hosts *h, const char *begin)
 {
 	const char *rest = begin + strlen(first_line), *end = strstr(rest, last_line);
@@ -117,8 +117,8 @@ static int hosts_check(const struct task *t, struct task_ctx *ctx, struct task_d
 					  : "lines of ours are not in it");
 }
 
-/* Containers have the file itself mounted, and would never see one that is renamed over it. So it is written in
- * place, from the first byte that differs, in one call. Lines before ours stay. A power cut may leave a block
+/* Containers have the file itself mounted, and would never see a new file that is renamed over it. So it is written
+ * in place, from the first byte that differs, in one call. Lines before ours stay. A power cut may leave a block
  * without its end, or followed by the end of the old block; the next run mends both. */
 static int write_in_place(struct task_ctx *ctx, const struct buf *now, const struct buf *then,
 			  struct err *e)

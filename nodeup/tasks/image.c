@@ -285,8 +285,8 @@ static int load(const struct task *t, struct task_ctx *ctx, struct task_run *run
 			    record_text(a, &t->image, id), e);
 }
 
-/* Waits for a turn, then loads. Each load runs a program that unpacks: all at once would take longer, and hold all
- * images in memory. */
+/* Waits for a turn, then loads. Each load runs a program that unpacks. Loads that run at once would take longer, and
+ * hold all images in memory. */
 static int image_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
 		       struct err *e)
 {

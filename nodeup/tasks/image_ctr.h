@@ -16,7 +16,7 @@ int image_demand(struct task_ctx *ctx, const char *unit, struct err *e) must_che
  * arena's. */
 int image_ctr_list(struct task_ctx *ctx, struct arena *a, const char *name, struct map *ret,
 		   struct err *e) must_check;
-/* Finds the digest of an image in such a list. */
+/* Finds the digest of an image in a list of image_ctr_list. */
 int image_ctr_find(const struct map *all, const char *image, char id[static IMAGE_ID_MAX],
 		   struct err *e) must_check;
 /* Asks for the digest of the image of this name. */

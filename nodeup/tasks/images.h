@@ -1,7 +1,7 @@
 /* images.h - one view of containerd's images for all tasks of a run, and turns for loading archives
  * The runtime is asked once for all images: each question starts a program, and every image has a task.
  * Owner: images_new/images_free, after the workers; answers are the caller's storage. Errors: SYSTEM; -ENOENT for a
- * missing image. Threads: all functions. One of them asks, and the others wait for it. Source: -.
+ * missing image. Threads: all functions. One thread asks, and the others wait for its answer. Source: -.
  * Tests: test_image_ctr.c. */
 #pragma once
 

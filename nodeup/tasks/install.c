@@ -19,7 +19,7 @@ struct source {
 	size_t at;
 	bool is_guess; /* an earlier archive could not be read, and may have the member too */
 	bool in_none;  /* true: every archive was read, and none has the member */
-	struct digest digest; /* of its bytes */
+	struct digest digest; /* digest of the member's bytes */
 };
 
 /* Returns the digest to record. A guess gets a mark, so that no later check takes it for right. */
@@ -149,7 +149,7 @@ static int install_check(const struct task *t, struct task_ctx *ctx, struct task
 	const bool is_absent = r == -ENOENT || r == -ENOTDIR;
 	const bool is_right = r >= 0 && S_ISREG(st.st_mode) && installed_is_known(t, ctx, &st);
 
-	/* an earlier try may have set it */
+	/* an earlier try may have set `unsure` */
 	diff->unsure = false;
 	diff->how = is_absent ? "absent: no archive has it"
 			      : "not ours: no archive has it, and what is there stays";
@@ -174,7 +174,7 @@ static int install_check(const struct task *t, struct task_ctx *ctx, struct task
 	return TASK_DIFFERS;
 }
 
-/* Compares a file that the check could not compare. If it has changed since the check, it differs. */
+/* Compares a file that the check could not compare. A file that has changed since the check differs. */
 static int compare_late(const struct task *t, struct task_ctx *ctx, const struct source *source,
 			struct task_run *run, struct err *e)
 {
@@ -299,8 +299,8 @@ static int install_compare(const struct task *t, const struct task *was, struct 
 				      t->install.mode);
 }
 
-/* A run that trusts no record compares a member with its archive. The archive's check has the turn before: a wait
- * for it would hold a worker. */
+/* A run that trusts no record compares a member with its archive. The archive's check has the turn before, since a
+ * wait for that check would hold a worker. */
 static int install_turn(const struct task *t, struct task_ctx *ctx)
 {
 	return ctx->verify && t->install.member ? 2 : 0;

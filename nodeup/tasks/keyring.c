@@ -41,7 +41,7 @@ static int keyring_check(const struct task *t, struct task_ctx *ctx, struct task
 		return r;
 	if (r == -EFBIG || !is_public_key(&b))
 		return task_differs(diff, "not a public key");
-	/* apt reads it as a user of its own */
+	/* apt reads the key as a user of its own */
 	if ((st.st_mode & 07777) != KEY_MODE || st.st_uid != 0)
 		return task_differs(diff, "mode %04o of user %u, want %04o of root",
 				    st.st_mode & 07777, st.st_uid, KEY_MODE);

@@ -41,7 +41,7 @@ extern const struct task_ops task_unit_off_ops;
 /* Asks the manager about a unit, with its links; -ENOTCONN: there is no manager. */
 int task_get_unit(struct task_ctx *ctx, struct arena *a, const char *name, struct bus_unit *u,
 		  struct err *e) must_check;
-/* Disables and stops a unit; called as apply is. */
+/* Disables and stops a unit. Must be called like an apply: again after each wake-up. */
 int task_unit_off(struct task_ctx *ctx, const char *name, struct task_run *run,
 		  struct err *e) must_check;
 

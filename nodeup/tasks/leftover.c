@@ -11,7 +11,8 @@ static int say(const struct task_ctx *ctx, struct task_diff *diff, const char *h
 	return ctx->only_looks || ctx->verify ? task_left(diff, "%s; %s", gone, how) : TASK_EQUAL;
 }
 
-/* Returns whether the file belongs to a disk that may be in use. It holds data, so nothing here unmounts it. */
+/* Returns whether the file belongs to a disk that may be in use. Such a disk holds data, so it is never unmounted
+ * here. */
 static bool is_of_disk(const struct task *t, struct task_ctx *ctx)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -45,8 +46,8 @@ static int leftover_check(const struct task *t, struct task_ctx *ctx, struct tas
 						 : say(ctx, diff, "removed with --prune");
 }
 
-/* Checks for a unit that would run together with its successor. It is removed even without --prune, whoever wrote
- * it. */
+/* Checks for a unit that would run together with its successor. The unit is removed even without --prune, whoever
+ * wrote it. */
 static int superseded_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
 			    struct err *e)
 {

@@ -18,14 +18,14 @@ struct archive {
 	const struct task *unpack;
 	struct arena *arena; /* arena of the findings, for the thread that works on the archive */
 	struct told *told;
-	const char *noted; /* its record, once it was read; NULL: there is none */
+	const char *noted; /* the archive's record, once it was read; NULL: there is no record */
 	/* stages of the tasks that the archive serves, in their order; fd -1: none */
 	struct io_stage *stages;
 	bool *given; /* for each stage: the task has taken it */
 	enum reading reading;
 	bool is_read; /* a pass over the entry is under way */
 	bool arrives; /* the archive is being fetched, and unpacked on arrival */
-	bool proven;  /* this process has seen that its bytes have the right hash */
+	bool proven;  /* this process has seen that the archive's bytes have the right hash */
 	struct extract_take *takes;
 	size_t *of, n_takes; /* the stage of each take; SIZE_MAX: none */
 };
@@ -107,7 +107,7 @@ static struct told *find_told(const struct archive *ar, const char *member)
 	return t;
 }
 
-/* Reads the record: "sha256:HEX NAME" for a file, "- NAME" for a missing one. Links are not recorded. */
+/* Reads the record: "sha256:HEX NAME" for a file, "- NAME" for a missing file. Links are not recorded. */
 static struct members_told find_noted(const char *text, const char *member)
 {
 	struct members_told told = { .found = MEMBERS_NOT_READ };
@@ -242,7 +242,7 @@ static int add_takes(struct archive *ar, struct task_ctx *ctx, const struct task
 			add_take(ar, t->install.member, ar->stages[i].fd, i);
 		} else {
 			drop_stage(&ar->stages[i]);
-			/* the install reports this itself */
+			/* the install reports this error itself */
 			if (t == must) {
 				*e = why;
 				return err_code(e);
@@ -371,7 +371,7 @@ static void wait_for_pass(struct members *m, const struct archive *ar)
 		(void)pthread_cond_wait(&m->ended, &m->lock);
 }
 
-/* Returns whether a file is installed that is looked for in this archive first. */
+/* Returns whether one of the installed files is first looked for in this archive. */
 static bool is_asked_first(const struct archive *ar, struct task_ctx *ctx)
 {
 	struct err ignored;
@@ -550,7 +550,7 @@ struct members_told members_tell(struct task_ctx *ctx, const struct asset *as, c
 	return told;
 }
 
-/* Arriving archives */
+/* Functions of the fetcher's sink, for an archive that arrives. */
 
 static bool open_sink(void *arg, const struct asset *as, struct fetch_takes *ret)
 {

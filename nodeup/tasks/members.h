@@ -1,9 +1,9 @@
 /* members.h - members of archives on their way to their places
  * Each member to install gets a staging file beside its target. Only the unpacker has the file's descriptor
- * (extract.h), while the archive arrives or in a pass over the entry. The installing task names the file, and gets
- * it only when the archive's hash and signatures were right. Findings about members are remembered, and recorded
- * with the entry, so that a later run reads no archive. Documents name a member by its last part ("bridge"), as kops
- * does; take.h tells how the file is chosen.
+ * (extract.h), while the archive arrives or in a pass over the entry. The installing task gets the file only when
+ * the archive's hash and signatures were right, and gives it its final name. Findings about members are remembered,
+ * and recorded with the entry, so that a later run reads no archive. Documents name a member by its last part
+ * ("bridge"), as kops does; take.h tells how the file is chosen.
  * Owner: members_new/members_free, after the fetcher and before the cache; a taken stage is the caller's. Errors:
  * INTEGRITY for an archive that is refused, SYSTEM. Threads: all functions.
  * Tests: test_members.c. */
@@ -23,7 +23,7 @@ enum members_found {
 /* The finding about a name in an archive. */
 struct members_told {
 	enum members_found found;
-	struct digest digest; /* of a file: sha256 */
+	struct digest digest; /* sha256 of the member, if it is a file */
 	uint64_t entry; /* number of the entry, if this process has read the archive; else 0 */
 	const char *link, *target;
 };
@@ -34,16 +34,16 @@ struct members *members_new(struct task_ctx *ctx, const struct task *const *task
 void members_free(struct members *m);
 /* Returns the sink for the fetcher. */
 struct fetch_sink members_sink(struct members *m);
-/* Hashes the cache's bytes of an asset. Then reads an archive in which an installed file is looked for first, as a
- * run that trusts no record compares with its content. Threads that want the archive meanwhile wait: it is hashed
- * and read only once. */
+/* Hashes the cache's bytes of an asset. If an installed file is first looked for in this archive, reads the archive
+ * too, since a run that trusts no record compares the file with it. Threads that want the archive meanwhile wait: it
+ * is hashed and read only once. */
 enum cache_state members_recheck(struct task_ctx *ctx, const struct asset *as, struct err *e);
 /* Returns whether the archive was read to its end, by this process or, according to its record, by another. */
 bool members_are_read(struct task_ctx *ctx, const struct asset *as);
 /* Returns whether a folder of a member of this unpack task is still missing. */
 bool members_lack_folder(struct task_ctx *ctx, const struct task *unpack);
 /* Reads the entry once, for members of this unpack task that are neither right nor staged. If there are no such
- * members, a pass over the entry only judges it, if that was not done before. */
+ * members, the pass only judges the entry, and is left out if the entry was judged before. */
 int members_read(struct task_ctx *ctx, const struct task *unpack, struct err *e) must_check;
 /* Takes the archive's member for an install, as a staged file. If the archive was not read: with `waits` the answer
  * is MEMBERS_NOT_READ; without it, the archive is read now if it is here. */

@@ -14,7 +14,8 @@ static bool is_loaded(struct task_ctx *ctx, const char *module)
 	return io_is_there(ctx->root_fd, arena_printf(a, "/sys/module/%s", module));
 }
 
-/* Returns whether the kernel can load the module. If not, nothing is changed; in a container no module is listed. */
+/* Returns whether the kernel can load the module. If it cannot, nothing is changed; in a container no module is
+ * listed. */
 static bool is_to_be_had(struct task_ctx *ctx, const char *module)
 {
 	return kernel_lists(ctx->root_fd, "modules.dep", module);

@@ -18,7 +18,7 @@
 
 enum { OUTPUT_MAX = 1 << 20, ARGS_MAX = 10, STATUS_MAX = 64 << 20, ANSWER_MAX = 256 << 10 };
 
-/* A family's program: its arguments for names and for a file, and its locks. */
+/* The package manager of a family: its program, its arguments for names and for a file, and its locks. */
 struct manager {
 	enum package_family family;
 	const char *program; /* the first row whose program exists is used */
@@ -52,7 +52,7 @@ static const char dpkg_updates[] = "/var/lib/dpkg/updates";
 /* What the package manager has installed. source: deb-control(5), dpkg-query(1), rpm(8) */
 struct package_state {
 	struct strv missing; /* wanted packages that are missing */
-	bool interrupted;    /* dpkg was killed half way, and must finish before it takes more */
+	bool interrupted; /* dpkg was killed half way, and must finish this work before it takes more */
 };
 
 /* Returns the value if the line is this field, else NULL. */
@@ -93,7 +93,7 @@ static void strike(struct strv *missing, const char *package)
 	missing->n = kept;
 }
 
-/* "mail-transport-agent, libssl3 (= 3.0.13-1)" */
+/* Strikes the packages of a list such as "mail-transport-agent, libssl3 (= 3.0.13-1)". */
 static void strike_provided(struct strv *missing, const char *names)
 {
 	while (*names && *names != '\n') {
@@ -104,7 +104,7 @@ static void strike_provided(struct strv *missing, const char *names)
 }
 
 /* Removes installed packages from `missing`, by their own names or, if any provider will do, by names that they
- * provide. Provides comes after Status. */
+ * provide. In dpkg's database the field Provides comes after Status. */
 static void strike_installed(const char *text, bool provided, struct package_state *s)
 {
 	static const char *const half[] = { "unpacked", "half-configured", "half-installed" };
@@ -184,7 +184,7 @@ static int ask_rpm(struct task_ctx *ctx, struct arena *a, const char *question, 
 		if (strv_has(&lines, arena_printf(a, "%s%s%s", refusal, names->v[i],
 						  question ? "" : " is not installed")))
 			strv_add(a, &missing, names->v[i]);
-	/* it failed for another reason than missing packages */
+	/* rpm failed for another reason than missing packages */
 	if (r < 0 && missing.n == 0)
 		return err_wrap(e, "rpm's database");
 	*names = missing;
@@ -201,7 +201,8 @@ static int look_rpm(struct task_ctx *ctx, struct arena *a, bool provided, struct
 	return r;
 }
 
-/* Looks for all packages of a task: in the database of dpkg, below any root, or by rpm, as its database has many formats. */
+/* Looks for all packages of a task: in dpkg's database, below any root, or by a call of rpm, whose database has many
+ * formats. */
 static int look_for_packages(const struct task_package *p, struct task_ctx *ctx, struct arena *a,
 			     struct package_state *ret, struct err *e)
 {
@@ -280,8 +281,8 @@ static int package_check(const struct task *t, struct task_ctx *ctx, struct task
 	return task_missing(diff, "not installed: %s", strv_join(a, &s.missing, " "));
 }
 
-/* Returns whether the line gives a reason: apt-get's and dpkg's, dnf's and yum's, rpm's. dnf puts its own below a
- * bare "Error: ". */
+/* Returns whether the line gives a reason: apt-get's and dpkg's, dnf's and yum's, rpm's. dnf puts its reason below a
+ * line that is only "Error: ". */
 static bool is_reason(const char *line)
 {
 	static const char *const starts[] = { "E: ", "dpkg: ", "Error: ", " Problem: ", "error: " };

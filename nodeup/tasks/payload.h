@@ -1,6 +1,6 @@
 /* payload.h - the data of a task of each kind
- * One struct for each kind that has more data than its task's name, which is its path, unit or image. Each is a
- * member of struct task.
+ * One struct for each kind that has more data than its task's name, which is its path, unit or image. Each struct is
+ * a member of struct task.
  * Owner: the plan's arena. Errors: none. Threads: const after planning.
  * Source: kops upup/pkg/fi/nodeup/nodetasks. */
 #pragma once
@@ -15,8 +15,8 @@
 struct task_dir {
 	mode_t mode;
 	const char *owner;       /* NULL: root; without that user the directory is not made */
-	bool any_owner;          /* the file system mounted there decides the owner */
-	const struct strv *only; /* paths of all files that it may hold; NULL: any */
+	bool any_owner;          /* the owner is that of the file system which is mounted there */
+	const struct strv *only; /* paths of all files that the directory may hold; NULL: any */
 };
 
 struct task_file {
@@ -24,7 +24,7 @@ struct task_file {
 	size_t len;
 	struct io_attr attr;
 	bool if_absent;    /* an existing file is right, whatever its content */
-	bool set_aside;    /* keeps the old file beside it, see aside.h */
+	bool set_aside;    /* keeps the old file beside the new one, see aside.h */
 	const char *other; /* with if_absent: the warning if the file differs; or NULL */
 	const char *
 		also; /* content that is right too if the file has it already; units see no difference; or NULL */
@@ -39,11 +39,11 @@ struct task_file {
 	/* removes the file if it begins with this, which marks it as ours; content is then "" */
 	const char *unwanted;
 	const char *
-		unit; /* of a file to remove: the unit that the file makes, unless the documents name that unit; or
-		        * NULL */
+		unit; /* for a file to remove: the unit that the file makes, unless the documents name that unit; or
+		       * NULL */
 	bool issued; /* a certificate, its key or a login, whose next version is not known before it is issued */
-	/* why this run makes the key or certificate anew. If the run changes nothing, it stays unmade and its
-	 * content is not known */
+	/* why this run makes the key or certificate anew. A run that changes nothing leaves the key or certificate
+	 * unmade, and its content is not known */
 	const char *why;
 	bool unmade;
 };
@@ -55,9 +55,9 @@ struct task_asset {
 struct task_install {
 	mode_t mode;
 	const char *member;           /* base name of the member; NULL: the asset itself */
-	const struct asset **sources; /* in document order; the first one with the member is used */
+	const struct asset **sources; /* in document order; the first that has the member is used */
 	size_t n_sources;
-	bool may_lack; /* leaves out a member that no archive has; other failures count */
+	bool may_lack; /* a member that no archive has is left out; other failures count */
 };
 
 struct task_program {
@@ -88,7 +88,7 @@ struct task_keyring {
 
 struct task_lifecycle {
 	const char *group, *instance;
-	const char *region; /* NULL: is looked up */
+	const char *region; /* NULL: the region is looked up */
 	/* the state that the instance goes to: "Warmed:Stopped"; NULL: not known */
 	const char *state;
 };
@@ -126,7 +126,7 @@ struct task_image {
 	/* for an image that is a member of the asset: the member's name, the member with its tag, and the image's
 	 * name in the archive without the tag. `name` is the tag that we add. NULL: the asset itself is the image */
 	const char *member, *tag, *loaded_as;
-	bool in_containerd; /* else in docker */
+	bool in_containerd; /* true: an image of containerd; false: of docker */
 	/* in containerd: no document names the archive's images, and `name` is the archive's own name */
 	bool is_unnamed;
 };
@@ -143,22 +143,22 @@ struct task_checkpoint {
 };
 
 struct task_unit {
-	bool enable;  /* wants the links of [Install] */
+	bool enable;  /* the links of [Install] must exist */
 	bool no_wait; /* enqueues the job and goes on: our own unit, which ends by itself */
-	bool at_boot; /* enabled but never started: this run does its work */
-	bool once;    /* a oneshot that other programs start again: like no_wait, and once a boot */
-	bool last;    /* its failure fails the run only after all else is done */
-	struct strv before;   /* units that start after it */
-	struct strv requires; /* units after which it starts */
-	struct strv inputs;   /* paths of files and binaries whose change restarts it */
+	bool at_boot; /* enabled but never started: this run does the unit's work */
+	bool once; /* a oneshot that other programs start again: like no_wait, and started once a boot */
+	bool last;            /* a failure of the unit fails the run only after all else is done */
+	struct strv before;   /* units that start after this unit */
+	struct strv requires; /* units after which this unit starts */
+	struct strv inputs;   /* paths of files and binaries whose change restarts the unit */
 	/* a folder in which other programs put files for the unit, and the suffix of these files; or NULL */
 	const char *shared, *shared_ending;
 	bool must_answer; /* must answer for the run to end well; see host/liveness.h */
 	const char *
-		client_of; /* a unit whose restart also ends this one, which then begins anew by itself; or NULL */
+		client_of; /* a unit whose restart also ends this unit, which then begins anew by itself; or NULL */
 	/* of a mount or swap unit: its mount point, as a normal path, and the name of its volume */
 	const char *where, *volume;
-	/* mount points that must be mounted before it starts */
+	/* mount points that must be mounted before the unit starts */
 	struct strv needs_mounts;
 	/* the effects of a oneshot, which others can undo: mount points, and iptables' rules ("FORWARD -p tcp -j
 	 * ACCEPT") of chains whose policy is DROP */
@@ -166,7 +166,7 @@ struct task_unit {
 	/* started with the files on the disk, without a record of them. The unit is left alone if it is masked, or
 	 * if systemd has handled it at boot */
 	bool as_is;
-	/* checkpoints that are put aside before the start if they would stop it */
+	/* checkpoints that are put aside before the start if they would stop the unit */
 	struct task_checkpoint *checkpoints;
 	size_t n_checkpoints;
 };
@@ -177,9 +177,9 @@ struct task_hosts {
 
 struct task_volume {
 	const struct node_volume *want;
-	const char *uuid; /* given to mkfs and to the mount unit: volume_uuid(), or the record's */
+	const char *uuid;     /* UUID for mkfs and the mount unit: volume_uuid(), or the record's */
 	const char *machine;  /* the instance id: another machine's record is about other disks */
-	struct strv programs; /* programs that may have to be installed for it */
+	struct strv programs; /* programs that may have to be installed for the volume */
 };
 
 /* The payload of TASK_STOP, TASK_MOVE and TASK_RESUME; the three of one move have the same name, its source. */

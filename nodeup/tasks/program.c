@@ -1,7 +1,7 @@
 /* program.c - nodeup's own program, at the boot unit's path
  * A record beside the applied state lists the installed bytes: a program that has them is right. Only an install
- * (`replace`) brings other bytes. A run of another program leaves the installed one alone. If that is missing or
- * damaged, the running one takes its place, as any nodeup is better than none.
+ * (`replace`) brings other bytes. A run of another program leaves the installed one alone. If the installed program
+ * is missing or damaged, the running one takes its place, as any nodeup is better than none.
  * Invariant: at each moment the program has bytes that the record names.
  * Owner: the arena. Errors: SYSTEM, INTEGRITY. Threads: all functions.
  * Tests: test_program.c. */
@@ -131,8 +131,8 @@ static int installed_of(const struct task *t, struct task_ctx *ctx, const struct
 	return 0;
 }
 
-/* Returns whether a package has installed another version than the recorded one, and that version runs now. Then the
- * file is not damaged. */
+/* Returns whether a package has installed another version than the recorded one, and that version runs now. In this
+ * case the installed file is not damaged. */
 static bool is_upgraded(const struct task *t, const struct programs *known, const struct stat *st)
 {
 	return known->n && runs_from(st) && !str_eq(known->v[0].version, t->program.version);
@@ -197,7 +197,7 @@ static int program_check(const struct task *t, struct task_ctx *ctx, struct task
 	return TASK_DIFFERS;
 }
 
-/* Opens a file below the root if it is one of these programs. */
+/* Opens a file below the root if its bytes are those of a known program. */
 static bool open_known(struct task_ctx *ctx, const char *path, const struct programs *known,
 		       int *ret_fd, struct program *ret)
 {
@@ -243,8 +243,8 @@ static int open_source(const struct task *t, struct task_ctx *ctx, const struct 
 	return *ret_fd < 0 ? err_sys(e, "open '%s'", own_program) : 0;
 }
 
-/* Without the label no service may execute it on an enforcing host. Without SELinux nothing is set; a kernel that
- * refuses labels has no use for them. */
+/* Without the label no service may execute the program on an enforcing host. Without SELinux nothing is set; a
+ * kernel that refuses labels has no use for them. */
 static void set_label(struct task_ctx *ctx, const char *path, int fd)
 {
 	if (!ctx->has_labels)

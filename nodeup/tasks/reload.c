@@ -15,8 +15,9 @@ static char *unit_of(struct arena *a, const char *path)
 	return dropin ? arena_strn(a, name, (size_t)(dropin - name)) : arena_str(a, name);
 }
 
-/* Returns whether systemd can tell if a reload is needed for this file. It cannot tell that for its own settings,
- * nor for a file that is not written yet. It reads a new unit at the first request, so a new unit needs no reload. */
+/* Returns whether systemd can tell if a reload is needed for this file. systemd cannot tell that for its own
+ * settings, nor for a file that is not written yet. systemd reads a new unit at the first request, so a new unit
+ * needs no reload. */
 static bool can_be_asked(const struct task_ctx *ctx, const struct task *file)
 {
 	return ctx->bus && !file->file.unwanted && str_has_prefix(task_path(file), unit_dir) &&
@@ -32,8 +33,8 @@ static const char *const later_dirs[] = {
 	"/run/systemd/generator.late/",
 };
 
-/* Returns whether systemd has the unit from one of the later folders, or from no file, like a mount that it found.
- * Then systemd itself sees no need for a reload after we wrote our file. */
+/* Returns whether systemd has the unit from one of the later folders, or from no file, like a mount that systemd
+ * found. Then systemd itself sees no need for a reload after we wrote our file. */
 static bool is_read_elsewhere(const struct bus_unit *u)
 {
 	if (str_eq(u->load_state, "loaded") && str_is_empty(u->fragment_path))
@@ -44,7 +45,7 @@ static bool is_read_elsewhere(const struct bus_unit *u)
 	return false;
 }
 
-/* A file, or the link of a unit that is masked. */
+/* Returns whether systemd reads the object of this need: a unit's file, or the link that masks a unit. */
 static bool is_read(const struct task *need)
 {
 	return need->kind == TASK_FILE || need->kind == TASK_LINK;

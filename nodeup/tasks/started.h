@@ -1,12 +1,12 @@
 /* started.h - with which inputs a unit was started: /run/nodeup/started/UNIT
- * The record is `doubt DIGEST US FOREIGN` before an input of the unit gets other content, `pending` before the job,
- * and `done` after it. So if a run is killed after it wrote a file and before it restarted the service, the next run
- * puts that right, whatever restarts the service meanwhile, and whatever the files' times are. A process that is
- * younger than a pending or done record was started by others, with the same inputs: nothing has been written since.
- * US is the time of the record; for `done`, the start of the process. After a boot /run is empty, and the processes
- * are gone.
- * Owner: values. Errors: SYSTEM. Units: us, monotonic, as systemd's. Threads: any; one writer a unit but for doubts,
- * which say the same.
+ * Before an input of the unit gets other content, the record becomes `doubt DIGEST US FOREIGN`. Before the start job
+ * it begins with `pending`, and after the job with `done`. So if a run is killed after it wrote a file and before it
+ * restarted the service, the next run puts that right, whatever restarts the service meanwhile, and whatever the
+ * files' times are. A process that is younger than a pending or done record was started by others, with the same
+ * inputs: nothing has been written since. US is the time of the record; for `done`, the start of the process. After
+ * a boot /run is empty, and the processes are gone.
+ * Owner: values. Errors: SYSTEM. Units: us, monotonic, as systemd's. Threads: any; one writer for each unit, except
+ * for doubts, which all have the same text.
  * Tests: test_unit_start.c, test_unit_checkpoint.c. */
 #pragma once
 
@@ -31,6 +31,6 @@ struct started started_get(int root_fd, const char *unit);
 int started_set(int root_fd, const char *unit, const struct started *s, struct err *e) must_check;
 /* Removes the record: from now on others start the unit, with their own inputs. */
 int started_forget(int root_fd, const char *unit, struct err *e) must_check;
-/* Called before this task changes a content. Puts the records of all units that start with the content in doubt.
- * Does nothing for units without a record. */
+/* Called before a task changes a content. Puts in doubt the records of all units that start with this content. Does
+ * nothing for units without a record. */
 int started_doubt(const struct task *input, struct task_ctx *ctx, struct err *e) must_check;

@@ -24,8 +24,8 @@ struct record {
 	struct digest digest;
 	struct io_stamp stamp;
 	bool durable;
-	bool written; /* written by us, not found right */
-	bool lost;    /* its fsync failed: bytes that look right when read may not be on the disk */
+	bool written; /* true: we wrote the file; false: we found it right */
+	bool lost; /* the file's fsync failed: bytes that look right when read may not be on the disk */
 };
 
 struct state {

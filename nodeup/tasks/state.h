@@ -52,8 +52,8 @@ struct strv state_names(struct state *s, struct arena *a, const char *dir,
 bool state_wrote(struct state *s, const char *path, const struct stat *st, bool found_too);
 /* Forgets the path, whose file we removed. */
 void state_forget(struct state *s, const char *path);
-/* Flushes recorded files that are not durable yet. If that fails they count as lost, and the error names them:
- * SYSTEM. */
+/* Flushes recorded files that are not durable yet. If a flush fails, the files count as lost, and the error names
+ * them: SYSTEM. */
 int state_sync(struct state *s, struct err *e) must_check;
 /* Writes the state if there are new records. Leaves out records that state_sync has not seen. */
 int state_store(struct state *s, struct err *e) must_check;

@@ -92,8 +92,8 @@ static void read_file(struct arena *a, int root_fd, const char *file, struct map
 		read_line(a, file, i, str_trim(a, lines.v[i - 1]), found);
 }
 
-/* Returns the settings in files that come after this one: the struct sysctl_line by sysctl_path(). The last line
- * about a key counts. Patterns are left out: they do not apply to a key that a file names. */
+/* Returns the settings in files that come after this one: a map from sysctl_path() to struct sysctl_line. The last
+ * line about a key counts. Patterns are left out: they do not apply to a key that a file names. */
 static struct map sysctl_behind(struct arena *a, int root_fd, const char *file)
 {
 	struct strmap paths = { 0 };

@@ -16,7 +16,7 @@ int target_open(struct task_ctx *ctx, const char *path, int *ret_dir, const char
 /* Stages a file in the directory of a path, as target_open opens it. */
 int target_stage(struct task_ctx *ctx, const char *path, struct io_stage *s,
 		 struct err *e) must_check;
-/* Copy all bytes of a file into that stage, in the kernel if it can; `path` is for messages. */
+/* Copies all bytes of a file into the stage's file, in the kernel if it can; `path` is for messages. */
 int target_copy(int from, int to, const char *path, struct err *e) must_check;
 /* Gives the ids of a file's owner, by the name that this root's passwd knows; NULL is root. -ENOENT: there is no
  * such user. */

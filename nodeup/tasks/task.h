@@ -1,7 +1,7 @@
 /* task.h - one piece of desired state, and the table of what can be done with each kind
- * A task is data: the plan builds it, printing, diffing and executing are walks over it. check compares the effect with the
- * wish and changes nothing; apply makes it so, only after check said "differs". Both may be killed at any point: a re-run converges.
- * Owner: tasks live in the plan's arena and are const after planning; what changes during a run is in struct task_run.
+ * A task is data: the plan builds it, and walks over tasks print, compare or execute them. check only compares the
+ * effect with the wish; apply carries it out if they differ. Both may be killed any time: a re-run converges.
+ * Owner: tasks live in the plan's arena and are const after planning; struct task_run has what changes in a run.
  * Errors: by kind. Threads: kinds marked `on_main` run on the scheduler's (they use the bus), others on workers.
  * Source: kops upup/pkg/fi/nodeup/nodetasks. Tests: test_tasks.c. */
 #pragma once
@@ -17,13 +17,13 @@ struct task_ops;
 
 struct task {
 	enum task_kind kind;
-	const struct task_ops *ops; /* the operations of its kind (kinds.h), or others */
+	const struct task_ops *ops; /* the operations of the task's kind, or other ones (kinds.h) */
 	const char *name;   /* a path or a unit, as people call it; unique within its kind */
-	const char *origin; /* the builder that asked for it */
-	const char *asked;  /* the place in a document that is its reason; NULL: all documents */
+	const char *origin; /* the builder that asked for the task */
+	const char *asked;  /* the place in a document that asks for it; NULL: all documents do */
 	size_t index;       /* position in the plan */
-	bool optional; /* its failure is a warning; tasks made from it are skipped, others go on */
-	bool advisory; /* its users go on after its failure; the run fails at its end */
+	bool optional; /* its failure is a warning; tasks made from its result are skipped, other tasks go on */
+	bool advisory; /* tasks that use it go on after its failure; the run fails in the end */
 	bool always;   /* done even if its needs failed */
 	bool unused;   /* an asset for other nodes: kept right if present, but not fetched */
 	union {
@@ -49,11 +49,11 @@ struct task {
 		struct task_lifecycle lifecycle;
 	};
 	/* edges, filled by the plan's dependency rules */
-	const struct task **needs; /* must be done before this one starts */
+	const struct task **needs; /* tasks that must be done before this task starts */
 	size_t n_needs;
-	const struct task **users; /* tasks that need this one */
+	const struct task **users; /* tasks that need this task */
 	size_t n_users;
-	/* tasks that this one exists for; when all of them are right, it is not needed */
+	/* tasks for which this task exists; when all of them are right, this task is not needed */
 	const struct task **serves;
 	size_t n_serves;
 };
@@ -75,10 +75,10 @@ struct task_ctx { /* The context of tasks: the seams that tests replace. */
 	bool gives_away; /* the cache keeps no second copy of a program */
 	bool no_answer, spares_runtime; /* a plan met a silent runtime; images are not asked for */
 	struct cache *cache;
-	int cache_root_fd; /* the root of the cache's paths: an explicit --cache is the host's */
+	int cache_root_fd; /* the root of the cache's paths; the path of an explicit --cache is one of the host */
 	struct fetcher *fetcher;
-	struct members *members; /* of archives; NULL: takes none */
-	struct images *images;   /* containerd's; NULL: asks for each image separately */
+	struct members *members; /* members of archives; NULL: takes none */
+	struct images *images;   /* images of containerd; NULL: asks for each image separately */
 	struct http *http;
 	struct flush *flush; /* files that are flushed together; NULL: each by itself */
 	struct bus *bus;     /* NULL in image mode and without a manager */
@@ -92,7 +92,7 @@ struct task_ctx { /* The context of tasks: the seams that tests replace. */
 	const char *own_unit;       /* "kops-configuration.service" if we run inside it, or NULL */
 	/* by task index: the task was applied in this run; in a plan: would be */
 	const bool *changed;
-	const bool *kept; /* of these, the tasks that change only mode or owner; NULL: none */
+	const bool *kept; /* tasks of `changed` that change only mode or owner; NULL: none */
 	/* Makes the scheduler look at run->woken; see task_wake. */
 	void (*wake)(void *arg);
 	void *wake_arg;
@@ -102,13 +102,13 @@ struct task_ctx { /* The context of tasks: the seams that tests replace. */
 struct task_diff {
 	char why[ERR_NOTE_MAX];
 	bool kept; /* the content is right, but mode or owner is not */
-	bool lost; /* the object existed and is damaged: must be done, needed or not */
+	bool lost; /* the object existed and is damaged: it must be restored, whether it is needed or not */
 	bool spare; /* of a lost object: no task needs it now, so a failure is a warning and stops nothing */
-	bool missing;    /* no part of the object exists yet: it would be made, not changed */
-	bool restarts;   /* a running unit, which would be restarted */
-	bool removes;    /* the existing object would be removed, now or with --prune */
-	bool left;       /* a part of it differs but is a person's own; why says so */
-	const char *how; /* equal, but in an unusual way; a constant. NULL: as wanted */
+	bool missing;  /* no part of the object exists yet: it would be made, not changed */
+	bool restarts; /* a running unit, which would be restarted */
+	bool removes;  /* the existing object would be removed, now or with --prune */
+	bool left;     /* a part of the object differs, but a person made it so; `why` says this */
+	const char *how; /* how it is equal in an unusual way; a constant. NULL: as wanted */
 	/* nothing is known to be wrong. apply fetches what it needs to compare, and changes only what then differs. */
 	bool unsure;
 };
@@ -139,17 +139,17 @@ struct task_ops {
 	const char *kind;    /* "file" */
 	bool on_main, brief; /* brief: the check reads a few small files, and waits for nothing */
 	bool writes_little;  /* apply too does little: it writes one small object */
-	bool is_preflight; /* apply checks it before it does anything, and an error ends the run */
+	bool is_preflight; /* apply makes this check before it does anything, and an error ends the run */
 	bool stays; /* its object stays on the machine when no document names it any more (a reload has none) */
 	bool says_all_is_well; /* reports that all is well, so it is skipped if an advisory task failed */
-	/* Return how many bytes check reads, and its turn: lower turns end before it begins. 0, NULL: few; none. */
+	/* Return the bytes that check reads, and its turn: lower turns end before. 0 or NULL: few bytes, no turn. */
 	uint64_t (*reads)(const struct task *, struct task_ctx *);
 	int (*turn)(const struct task *, struct task_ctx *);
 	/* Returns TASK_EQUAL, or TASK_DIFFERS with diff->why; no side effect. */
 	int (*check)(const struct task *, struct task_ctx *, struct task_diff *, struct err *);
 	/* Returns TASK_DONE, or TASK_WAIT with run->waiting; called again after each wake-up. */
 	int (*apply)(const struct task *, struct task_ctx *, struct task_run *, struct err *);
-	/* Begins long work before the run that changes only the cache; called if the check differs. May be NULL. */
+	/* Begins long work that changes only the cache, before the run; called if check differs. May be NULL. */
 	void (*begin)(const struct task *, struct task_ctx *);
 	/* Asked for each need of a unit before it starts; fails if the unit must not start any more. May be NULL. */
 	int (*may_start)(const struct task *, const struct task *unit, struct task_ctx *,
@@ -172,16 +172,16 @@ struct task_ops {
 const char *task_path(const struct task *t);
 /* Fills diff and returns TASK_DIFFERS: `return task_differs(d, "absent")`. The caller sets `kept`. */
 int task_differs(struct task_diff *d, const char *fmt, ...) printf_like(2, 3);
-/* Does the same for an object that does not exist. */
+/* Like task_differs, for an object that does not exist. */
 int task_missing(struct task_diff *d, const char *fmt, ...) printf_like(2, 3);
-/* Does the same for a place that a person has changed: returns TASK_EQUAL, and `why` is a warning. */
+/* For a place that a person has changed: returns TASK_EQUAL, and `why` is a warning. */
 int task_left(struct task_diff *d, const char *fmt, ...) printf_like(2, 3);
 /* Returns how long an action may take: `most`, or less before the deadline. */
 int64_t task_time_left(const struct task_ctx *ctx, int64_t most_ns);
-/* Runs a program as proc_run does, with that input (-1: none), within that time and the deadline. */
+/* Runs a program as proc_run does, within most_ns and before the deadline. stdin_fd -1: no input. */
 int task_run_program(const struct task_ctx *ctx, const char *const *argv, int stdin_fd,
 		     int64_t most_ns, struct buf *out, struct err *e) must_check;
-/* Makes the scheduler call a waiting apply again; any thread. Events do so too for tasks on its own thread. */
+/* Makes the scheduler call a waiting apply again; any thread. Tasks on its own thread wake at each event too. */
 void task_wake(const struct task_ctx *ctx, struct task_run *run);
 /* Notes what a waiting apply waits for, until next_ns at the latest, and returns TASK_WAIT. */
 int task_wait(struct task_run *run, int64_t next_ns, const char *fmt, ...) printf_like(3, 4);
@@ -189,8 +189,8 @@ int task_wait(struct task_run *run, int64_t next_ns, const char *fmt, ...) print
 bool task_is_unneeded(const struct task *t, struct task_ctx *ctx);
 /* Returns whether t exists for `other`. */
 bool task_serves(const struct task *t, const struct task *other);
-/* Names the staged file of t with its group, and records the content. Returns TASK_WAIT: apply is called again, and
- * begins with task_is_committed. Returns TASK_DONE without a group. */
+/* Gives the staged file of t its final name when its group is flushed, and records the content. Returns TASK_WAIT,
+ * or TASK_DONE if there is no group. After TASK_WAIT apply is called again, and begins with task_is_committed. */
 int task_commit(const struct task *t, struct task_ctx *ctx, struct task_run *run,
 		struct io_stage *s, const struct io_attr *attr, const struct digest *content,
 		struct err *e) must_check;

@@ -1,5 +1,5 @@
 /* task_kind.h - the kinds of tasks
- * Each has its operations, and a struct of payload.h for its data.
+ * Each kind has its operations, and a struct of payload.h for its data.
  * Owner: none. Errors: none. Threads: all. Source: kops upup/pkg/fi/nodeup/nodetasks. */
 #pragma once
 

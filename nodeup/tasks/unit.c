@@ -18,8 +18,8 @@
 #include "units/enable.h"
 #include "units/unit.h"
 
-/* systemd reports a job's end by a signal, which any call on the bus may have read; a look into the table costs
- * nothing */
+/* how often a job is looked up. Its end comes as a signal, which any call on the bus may have read already; a look
+ * into the table of jobs costs nothing */
 #define JOB_POLL_NS (50 * DUR_MS)
 /* how long a job may be queued before we ask whether it waits for us */
 #define QUEUE_PATIENCE_NS (2 * DUR_SEC)
@@ -59,7 +59,8 @@ static void inputs_digest(const struct task *t, struct digest *ret)
 	digest_final(c, ret);
 }
 
-/* Returns whether the file changed after the process began. Without a record nothing else is known. */
+/* Returns whether the file changed after the process began. If there is no record of the start, nothing else is
+ * known. */
 static bool is_newer_than_process(struct task_ctx *ctx, const char *path, const struct bus_unit *u)
 {
 	int64_t boot_ns = dur_wall() - dur_now();
@@ -78,15 +79,16 @@ static bool is_other_now(const struct task *in, const struct task_ctx *ctx)
 	       !(ctx->kept && ctx->kept[in->index]);
 }
 
-/* Returns when the running process began; without one, when the unit became active. */
+/* Returns when the running process began; without a process, when the unit became active. */
 static uint64_t start_of(const struct bus_unit *u)
 {
 	return u->start_us ? u->start_us : u->active_enter_us;
 }
 
-/* Returns the files that the unit is started with and no task writes: drop-ins of an admin or a package, and files
- * in the unit's `shared` folder. A mount is never made anew for a drop-in. Files that systemd writes for `systemctl
- * set-property` do not count: they take effect without a start. *ret is the digest of these paths and their content. */
+/* Returns the files that the unit is started with, but that no task writes: drop-ins of an admin or a package, and
+ * files in the unit's `shared` folder. A mount is never made anew for a drop-in. Files that systemd writes for
+ * `systemctl set-property` do not count: they take effect without a start. *ret is the digest of these paths and
+ * their content. */
 static struct strv foreign_inputs(const struct task *unit, int root_fd, struct arena *a,
 				  struct digest *ret)
 {
@@ -129,7 +131,7 @@ static int foreign_inputs_differ(const struct task *t, struct task_ctx *ctx,
 		if (is_newer_than_process(ctx, paths.v[i], u))
 			return task_differs(diff, "%s is newer than the running process",
 					    paths.v[i]);
-	/* if others restarted the unit later, it began with the files that were left */
+	/* if others restarted the unit after the record, it was started without the files that are gone */
 	return record->has_foreign && start_of(u) <= record->us
 		       ? task_differs(diff, "files of others that it was started with are gone")
 		       : TASK_EQUAL;
@@ -190,7 +192,7 @@ static bool was_run(const struct task *t, struct task_ctx *ctx, const struct bus
 	       (t->unit.once && record.state == STARTED_PENDING && start_of(u) >= record.us);
 }
 
-/* Returns whether the unit is up; with which inputs does not matter. */
+/* Returns whether the unit is up, with whatever inputs. */
 static bool is_up(const struct task *t, struct task_ctx *ctx, const struct bus_unit *u)
 {
 	if (str_eq(u->active_state, "active") || str_eq(u->active_state, "reloading"))
@@ -265,7 +267,7 @@ static int put_checkpoints_aside(const struct task *t, const struct task_ctx *ct
 	return r;
 }
 
-/* Judges a masked unit. If the plan writes its unit file, the file replaces the mask. */
+/* Judges a masked unit. If the plan writes the unit's file, this file replaces the mask. */
 static int check_masked(const struct task *t, const struct task_ctx *ctx, struct task_diff *diff,
 			struct err *e)
 {
@@ -288,7 +290,7 @@ static bool is_left_to_others(const struct bus_unit *u)
 	       (str_has_prefix(u->file_state, "enabled") && had_its_turn);
 }
 
-/* Returns whether our own unit is at work. It stays active while it waits for its next try. */
+/* Returns whether our own unit is at work. Our unit stays active while it waits for its next try. */
 static bool is_at_work(const struct task *t, const struct bus_unit *u)
 {
 	return t->unit.no_wait &&
@@ -304,7 +306,7 @@ static bool needs_no_job(const struct task *t, struct task_ctx *ctx, const struc
 	       (is_up(t, ctx, u) && is_as_started(t, ctx, u, &ignored) == TASK_EQUAL);
 }
 
-/* Returns whether the unit would be restarted. Our own unit never is, as that would end this run. */
+/* Returns whether the unit would be restarted. Our own unit is never restarted, as that would end this run. */
 static bool is_restarted(const struct task *t, struct task_ctx *ctx, const struct bus_unit *u)
 {
 	return (str_eq(u->active_state, "active") || str_eq(u->active_state, "reloading")) &&
@@ -439,7 +441,8 @@ static int job_failed(const struct task *t, struct task_ctx *ctx, const char *re
 	return r;
 }
 
-/* Returns whether systemd is running this oneshot right now, with the right inputs. If so, its job serves as ours. */
+/* Returns whether systemd is running this oneshot right now, with the right inputs. If so, systemd's job counts as
+ * ours. */
 static bool is_on_its_way(const struct task *t, struct task_ctx *ctx, const struct bus_unit *u)
 {
 	struct task_diff ignored;
@@ -603,7 +606,7 @@ static int job_done(const struct task *t, struct task_ctx *ctx, struct err *e)
 	return started_set(ctx->root_fd, t->name, &record, e);
 }
 
-/* Returns whether its job waits for the end of the very service that runs us. */
+/* Returns whether the unit's job waits for the end of the very service that runs us. */
 static bool waits_for_us(const struct task *t, struct task_ctx *ctx, const struct task_run *run)
 {
 	autoarena struct arena *a = arena_new_empty();

@@ -207,7 +207,7 @@ static int user_check(const struct task *t, struct task_ctx *ctx, struct task_di
 	return why ? task_differs(diff, "%s", why) : TASK_EQUAL;
 }
 
-/* Fails if the id is taken: programs in containers own files by it, and another user would get them. */
+/* Fails if the id is taken: programs in containers own files by this id, and another user would get these files. */
 static int check_free(const struct task_user *u, struct arena *a, const struct user_files *f,
 		      struct err *e)
 {

@@ -254,7 +254,7 @@ const char *volume_recorded_uuid(const struct node_volume *want, struct task_ctx
 	recorded = get_record(want, ctx, a, &rec);
 	here = volume_disks(want, ctx, a, &disks, &missing, &ignored) == 0;
 	others = recorded && is_of_others(want, a, &rec, &disks);
-	/* if another disk has the name now, it must be refused: so the earlier disk's record must stay */
+	/* if another disk has the name now, that disk must be refused: so the record of the earlier disk must stay */
 	if (by_name && recorded && (!others || (rec.done && want->persist)))
 		return rec.uuid;
 	uuid = here ? carried_by(want, ctx, a, &disks.v[0]) : NULL;
@@ -411,7 +411,7 @@ static int refuse_path(struct arena *a, const struct node_volume *v, const char 
 	return r;
 }
 
-/* Fails unless its mount point is mounted from these disks already, or is free and empty. */
+/* Fails unless the volume's mount point is mounted from these disks already, or is free and empty. */
 static int check_mount_point(const struct node_volume *want, struct task_ctx *ctx, struct arena *a,
 			     const struct disks *disks, struct err *e)
 {

@@ -8,15 +8,15 @@
 
 /* What EC2 says about EBS volumes. */
 struct volume_guard {
-	struct strmap attached_as; /* by volume id: device names of disks that tell no id */
-	/* Called before the use of disks that came during the run. Fails unless only this instance has them.
-	 * REFUSED: another instance has them; NET: it cannot be known. */
+	struct strmap attached_as; /* from a volume's id to its device name, if disks show no id */
+	/* Called before the use of disks that came during the run. Fails unless only this instance has these disks.
+	 * REFUSED: another instance has them; NET: nobody could tell. */
 	int (*may_use)(void *arg, const struct node_volume *want, const struct disks *disks,
 		       struct err *e);
 	void *arg;
 };
 
-/* Returns the requirements for its disks; `uuid` is a task's, or NULL. */
+/* Returns the requirements for the volume's disks; `uuid` is a task's, or NULL. */
 struct volume_req volume_req_of(struct arena *a, const struct node_volume *want, const char *uuid,
 				const char *machine);
 /* Fails unless the volume's file system can be made as wanted on that many disks (0: not known yet). */
@@ -32,7 +32,7 @@ void volume_describe(const struct task *t, struct task_ctx *ctx, struct arena *a
 /* Returns the volume's UUID before anything is made; NULL: it is not known, and will be volume_uuid() of this
  * machine or of the volume's id. For disks that a document names by path: the record's UUID, whatever disk has the
  * name now; else the UUID on the disks; else, for volumes of EBS, one derived from their ids. For a persistent
- * volume named by its id: the UUID on the disk, else the record's. Asked once a run: the mount unit and mkfs get the
- * same. A record counts only on the machine that wrote it. Reads only. */
+ * volume named by its id: the UUID on the disk, else the record's. A run asks for the UUID only once, so the mount
+ * unit and mkfs get the same one. A record counts only on the machine that wrote it. Reads only. */
 const char *volume_recorded_uuid(const struct node_volume *want, struct task_ctx *ctx,
 				 struct arena *a);

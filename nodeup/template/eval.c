@@ -4,7 +4,7 @@
 
 static int eval(struct scope *s, const struct syntax *n, struct value *ret);
 
-/* Evaluates a kid. Fails if it is undefined. */
+/* Evaluates a kid. Fails if the kid's value is undefined. */
 static int eval_kid(struct scope *s, const struct syntax *kid, struct value *ret)
 {
 	const int r = eval(s, kid, ret);
@@ -12,7 +12,7 @@ static int eval_kid(struct scope *s, const struct syntax *kid, struct value *ret
 	return r < 0 ? r : value_need(s->w, kid->at, ret);
 }
 
-/* Evaluates both kids, and only then fails if one is undefined. */
+/* Evaluates both kids; after that, fails if one of the values is undefined. */
 static int eval_both(struct scope *s, const struct syntax *n, struct value *a, struct value *b)
 {
 	int r = eval(s, n->kids[0], a);
@@ -145,8 +145,8 @@ static int eval_attr(struct scope *s, const struct syntax *n, struct value *ret)
 			   value_kind_name(&of));
 }
 
-/* Sets *ret to the place of an element in a list of n; a negative index counts from the end. Returns false if there
- * is no such element. */
+/* Sets *ret to the place of an element in a list of n; a negative index counts from the end. Returns false if the
+ * list has no such element. */
 static bool take_index(int64_t index, size_t n, size_t *ret)
 {
 	if (index < 0 && index >= -(int64_t)n)
@@ -274,7 +274,7 @@ static int eval_call(struct scope *s, const struct syntax *n, struct value *ret)
 }
 
 /* salt['grains.get']: reads Salt's grains, whatever the template sets; a missing key is an empty text. A colon in
- * the key would reach into a nested map. */
+ * the key is an error: Salt would look into a nested map. */
 static int eval_grains_get(struct scope *s, const struct syntax *n, struct value *ret)
 {
 	struct value grains = { .kind = V_UNSET };
@@ -293,7 +293,7 @@ static int eval_grains_get(struct scope *s, const struct syntax *n, struct value
 	return call_get(s, n, grains.dict, args, value_text("", 0), ret);
 }
 
-/* + and *, from left to right. A chain of texts is joined at once. */
+/* Evaluates + and *, from left to right. A chain of texts is joined at once. */
 static int eval_arithmetic(struct scope *s, const struct syntax *n, struct value *ret)
 {
 	bool texts = n->kind == N_ADD;

@@ -100,7 +100,7 @@ int lex_piece(struct lex *l, struct piece *ret)
 	return 0;
 }
 
-/* Skips the rest of the tag if its end is here. */
+/* If the tag ends here, skips its end and returns true. */
 static bool take_end(struct lex *l)
 {
 	const size_t minus = peek(l, 0) == '-';
@@ -164,7 +164,8 @@ static size_t put_code_point(char *to, uint32_t c)
 	return 4;
 }
 
-/* Reads digits of a base, between `least` and `most` of them. Returns their number, 0 if there are too few. */
+/* Reads digits of a base, between `least` and `most` of them. Returns the number of digits, or 0 if there are too
+ * few. */
 static size_t take_digits(const struct lex *l, size_t from, unsigned int base, size_t least,
 			  size_t most, uint32_t *ret)
 {

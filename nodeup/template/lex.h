@@ -22,7 +22,7 @@ enum token_kind {
 struct token {
 	enum token_kind kind;
 	size_t at;
-	const char *p; /* as written; of T_TEXT without quotes and escapes */
+	const char *p; /* the text as written; in a T_TEXT without quotes and escapes */
 	size_t n;
 	int64_t i;
 	double f;
@@ -33,7 +33,7 @@ enum piece_kind { PIECE_DATA, PIECE_STATEMENT, PIECE_VALUE, PIECE_END };
 struct piece {
 	enum piece_kind kind;
 	size_t at;
-	const char *p; /* of PIECE_DATA: its text */
+	const char *p; /* the text of a PIECE_DATA */
 	size_t n;
 };
 

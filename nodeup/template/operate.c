@@ -154,7 +154,7 @@ int operate_negate(struct work *w, size_t at, const struct value *v, struct valu
 
 enum { NUMBER_MAX = 64 };
 
-/* Copies the part of a text that Python's int() and float() read: without white space around it. */
+/* Copies the part of a text that Python's int() and float() read: the text without white space at its ends. */
 static int number_text(struct work *w, size_t at, const struct value *v, char to[static NUMBER_MAX])
 {
 	const char *p = v->text.p;
@@ -292,7 +292,7 @@ int operate_lower(struct work *w, size_t at, const struct value *v, struct value
 	return 0;
 }
 
-/* Returns the next place of a text that is not empty, or NULL. Does not use memmem, because memory checkers read the
+/* Returns the next place of a text that is not empty, or NULL. memmem is not used, because memory checkers read the
  * whole text at each of its calls. */
 static const char *find_next(const char *p, const char *end, const struct text *what)
 {

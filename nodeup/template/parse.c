@@ -509,7 +509,8 @@ static int parse_not(struct parser *p, struct syntax **ret)
 	return r;
 }
 
-/* Parses one value, or a chain of values by this operator or one that binds more tightly. */
+/* Parses one value, or a chain of values with the operator of row `from` or of a later row. Later rows bind more
+ * tightly. */
 static int parse_chain(struct parser *p, size_t from, struct syntax **ret)
 {
 	const size_t at = p->now.at;

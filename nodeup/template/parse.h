@@ -1,6 +1,6 @@
 /* parse.h - a template as a tree of nodes
- * Fails on text outside the grammar (README.md), also where it would never be evaluated. Variables have numbers, and
- * a node that names a variable holds its number. Nodes are nested no deeper than the limit.
+ * Fails on text outside the grammar (README.md), even if it would never be evaluated. Variables have numbers, and a
+ * node that names a variable holds its number. Nodes are nested no deeper than the limit.
  * Owner: the arena; data and texts borrow the template. Errors: CONFIG with the place.
  * Source: Jinja 2.7.3, jinja2/parser.py and compiler.py.
  * Tests: test_template.c. */
@@ -49,7 +49,7 @@ enum filter { F_INT, F_FLOAT, F_STRING };
 
 struct syntax {
 	enum syntax_kind kind;
-	unsigned int height; /* 1 if it has no kids */
+	unsigned int height; /* 1 for a node without kids */
 	size_t at;
 	size_t name;
 	enum method method;
@@ -57,7 +57,7 @@ struct syntax {
 	struct value value;
 	struct syntax **kids;
 	size_t n;
-	const size_t *saved; /* of N_FOR: variables whose old value comes back after the loop */
+	const size_t *saved; /* with N_FOR: variables whose old value comes back after the loop */
 	size_t nsaved;
 };
 

@@ -54,7 +54,8 @@ static size_t code_point(const unsigned char *p, size_t n, uint32_t *ret)
 	return length;
 }
 
-/* Jinja ends a line at each of these, and at nothing else. */
+/* Returns whether a template may not have the character: it is a control character, or a line break other than a
+ * newline. */
 static bool is_strange(uint32_t c)
 {
 	return (c < 0x20 && c != '\n' && c != '\t') || (c >= 0x7f && c < 0xa0) || c == 0x2028 ||

@@ -284,7 +284,8 @@ static bool text_eq(const struct text *a, const struct text *b)
 	return a->n == b->n && memcmp(a->p, b->p, a->n) == 0;
 }
 
-/* The result of both comparisons: -1, 0 or 1 as memcmp has it; 2 for values that are only unequal. */
+/* A comparison, and its result: -1, 0 or 1 as memcmp has it; 2 if the values are not equal and nobody asked for
+ * their order. */
 struct comparison {
 	bool ordered; /* the question is >=, not == */
 	int result;
@@ -356,7 +357,7 @@ static int compare_dicts(struct work *w, size_t at, const struct dict *a, const 
 	return 0;
 }
 
-/* Python 2 orders unlike values too: None first, then numbers, then by the name of the type. */
+/* Python 2 orders values of different types too: None first, then numbers, then by the name of the type. */
 static int place_of(const struct value *v)
 {
 	return v->kind == V_NONE    ? 0
@@ -625,7 +626,7 @@ int dict_set(struct work *w, size_t at, struct dict *d, const struct text *key,
 		there->value = *v;
 		return 0;
 	}
-	/* pays for the array as it grows: once for this element, and once for its copy in a larger array */
+	/* arena_push does not count its bytes, so each new pair takes the size of one pair off the limit */
 	if (!work_alloc(w, at, sizeof(*d->v)))
 		return -EINVAL;
 	arena_push(w->a, d->v, d->n, (struct pair){ *key, *v });

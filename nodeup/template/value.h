@@ -1,7 +1,7 @@
-/* value.h - what expressions of a template give, as Python 2 has it
- * Texts are bytes with a length, in the arena or borrowed from template and context, and hold no NUL.
- * Lists never change. A dictionary is shared by all that name it, and .update() changes it.
- * Every function that takes a `struct work` pays for what it does and fails when the work is used up.
+/* value.h - the values of a template's expressions, as Python 2 has them
+ * Texts are bytes with a length, in the arena or borrowed from template and context, and hold no NUL. Lists never
+ * change. All variables that name a dictionary share it, and .update() changes it. Every function that takes a
+ * `struct work` takes its steps and bytes from there, and fails when they are used up.
  * Bodies: operate.c.
  * Owner: the arena. Errors: CONFIG, with the place that the caller names.
  * Tests: test_refusals.c, test_template.c. */
@@ -59,7 +59,7 @@ struct pair {
 struct dict {
 	struct pair *v;
 	size_t n;
-	bool given; /* by the caller: may not be changed */
+	bool given; /* the caller of the renderer gave it, so it may not be changed */
 };
 
 /* What is left of the limits. */
@@ -77,7 +77,7 @@ void *work_alloc(struct work *w, size_t at, size_t size) must_check;
 
 /* Makes an empty list with room for n values. NULL: the limit is reached, and the error is set. */
 struct list *list_new(struct work *w, size_t at, size_t n);
-/* Makes a value of n bytes that it borrows; wide if they are not ASCII. */
+/* Makes a text of n bytes, which it borrows; it is wide if they are not all ASCII. */
 struct value value_text(const char *p, size_t n);
 struct value value_bool(bool yes);
 struct value value_int(int64_t i);
@@ -95,7 +95,7 @@ int64_t value_integer(const struct value *v);
 const char *value_kind_name(const struct value *v);
 /* Fails unless the value is defined. */
 int value_need(struct work *w, size_t at, const struct value *v) must_check;
-/* Tells whether `if` counts the value as true. */
+/* Sets *ret to whether `if` counts the value as true. */
 int value_truth(struct work *w, size_t at, const struct value *v, bool *ret) must_check;
 /* Python's == and >= for values of any kinds. */
 int value_equal(struct work *w, size_t at, const struct value *a, const struct value *b,
@@ -117,8 +117,8 @@ int dict_find(struct work *w, size_t at, const struct dict *d, const struct text
 int dict_set(struct work *w, size_t at, struct dict *d, const struct text *key,
 	     const struct value *v) must_check;
 
-/* Operators, filters and methods of Python 2.7; every operand is defined. What Python refuses is an error, and so is
- * a number that does not fit. operate_join joins texts. */
+/* Operators, filters and methods of Python 2.7; every operand is defined. An operation that Python refuses is an
+ * error, and so is a number that does not fit. operate_join joins texts. */
 int operate_join(struct work *w, size_t at, const struct list *texts, struct value *ret) must_check;
 /* Compute a + b, a * b and -v. */
 int operate_add(struct work *w, size_t at, const struct value *a, const struct value *b,
@@ -126,7 +126,7 @@ int operate_add(struct work *w, size_t at, const struct value *a, const struct v
 int operate_multiply(struct work *w, size_t at, const struct value *a, const struct value *b,
 		     struct value *ret) must_check;
 int operate_negate(struct work *w, size_t at, const struct value *v, struct value *ret) must_check;
-/* The filters int and float. They make zero of a value that is not a number. */
+/* The filters int and float. Both filters make zero of a value that is not a number. */
 int operate_int(struct work *w, size_t at, const struct value *v, struct value *ret) must_check;
 int operate_float(struct work *w, size_t at, const struct value *v, struct value *ret) must_check;
 /* Put a text into small letters, and split a text at a separator. */

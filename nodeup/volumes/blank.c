@@ -17,9 +17,9 @@ enum { CHUNK = 128 * 1024, SPOT = 64 * 1024, STRIDES_MAX = 1024 };
 /* Places where a copy of a superblock may be that are not at the head, the tail or a power of two. */
 static const uint64_t spots[] = {
 	512 * MIB - 64 * KIB, /* ext4's first copy, blocks of 8 KiB: 65528 make a group */
-	1 * GIB - 128 * KIB,  /* the same with blocks of 16 KiB */
-	2 * GIB - 256 * KIB,  /* the same with blocks of 32 KiB */
-	4 * GIB - 512 * KIB,  /* the same with blocks of 64 KiB */
+	1 * GIB - 128 * KIB,  /* ext4's first copy, blocks of 16 KiB */
+	2 * GIB - 256 * KIB,  /* ext4's first copy, blocks of 32 KiB */
+	4 * GIB - 512 * KIB,  /* ext4's first copy, blocks of 64 KiB */
 	10 * GIB,             /* BlueStore's label, up to 1000 GiB */
 	100 * GIB,
 	1000 * GIB,
@@ -131,7 +131,7 @@ static int check_spots(const struct disk_host *h, int fd, uint64_t size, uint64_
 }
 
 /* Checks where the second of n groups would begin. mkfs.xfs rounds the size of a group up to whole blocks, or down
- * if it makes a group for each processor. The blocks may be smaller than the largest. */
+ * if it makes a group for each processor. The disk's blocks may be smaller than XFS_BLOCK, the largest. */
 static int check_xfs(const struct disk_host *h, int fd, uint64_t size, uint64_t *ret_at)
 {
 	int r = 0;

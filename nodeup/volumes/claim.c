@@ -56,8 +56,8 @@ static bool is_from(const struct disk_host *h, const struct mount *m, const stru
 	return false;
 }
 
-/* Lists all places where the disk is mounted. If a file system spans several devices, it has a number of its own;
- * its source names one of its disks. */
+/* Lists all places where the disk is mounted. A file system over several devices has a device number of its own, and
+ * the source of its mount names one of its disks. */
 struct strv claim_mounts(const struct disk_host *h, struct arena *a, const struct disk *d)
 {
 	const struct strv nodes = nodes_of(h, a, d);

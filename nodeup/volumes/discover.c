@@ -16,7 +16,7 @@ static const struct disk *by_dev(const struct disks *all, const char *dev)
 	return NULL;
 }
 
-/* Finds a disk by the id of its volume. Compares EC2's name only with Xen's disks, which tell no id. */
+/* Finds a disk by the id of its volume. Compares EC2's name only with disks of Xen, which tell no id. */
 static const struct disk *by_volume_id(const struct disks *all, const char *id,
 				       const char *attached_as)
 {
@@ -55,8 +55,8 @@ static int no_partition(const struct disk_host *h, struct arena *a, const char *
 			  path, number);
 }
 
-/* Fails if the controller of another disk gives that disk this name. The path may be a link of ec2-utils, or a node
- * from an earlier boot. */
+/* Fails if the path is also the name that the controller of another disk gives. The path may be a link of ec2-utils,
+ * or a node from an earlier boot. */
 static int same_by_name(const struct disks *all, const char *path, const struct disk *d,
 			struct err *e)
 {

@@ -68,7 +68,7 @@ char *disk_dev_at(int root_fd, struct arena *a, const char *path)
 	return arena_printf(a, "%u:%u", major(st.st_rdev), minor(st.st_rdev));
 }
 
-/* Partitions are numbered directories of the disk's. */
+/* A partition is a numbered directory in the disk's directory. */
 static void read_parts(const struct disk_host *h, struct arena *a, struct disk *d)
 {
 	const struct strv all =
@@ -86,7 +86,7 @@ static void read_parts(const struct disk_host *h, struct arena *a, struct disk *
 }
 
 /* Reads EC2's name of an EBS volume, without "/dev/", from the vendor's part of NVMe's Identify Controller. Nothing
- * else on a Nitro instance tells the name of the attachment. -ENOENT: the controller has none. */
+ * else on a Nitro instance tells the name of the attachment. -ENOENT: the controller has no name. */
 static int identify_nvme(const struct disk_host *h, int fd, char ret[static NAME_SIZE + 1])
 {
 	unsigned char data[IDENTIFY_SIZE] = { 0 };
@@ -109,7 +109,7 @@ static int identify_nvme(const struct disk_host *h, int fd, char ret[static NAME
 		name += 5;
 		left -= 5;
 	}
-	/* padded with blanks or NULs */
+	/* the name is padded with blanks or NULs */
 	for (; n < left && isalnum((unsigned char)name[n]); n++)
 		ret[n] = name[n];
 	ret[n] = '\0';
@@ -147,7 +147,7 @@ bool disk_may_be_ec2s(const struct disk *d)
 }
 
 /* Reads EC2's name of a disk other than NVMe: the kernel's name is the same. A name that IMDS also gives to a volume
- * is not the instance store's. */
+ * does not prove a disk of the instance store. */
 static void read_named(const struct disk_host *h, struct disk *d)
 {
 	bool is_store = false, is_other = false;
@@ -178,7 +178,7 @@ static bool read_disk(const struct disk_host *h, struct arena *a, const char *na
 		.seq = attr_number(h, a, name, "diskseq"),
 		.read_only = attr_number(h, a, name, "ro") != 0,
 	};
-	/* a loop device without a file, or a path of a multipath disk */
+	/* leaves out a loop device without a file, and a path of a multipath disk */
 	if (d->size == 0 || !*d->dev || attr_number(h, a, name, "hidden"))
 		return false;
 	d->node = arena_printf(a, "/dev/%s", name);
@@ -247,12 +247,12 @@ char *disk_describe(struct arena *a, const struct disk *d)
 	return arena_printf(a, "disk, %s", size);
 }
 
-/* A link may point to another disk at any time, so this compares the number. */
+/* A link may point to another disk at any time, so the device's number is compared. */
 int disk_open(const struct disk_host *h, const struct disk *d, int flags, int *ret_fd,
 	      struct err *e)
 {
 	autoclose int fd = -1;
-	char number[32]; /* "259:3", as /sys writes it */
+	char number[32]; /* number of the device, "259:3", as /sys writes it */
 	struct stat st;
 	int r = io_open(h->root_fd, d->node, flags, &fd, e);
 

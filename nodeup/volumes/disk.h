@@ -31,12 +31,12 @@ enum disk_kind { DISK_OTHER, DISK_EBS, DISK_INSTANCE_STORE };
 
 struct disk {
 	const char *name; /* the kernel's name in this boot: "nvme1n1" */
-	const char *node; /* path to open: "/dev/nvme1n1", or the document's */
+	const char *node; /* path to open: "/dev/nvme1n1", or the path that the document names */
 	const char *dev;  /* "259:3" */
 	enum disk_kind kind;
-	const char *model, *serial; /* trimmed; "" if it has none */
+	const char *model, *serial; /* trimmed; "" if the disk has none */
 	const char *volume_id;      /* EBS over NVMe: "vol-0abc"; else NULL */
-	const char *ec2_name;       /* EC2's name for it, without "/dev/": "sdf"; NULL unknown */
+	const char *ec2_name; /* EC2's name for the disk, without "/dev/": "sdf"; NULL unknown */
 	uint64_t size;
 	uint64_t seq; /* diskseq: unique in a boot; 0 unknown */
 	bool read_only;
@@ -54,12 +54,12 @@ int disk_list(const struct disk_host *h, struct arena *a, struct disks *ret,
 	      struct err *e) must_check;
 /* Words a disk for a message: "EBS vol-0abc, 500 GiB". */
 char *disk_describe(struct arena *a, const struct disk *d);
-/* Opens a disk. -ENODEV: its node belongs to another device now. */
+/* Opens a disk. -ENODEV: the disk's node belongs to another device now. */
 int disk_open(const struct disk_host *h, const struct disk *d, int flags, int *ret_fd,
 	      struct err *e) must_check;
 /* Returns one line that identifies the disk: equal lines mean the same disk in the same boot. NULL: no line could
- * tell the disk from another under the same name, or this boot from the next. A disk without a serial number cannot
- * be told from another if the kernel is older than 5.15, which does not number disks. */
+ * tell the disk from another disk with the same name, or this boot from the next. A disk without a serial number
+ * cannot be told from another if the kernel is older than 5.15, which does not number disks. */
 char *disk_identity(struct arena *a, const struct disk_host *h, const struct disk *d);
 /* Returns the path by which programs of this machine open the disk, links followed. -ENODEV: the path belongs to
  * another device now. */

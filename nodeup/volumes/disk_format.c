@@ -77,7 +77,7 @@ int disk_format_record(const struct disk_host *h, struct arena *a, const struct 
 	return disk_record_set(h->root_fd, req->name, &rec, e);
 }
 
-/* udev looks at a disk when a writer closes it, but not while we hold the lock. */
+/* Makes udev look at the disks. udev looks by itself when a writer closes a disk, but not while we hold the lock. */
 static void tell_udev(const struct disk_host *h, struct arena *a, const struct disks *disks)
 {
 	for (size_t i = 0; i < disks->n; i++) {
@@ -147,8 +147,8 @@ static int look_again(const struct disk_host *h, struct arena *a, const struct d
 	return 0;
 }
 
-/* Judges the disks once more while no other program can open them exclusively. So it sees anything that was written
- * since the verdict. */
+/* Judges the disks once more while no other program can open them exclusively. So whatever was written since the
+ * verdict is seen. */
 static int judge_held(const struct disk_host *h, struct arena *a, const struct volume_req *req,
 		      const struct disks *disks, const struct judged *before, struct err *e)
 {
@@ -205,7 +205,7 @@ static int run_tool(const struct disk_host *h, struct arena *a, const struct vol
 	r = open_all(h, a, &now->on, !md && mkfs_kind(mkfs.fs)->several, &open, &mkfs.nodes, e);
 	if (r == 0)
 		r = judge_held(h, a, req, disks, now, e);
-	/* if the record stayed, it would excuse another program's leftovers */
+	/* a record that stayed would excuse leftovers of another program */
 	if (r < 0 && now->verdict == VERDICT_FORMAT && !now->again)
 		(void)!disk_record_remove(h->root_fd, req->name, &ignored);
 	if (r < 0)
@@ -221,7 +221,7 @@ static int run_tool(const struct disk_host *h, struct arena *a, const struct vol
 	return r;
 }
 
-/* Makes or starts the array. Then judges its content like that of any disk. */
+/* Makes or starts the array. Then judges the array's content like that of any disk. */
 static int make_array(const struct disk_host *h, struct arena *a, const struct volume_req *req,
 		      struct disks *disks, struct judged *now, struct err *e)
 {
@@ -356,7 +356,7 @@ static void mount_all(const struct disk_host *h, struct arena *a, const struct a
 	}
 }
 
-/* Opens all disks for writing before any is changed: if one is not writable, none loses anything. */
+/* Opens all disks for writing before any is changed: if one cannot be written to, the others lose nothing. */
 static int hold_all(const struct disk_host *h, struct arena *a, const struct volume_req *req,
 		    const struct disks *on, struct locks *held, struct err *e)
 {
@@ -366,8 +366,8 @@ static int hold_all(const struct disk_host *h, struct arena *a, const struct vol
 }
 
 /* Judges the disks once more while the kernel lets nobody mount them, so that a new disk stays new. Then erases the
- * magic number that makes them mountable. From then on they count as disks that we began on. *ret_begun: something
- * was, or may have been, written to one of them. */
+ * magic number of each, so that nobody can mount it; from then on it counts as a disk that we began on. *ret_begun:
+ * something was, or may have been, written to a disk. */
 static int prove_and_erase(const struct disk_host *h, struct arena *a, const struct volume_req *req,
 			   struct disks *disks, const struct disks *ephemeral, bool *ret_begun,
 			   struct err *e)
@@ -396,7 +396,7 @@ static int prove_and_erase(const struct disk_host *h, struct arena *a, const str
 		*ret_begun = true;
 		r = ephemeral_erase(held.fds[i], &ephemeral->v[i], e);
 	}
-	/* a record excuses later content, so it must go if we did not begin on its disks */
+	/* a record excuses later content, so it must go if nothing was begun on its disks */
 	if (r < 0 && !*ret_begun)
 		(void)!disk_record_remove(h->root_fd, req->name, &ignored);
 	return r;

@@ -1,8 +1,8 @@
 /* disk_format.h - makes the file system of a volume, on blank disks only
- * Locks the disks (flock, as udev and mkfs tools agree on) and judges them again. Records its intent, and judges
- * them a third time while the kernel lets no other program take them (O_EXCL). Runs mkfs or mdadm on the very
- * devices that are open here, checks the result, and records it. If it is killed, the next call of this boot goes
- * on; the first call of a later boot goes on only from blank disks or a whole file system. A tool that failed
+ * Locks the disks (flock, as udev and mkfs tools agree on) and judges them again. Records its intent, and judges the
+ * disks a third time while the kernel lets no other program take them (O_EXCL). Runs mkfs or mdadm on the very
+ * devices that are open here, checks the result, and records it. If the run is killed, the next call of this boot
+ * goes on; the first call of a later boot goes on only from blank disks or a whole file system. A tool that failed
  * without a trace leaves no record. A disk that is as EC2 made it (ephemeral.h) is unmounted, held and judged once
  * more, and loses its superblock's magic number while it is held: from then on it counts as begun by us. Until mkfs
  * begins, all other bytes stay, so that a later boot can still prove the disk. One gap remains: mkfs and mdadm open

@@ -10,7 +10,7 @@
 /* results of blkid_do_safeprobe */
 enum { FOUND = 0, NOTHING = 1, AMBIVALENT = -2 };
 
-/* of struct xfs_dsb: mkfs.xfs clears it when all is written */
+/* offset of sb_inprogress in struct xfs_dsb; mkfs.xfs clears it when all is written */
 enum { XFS_IN_PROGRESS = 126 };
 
 static void free_probe(blkid_probe *pr)

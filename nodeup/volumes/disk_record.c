@@ -10,7 +10,8 @@ static const char record_dir[] = OWN_VOLUMES_DIR;
 
 enum { RECORD_MAX = 64 * 1024 };
 
-/* As systemd names units of paths: '/' is '-', whatever else is not plain is \xNN. */
+/* Names a record as systemd names the unit of a path: '/' becomes '-', other characters become \xNN unless they are
+ * plain. */
 char *disk_record_path(struct arena *a, const char *volume)
 {
 	autobuf struct buf name = BUF_INIT(4096);

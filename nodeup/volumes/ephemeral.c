@@ -23,7 +23,7 @@ struct look {
 	const struct probe *p;
 	const char *but;
 	struct fstab lines;
-	bool is_cut; /* a run of ours erased its superblock's magic number; nothing else may be missing */
+	bool is_cut; /* a killed run of ours erased the superblock's magic number; nothing else may be missing */
 	bool is_mounted;
 };
 
@@ -62,7 +62,7 @@ static bool is_of_type(const struct disk_host *h, struct arena *a, const struct 
 	return false;
 }
 
-/* Returns whether EC2's name fits another disk too. A LUN is not EC2's. */
+/* Returns whether EC2's name fits another disk too. A LUN does not count, as it is not EC2's. */
 static bool has_twin(const struct look *l)
 {
 	struct disks all;
@@ -81,7 +81,7 @@ static bool has_twin(const struct look *l)
 	return false;
 }
 
-/* Each of these returns the objection, or NULL. */
+/* Each function from here on returns its objection to the disk, or NULL. */
 
 static const char *not_of_store(struct look *l)
 {
@@ -134,7 +134,7 @@ static const char *named_in_fstab(struct look *l)
 	return NULL;
 }
 
-/* Objects if the disk is mounted. Does not object to one mount of the whole disk at the place in cloud-init's line. */
+/* Objects if the disk is mounted. One mount of the whole disk, at the place in cloud-init's line, is no objection. */
 static const char *mounted(struct look *l)
 {
 	const struct strv points = claim_mounts(l->h, l->a, l->d);
@@ -220,7 +220,8 @@ void ephemeral_look(const struct disk_host *h, struct arena *a, const struct dis
 	};
 }
 
-/* Returns the mount point by a path below the root, without a descriptor that would keep it busy. */
+/* Returns the mount point's path through the root's descriptor. A descriptor of the mount point itself would keep it
+ * busy. */
 static const char *point_of(const struct disk_host *h, char *text, size_t n)
 {
 	(void)print_to(text, n, "/proc/self/fd/%d" EPHEMERAL_POINT, h->root_fd);

@@ -30,11 +30,11 @@ struct ephemeral {
 };
 
 /* Judges a disk and the signature on it; only reads. `but`: a volume whose record is ignored, as a run of ours began
- * it on this machine and did not finish; NULL: none. This disk's content decides, even if that run began on another
- * disk. */
+ * it on this machine and did not finish; NULL: none. The content of this disk decides, even if the run of `but`
+ * began on another disk. */
 void ephemeral_look(const struct disk_host *h, struct arena *a, const struct disk *d,
 		    const struct probe *p, const char *but, struct ephemeral *ret);
-/* Unmounts the disk at EPHEMERAL_POINT, never lazily. -EBUSY: it is in use. */
+/* Unmounts the disk at EPHEMERAL_POINT, never lazily. -EBUSY: the disk is in use. */
 int ephemeral_unmount(const struct disk_host *h, const struct disk *d, struct err *e) must_check;
 /* Reads cloud-init's line about the disk; with the line the disk can be mounted there again. */
 int ephemeral_line(const struct disk_host *h, struct arena *a, const struct disk *d,

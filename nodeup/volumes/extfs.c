@@ -42,7 +42,7 @@ struct ext {
 	int fd;
 	uint64_t size; /* bytes of the device */
 	bool mounted;
-	uint32_t magic; /* the magic number that must be there */
+	uint32_t magic; /* the magic number that the superblock must have */
 	const char **why;
 
 	uint32_t compat, incompat, ro;
@@ -51,7 +51,7 @@ struct ext {
 	uint32_t blocks_per_group, inodes_per_group, groups;
 	uint32_t inodes, free_inodes;
 	uint64_t blocks, free_blocks;
-	/* number of blocks: of one group's inodes; of all descriptors */
+	/* blocks of one group's inodes; blocks of all descriptors */
 	uint32_t table_blocks, group_blocks;
 	uint32_t reserved;  /* blocks after the descriptors, reserved for growth */
 	uint64_t inodes_at; /* first block of the first group's inodes */
@@ -153,7 +153,7 @@ static void take_sizes(struct ext *x, const unsigned char *s)
 	x->reserved = le16(s + 0xce);
 }
 
-/* Checks who made it, with which features, and its state since. */
+/* Checks which program made the file system, its features, and its state since. */
 static int check_super(struct ext *x, const unsigned char *s)
 {
 	static const unsigned char no_label[16];
@@ -178,8 +178,8 @@ static int check_super(struct ext *x, const unsigned char *s)
 	return 0;
 }
 
-/* Returns how many blocks mkfs reserves after each copy of the superblock. They are for the descriptors of a file
- * system that grows a thousandfold. If a file system has grown already, fewer are left. */
+/* Returns how many blocks mkfs reserves after each copy of the superblock. The reserved blocks are for the
+ * descriptors of a file system that grows a thousandfold. If a file system has grown already, fewer are left. */
 static uint64_t room_to_grow(const struct ext *x)
 {
 	const uint64_t limit = UINT32_MAX;
@@ -197,7 +197,7 @@ static bool is_short_of(const struct ext *x, uint64_t blocks)
 	const uint64_t rest = (blocks - x->first) % x->blocks_per_group;
 	const uint64_t tables = 2 + x->table_blocks + 1 + x->group_blocks + x->reserved + 50;
 
-	/* mkfs counts the tables first, and without that group they get a little smaller */
+	/* mkfs counts the tables before it leaves the group out; without the group they are a little smaller */
 	return rest > 0 && x->blocks == blocks - rest && rest < tables + 8;
 }
 
@@ -497,7 +497,7 @@ static int check_journal(const struct ext *x, uint64_t *ret_blocks)
 	if (be32(data) != JOURNAL_MAGIC || i.flags & ~(uint32_t)FLAG_EXTENTS ||
 	    i.blocks % (x->block / 512))
 		return no(x, "its journal is not that of mkfs");
-	/* the journal's start, and its last error */
+	/* the journal's start and its last error must be 0 */
 	if (!x->mounted && (be32(data + 28) != 0 || be32(data + 32) != 0))
 		return no(x, "its journal is to be replayed");
 	return 0;
@@ -519,7 +519,7 @@ static int check_reserved(const struct ext *x, uint64_t supers, uint64_t *ret_bl
 		if (r < 0)
 			break;
 		blocks = i.blocks / (x->block / 512);
-		/* this inode has the reserved blocks, and one block that lists them */
+		/* the inode RESIZE has the reserved blocks, and one block that lists them */
 		if (number == RESIZE && blocks == room + 1)
 			*ret_blocks += 1;
 		else if (blocks != (number == RESIZE ? room : 0) ||

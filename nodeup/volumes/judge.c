@@ -27,11 +27,12 @@ struct look {
 	struct arena *a;
 	const struct volume_req *req;
 	const struct disks *disks;
-	const struct disks *members;   /* of an array: its members; else the same disks */
+	const struct disks *members;   /* members of the array; without an array, as `disks` */
 	const struct disk_record *rec; /* NULL: none */
 };
 
-/* Returns whether a killed mkfs or mdadm of ours may have left this content: no signature yet, or its own. */
+/* Returns whether a killed mkfs or mdadm of ours may have left this content. Such content has no signature, or the
+ * tool's own. */
 static bool may_be_unfinished(const struct volume_req *req, const struct probe *p)
 {
 	return p->unknown || (p->fs &&
@@ -70,7 +71,7 @@ static bool is_begun(const struct look *l, size_t i)
 	return true;
 }
 
-/* Words the error for a disk that is left alone; all such errors have this form. */
+/* Words the error for a disk that is left alone. All such errors have the same form. */
 static int leave_alone(struct err *e, enum err_kind kind, struct arena *a,
 		       const struct volume_req *req, const struct disk *d, const char *why)
 {
@@ -82,7 +83,7 @@ static int leave_alone(struct err *e, enum err_kind kind, struct arena *a,
 	return r;
 }
 
-/* why: the reason why the disk does not count as EC2 made it; or NULL. */
+/* why: why the disk does not count as a disk as EC2 made it; or NULL. */
 static int refuse_data(const struct look *l, const struct disk *d, const struct probe *p,
 		       const char *why, struct err *e)
 {
@@ -292,8 +293,8 @@ static struct probe *probe_all(const struct look *l)
 	return probes;
 }
 
-/* Returns whether the disk is of an instance store, as the recorded disks were. If so, the earlier disk is gone, and
- * its file system too. */
+/* Returns whether the disk is of an instance store, as the recorded disks were. Such a disk means that the earlier
+ * disk is gone, and its file system too. */
 static bool is_fresh_store(const struct look *l, const struct disk *d)
 {
 	const struct strv before = disk_record_serials(l->a, l->rec);
@@ -364,7 +365,7 @@ static bool is_recorded_done(const struct look *l, const char *uuid)
 	if (!l->rec || !l->rec->done || strcmp(l->rec->uuid, uuid) != 0 ||
 	    strcmp(l->rec->machine, l->req->machine) != 0)
 		return false;
-	/* a snapshot's copy has the same UUID */
+	/* an equal UUID proves nothing: a snapshot's copy has it too */
 	for (size_t i = 0; i < l->members->n; i++)
 		if (disk_record_rules_out(l->a, l->rec, l->members->v[i].serial))
 			return false;

@@ -4,8 +4,8 @@
  * all other cases the error tells what is on the disks. For a volume that need not persist, an instance-store disk
  * as EC2 made it counts as blank (ephemeral.h). If a record ties a device name to a disk, every other disk under
  * that name is refused until the record is removed.
- * Owner: the arena. Errors: REFUSED for data and for disks in use, SYSTEM for unreadable ones, CONFIG for too small,
- * read-only and too few ones. Threads: all functions.
+ * Owner: the arena. Errors: REFUSED for data and for disks in use, SYSTEM for disks that cannot be read, CONFIG for
+ * disks that are too small, read-only or too few. Threads: all functions.
  * Tests: test_disk_record.c. */
 #pragma once
 
@@ -15,13 +15,14 @@
 
 struct volume_req {
 	const char *name;    /* "/data", "swap" */
-	const char *path;    /* its mount point; NULL: none */
+	const char *path;    /* mount point of the volume; NULL: none */
 	const char *asked;   /* "ig_spec.yaml:18:5" */
 	const char *machine; /* instance id */
-	/* nodes and again are empty here: disk_format fills them in its own copy */
+	/* members `nodes` and `again` are empty: disk_format fills them in its own copy */
 	struct mkfs_req mkfs;
 	bool persist;
-	bool by_name; /* another disk may have the name next time, so the record counts */
+	bool by_name; /* the disk is named by its device name: another disk may have that name next time, so the
+		       * record counts */
 };
 
 enum verdict {
@@ -38,7 +39,7 @@ struct judged {
 	struct disks ephemeral; /* FORMAT: disks that count as blank only by ephemeral.h */
 	bool is_cloud_inits; /* OURS: cloud-init has a line of fstab for the disk, which must go */
 	bool again;          /* FORMAT: over leftovers of our interrupted mkfs */
-	bool recorded;       /* OURS: the record says so too */
+	bool recorded;       /* OURS: the record, too, says that the disks are ours */
 	const char *uuid;    /* UUID that the disks have, or will have */
 };
 

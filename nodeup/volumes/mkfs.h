@@ -34,8 +34,8 @@ struct mkfs_req {
 	const char *uuid;
 	const char *label;   /* NULL: none */
 	const char *raid;    /* NULL: one disk, or raid0 */
-	struct strv options; /* the document's */
-	bool again;          /* over our own interrupted attempt */
+	struct strv options; /* the document's options */
+	bool again;          /* the disks may have leftovers of our own interrupted attempt */
 	int lock_fd;         /* a lock that the tool keeps if we are killed; 0: none */
 };
 

@@ -6,11 +6,11 @@ enum form {
 	FLAG,     /* no value */
 	NUMBER,   /* "8192", "4k" */
 	WORD,     /* "largefile" */
-	FEATURES, /* "metadata_csum,^has_journal": any features but those in keys */
+	FEATURES, /* "metadata_csum,^has_journal": any features except those in `keys` */
 	KEYS,     /* "stride=16,stripe_width=32": only keys that are in `keys` */
 };
 
-/* Options that a document may give to a tool. None chooses a device, a place on it, or a dry run. */
+/* Options that a document may give to a tool. None of these options chooses a device, a place on it, or a dry run. */
 static const struct option {
 	const char *fs, *flag;
 	enum form form;

@@ -9,7 +9,7 @@
 
 struct mount {
 	const char *id;      /* "36": unique among all namespaces */
-	const char *peers;   /* "1": the group of mounts that share this one's events; "": none */
+	const char *peers;   /* "1": group of mounts that share events with this one; "": none */
 	const char *master;  /* the group whose events this mount receives; "": none */
 	const char *dev;     /* "259:3" */
 	const char *root;    /* directory of the file system that is mounted: "/" */

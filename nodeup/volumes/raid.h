@@ -12,7 +12,7 @@
 #define RAID_MEMBER "linux_raid_member"
 
 /* Finds the array that is the only user of each of these disks; it may have other members as well. false: there is
- * none. */
+ * no such array. */
 bool raid_array(const struct disk_host *h, struct arena *a, const struct disks *members,
 		struct disk *ret);
 /* Makes an array of the devices at these paths, whose content is lost. mdadm keeps the lock if we are killed. */

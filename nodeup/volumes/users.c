@@ -64,14 +64,14 @@ static int gone_or(int r)
 /* Returns whether this is the number of the disk in question. */
 static bool is_number(const struct search *s, unsigned int dev_major, unsigned int dev_minor)
 {
-	char dev[32]; /* as /sys writes it */
+	char dev[32]; /* number of a device, as /sys writes it */
 
 	(void)print_to(dev, sizeof(dev), "%u:%u", dev_major, dev_minor);
 	return s->disk && strcmp(dev, s->disk) == 0;
 }
 
-/* Returns whether the name is a node of the disk in question: 1, 0 or -errno. Does not wait for a file server's
- * answer. */
+/* Returns whether the name is a node of the disk in question: 1, 0 or -errno. Does not wait for the answer of a file
+ * server. */
 static int is_disk(const struct search *s, int dir, const char *name)
 {
 	struct statx st;
@@ -83,7 +83,7 @@ static int is_disk(const struct search *s, int dir, const char *name)
 	return S_ISBLK(st.stx_mode) && is_number(s, st.stx_rdev_major, st.stx_rdev_minor);
 }
 
-/* Returns whether it is a path inside the directory; "socket:[1]" and memory are no paths. */
+/* Returns whether the name is a path inside the directory; "socket:[1]" and memory are no paths. */
 static bool is_inside(const struct search *s, struct arena *a, const struct mounts *mounts,
 		      const char *path)
 {
@@ -211,7 +211,8 @@ static bool is_overlay_of(const struct search *s, const struct mount *m)
 	return false;
 }
 
-/* Returns whether a namespace has the same root as ours. If so, its mount points mean the same places. */
+/* Returns whether a namespace has the same root as ours. In namespaces with one root, equal mount points mean the
+ * same places. */
 static bool has_our_root(const struct search *s, const struct process *p)
 {
 	const struct mount *ours = mounts_at(&s->own, "/"), *theirs = mounts_at(p->mounts, "/");
@@ -272,7 +273,7 @@ static int look_at_namespace(struct search *s, struct process *p)
 		}
 	v.name = arena_strn(s->a, name, (size_t)n);
 	r = mounts_read(s->root_fd, s->a, p->tid, &v.mounts, &ignored);
-	/* a process that is ending loses its table first */
+	/* a process that ends loses its table of mounts before it is gone */
 	if (r < 0)
 		return r == -EINVAL ? 0 : gone_or(r);
 	arena_push(s->a, s->views, s->n_views, v);
@@ -333,9 +334,9 @@ static int look_at_swaps(struct search *s)
 	return 0;
 }
 
-/* Returns whether a loop device uses the disk, or a file on it. The kernel shows the path as the device's maker had
- * it; here it may lead to another file. So this asks the device itself. Without an answer, the device may use the
- * disk. */
+/* Returns whether a loop device uses the disk, or a file on it. The kernel shows the file's path as the maker of the
+ * device saw it, which may lead to another file here. So the device itself is asked. A device that does not answer
+ * counts as a user of the disk. */
 static bool is_over_disk(const struct search *s, const char *loop)
 {
 	const char *at = arena_printf(s->a, "/sys/block/%s/dev", loop);

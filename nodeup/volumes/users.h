@@ -22,7 +22,7 @@ struct user {
  * does a mount in another namespace that is unmounted with it. */
 int users_of_disk(int root_fd, struct arena *a, const char *dev, const char *point,
 		  struct user *ret, struct err *e) must_check;
-/* Finds the first user, other than this process. pid: NULL: any user; "": only the kernel; else only that process,
- * to see whether it still uses the path. */
+/* Finds the first user, other than this process. `pid` NULL: any user; "": only the kernel; otherwise only that
+ * process, to see whether it still uses the path. */
 int users_of(int root_fd, struct arena *a, const char *path, const char *pid, struct user *ret,
 	     struct err *e) must_check;

@@ -5,15 +5,15 @@
 /* No change has more spans than this. */
 enum { SPANS_MAX = 4 };
 
-/* A range of versions of kops 1.x, including both ends. If it has no bounds for Kubernetes, every version of
- * Kubernetes counts. */
+/* A range of versions of kops 1.x, including both ends. A range without bounds for Kubernetes holds for every
+ * version of Kubernetes. */
 struct span {
 	int since_minor, since_patch;
 	int until_minor, until_patch;
 	int kubernetes_since, kubernetes_before; /* minor versions of 1.x; 0: no bound */
 };
 
-/* Means a patch, the later patches of its minor, and all later minors. */
+/* Means a version and all later versions. */
 #define SINCE(minor, patch, ...)                            \
 	{                                                   \
 		minor, patch, INT_MAX, INT_MAX, __VA_ARGS__ \
@@ -28,7 +28,7 @@ struct span {
 	{                                         \
 		0, 0, minor, INT_MAX, __VA_ARGS__ \
 	}
-/* Means a first and a last patch, and all versions between them. */
+/* Means all versions from a first patch to a last patch. */
 #define BETWEEN(minor, patch, last_minor, last_patch, ...)        \
 	{                                                         \
 		minor, patch, last_minor, last_patch, __VA_ARGS__ \

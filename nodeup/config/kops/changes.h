@@ -81,7 +81,7 @@ enum kops_change {
 
 /* Returns whether the kops of these documents makes the change. */
 bool kops_does(const struct kops_config *c, enum kops_change change);
-/* Returns whether `kops` is of the minor of one of these versions, with its patch or a later one. The last version
+/* Returns whether `kops` has the minor of one of these versions, and the same patch or a later one. The last version
  * also stands for all later minors, and {0} for all versions. */
 bool kops_is_since(const struct version *kops, const struct version *since, size_t n);
 /* Returns whether the two versions make the same changes, for every Kubernetes. */

@@ -163,7 +163,7 @@ static int missing(struct arena *a, const struct tree *t, const char *key, const
 			  tree_where(a, &t->pos), key, role);
 }
 
-/* Checks every CA certificate, where all errors are kept. */
+/* Checks every CA certificate, even after an error if errors are kept. */
 static int check_cas(struct arena *a, const struct tree *t, const struct kops_config *c,
 		     const struct dialect_opts *o, struct err *e)
 {
@@ -187,7 +187,7 @@ static int check_cas(struct arena *a, const struct tree *t, const struct kops_co
 	return errs_keep(o->errors, r, e);
 }
 
-/* Refuses documents that lack a part without which kops would fail, after half of its work. */
+/* Refuses documents that lack a part which kops needs: kops would fail too, but only after half of its work. */
 static int check_parts(struct arena *a, const struct tree *t, const struct kops_boot *boot,
 		       struct kops_config *c, struct err *e)
 {
@@ -218,7 +218,7 @@ static int check_parts(struct arena *a, const struct tree *t, const struct kops_
 	return 0;
 }
 
-/* Keeps the error, if errors are kept. Without the parts there is no model; but if a part could not be read, it only
+/* Keeps the error, if errors are kept. Without the parts there is no model; but a part that could not be read only
  * seems to be missing. */
 static int keep_parts(const struct dialect_opts *o, int r, const struct err *e)
 {
@@ -316,7 +316,7 @@ static const struct schema *kubelet_schema_of(struct arena *a, const struct kops
 	return s;
 }
 
-/* Returns the rows of all keys, with kubelet's as that kops writes them. */
+/* Returns the rows of all keys, with kubelet's rows as this kops writes them. */
 static const struct schema *schema_of(struct arena *a, const struct kops_config *c)
 {
 	struct field *rows;

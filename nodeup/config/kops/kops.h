@@ -97,7 +97,7 @@ struct kops_config {
 	KOPS_DISCOVERY(FIELD_MEMBER)
 	KOPS_CONFIG(FIELD_MEMBER)
 	const struct tree *tree; /* the document itself, for places in messages */
-	struct version kops;     /* the version that wrote it; see changes.h */
+	struct version kops;     /* the version of kops that wrote the document; see changes.h */
 	struct version kubernetes;
 	struct kops_hooks hooks_of_group, hooks_of_cluster; /* parsed from hooks_tree */
 };
@@ -116,8 +116,8 @@ int kops_boot(struct arena *a, const struct tree *t, const struct dialect_opts *
 	      struct kops_boot *ret, struct err *e) must_check;
 /* Returns the line of BootConfig that holds the hash of these bytes of NodeupConfig. */
 const char *kops_config_hash_line(struct arena *a, const char *text, size_t n);
-/* Checks that BootConfig has the hash of these bytes of NodeupConfig; `from` is their place. ESTALE: it has another
- * hash. */
+/* Checks that BootConfig has the hash of these bytes of NodeupConfig; `from` is their place. ESTALE: BootConfig has
+ * another hash. */
 int kops_config_check_hash(struct arena *a, const struct kops_boot *boot, const char *from,
 			   const char *text, size_t n, struct err *e) must_check;
 /* Reads NodeupConfig of that kops and checks it. An unknown key is an error, and so is a key of another cloud or of
@@ -131,8 +131,8 @@ bool kops_wants_max_pods(const struct kops_config *c);
 bool kops_wants_gpus(const struct kops_config *c);
 /* Returns whether the network plugin gives the host several addresses. */
 bool kops_has_addresses(const struct kops_config *c);
-/* Takes BootConfig out of kops' user data. If it is not compressed, its lines keep their numbers. -ENOENT: this is
- * not user data of today's kops. */
+/* Takes BootConfig out of kops' user data. Lines of a BootConfig that is not compressed keep their numbers. -ENOENT:
+ * this is not user data of today's kops. */
 int kops_script(struct arena *a, const char *file, const char *text, const char **ret,
 		struct err *e) must_check;
 /* Shows a worker and a control plane, for a start. */
@@ -142,8 +142,8 @@ extern const struct dialect kops_dialect;
 
 /* Describes a role of instance groups: everything that follows from the role's name alone. */
 struct kops_role {
-	const char *name;  /* in documents */
-	const char *title; /* in messages to people */
+	const char *name;  /* name in documents */
+	const char *title; /* name in messages to people */
 	/* below igconfig in the state store; NULL: NodeupConfig lies elsewhere */
 	const char *folder;
 	bool serves_api, is_control_plane;
@@ -151,8 +151,8 @@ struct kops_role {
 /* Returns the row of a role. Any other name is an error of the document, and gets the row of a worker. */
 const struct kops_role *kops_role(const char *role);
 
-/* Collects the unknown keys of a document, except those to be left alone. Such a key is an error, as the node would
- * be silently wrong; acceptKeys of the machine or of BootConfig lets it through. */
+/* Collects the unknown keys of a document, except those to be left alone. An unknown key is an error, as the node
+ * would be silently wrong; acceptKeys of the machine or of BootConfig lets it through. */
 struct kops_unknowns {
 	struct field_unknowns all;
 	const struct dialect_opts *opts;

@@ -94,7 +94,7 @@
 
 #define KOPS_AUTHENTICATION(X) \
 	X##_INSIDE(&auth_nothing_schema, "kopeio", .doc = "not used") \
-	/* the state store has its values */ \
+	/* the state store has the values of this key */ \
 	X##_INSIDE_IF(auth_aws, &auth_nothing_schema, "aws", .doc = "aws-iam-authenticator") \
 	X##_IF(struct kops_oidc, oidc, has_oidc, &kops_oidc_schema, "oidc", .doc = "OpenID Connect")
 

@@ -215,7 +215,7 @@ int kops_node(const struct reading *in, const struct kops_boot *boot, struct kop
 	find_names(a, f, own);
 	if (r == 0 && boot->role->serves_api)
 		r = find_service_ip(a, range, &own->service_ip, in->err);
-	/* a part that seems to be missing may be one that could not be read */
+	/* a part that could not be read may only seem to be missing */
 	if (errs_any(o->errors) &&
 	    ((r < 0 && str_is_empty(range)) || !strmap_get(&config->cas, KOPS_CA))) {
 		o->errors->is_vital = true;

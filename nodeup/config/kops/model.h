@@ -13,9 +13,9 @@
 struct kops_node {
 	const struct kops_boot *boot;
 	const struct kops_config *config;
-	const char *arch; /* architecture of its assets and images; amd64 if it is not known */
-	const char *name; /* name of its Node: the instance's id, or EC2's name for its address */
-	/* the URL that its programs use: "https://api.internal.example.com" */
+	const char *arch; /* architecture of assets and images; amd64 if not known */
+	const char *name; /* name of its Node object: instance id, or EC2's name for the address */
+	/* the URL that the node's programs use: "https://api.internal.example.com" */
 	const char *api_server;
 	struct strv names;        /* names and addresses on the certificate of kubelet's server */
 	struct strv names_of_ec2; /* EC2's own names and addresses, whatever the network does */
@@ -25,7 +25,7 @@ struct kops_node {
 	const char *service_ip; /* the API server's address, the first of the services; or NULL */
 };
 
-/* Returns a node without NodeupConfig. Its name may be the instance's id or EC2's name for its address. */
+/* Returns a node without NodeupConfig. The node's name may be the instance's id or EC2's name for its address. */
 struct kops_node *kops_unknown_node(struct arena *a, const struct kops_boot *boot,
 				    const struct facts *f);
 /* Returns the name of one of the cluster's own services: "api.internal.minimal.example.com". */
@@ -42,7 +42,7 @@ struct node_wants kops_wants(struct arena *a, const struct documents *d, const s
 int kops_node(const struct reading *in, const struct kops_boot *boot,
 	      struct kops_config *config) must_check;
 
-/* The conditions of a row: the node has the thing if all of them hold. */
+/* The conditions of a row in a table: it counts for a node if all of them hold. */
 enum kops_condition {
 	KOPS_ANY_NODE = 0,
 	KOPS_API = 1 << 0,           /* an API server runs here */
@@ -76,7 +76,7 @@ struct kops_certificate {
 	/* where it is written: in a kubeconfig, or in two files */
 	const char *login, *cert_at, *key_at;
 	const char *user; /* the owner of the files; NULL: root */
-	const char *pod;  /* the static pod that reads it only when it starts; NULL: none */
+	const char *pod;  /* pod that reads the certificate only when it starts; NULL: none */
 	bool pod_stays;   /* the pod's manifest is not written here */
 };
 

@@ -116,7 +116,7 @@ int kops_images(struct arena *a, const struct kops_config *c, const char *arch,
 
 		r = read_image(a, list->items[i].value, arena_printf(a, "images.%s[%zu]", arch, i),
 			       o, &image, e);
-		/* where errors are kept, a wrong image is left out */
+		/* if errors are kept, a wrong image is left out */
 		if (image.hash)
 			arena_push(a, ret->v, ret->n, image);
 	}

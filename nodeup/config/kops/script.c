@@ -20,7 +20,8 @@ static const char *line_of(struct arena *a, const char *file, const char *text, 
 	return tree_where(a, &pos);
 }
 
-/* Unpacks a compressed document. Its lines count from 1, as the script has it all in one line. */
+/* Unpacks a compressed document. The lines of the result count from 1, as the script has the whole document in one
+ * line. */
 static int unpack(struct arena *a, const char *file, const char *text, const char *end,
 		  const char **ret, struct err *e)
 {

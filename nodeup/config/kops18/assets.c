@@ -9,7 +9,7 @@ enum { ASSETS_MAX = 2000 };
 /* clang-format off */
 #define ENTRY(X) \
 	X(const char *, asset, "asset", .doc = "hash@url[,mirror]") \
-	/* or the hash and the URL as two keys */ \
+	/* or, instead of `asset`, the hash and the URL as two keys */ \
 	X(const char *, hash, "hash", .doc = "hash of the file") \
 	X(const char *, url, "url", .doc = "url[,mirror]") \
 	X(const char *, signature, "signature", .doc = "of minisign, over the file")

@@ -61,7 +61,7 @@ struct item {
 	const struct tree *tree;
 	const char *path; /* "hooks[2]" */
 	size_t index;
-	bool of_group; /* in the instance group's list, not in the cluster's */
+	bool of_group; /* the item is in the instance group's list, not in the cluster's */
 };
 
 /* Returns 1 if the item is for this node, 0 if it is for others. */
@@ -170,7 +170,7 @@ static int add_file(struct kops18_build *b, const struct item *it)
 	return 0;
 }
 
-/* One kind of items. All lists of a kind share its limit, since each item costs memory. */
+/* One kind of items: hooks or files. All lists of a kind share its limit, since each item costs memory. */
 struct list {
 	const char *key;
 	size_t most;

@@ -122,7 +122,7 @@ static int check_group(struct arena *a, const struct tree *t, struct kube_env *e
 		r = check_name(a, t, "InstanceGroupName", name, upper, e);
 	if (r < 0)
 		env->instance_group_name = NULL;
-	/* an error that was kept may be about this key, so it may not be missing */
+	/* this key may be one that could not be read: then it only seems to be missing */
 	else if (config_base(a, env) && !env->instance_group_name && !errs_any(o->errors))
 		r = err_config(e,
 			       "%s: InstanceGroupName is missing: it names the document in "
@@ -218,7 +218,7 @@ static int unwrap(struct kops18_build *b, const struct tree *t, const char *kind
 	return check_identity(b, &o, kind, name);
 }
 
-/* Opens a document. If it holds a wrong object, it counts as an empty document. */
+/* Opens a document. A document with a wrong object counts as empty. */
 static int open_document(struct kops18_build *b, const struct tree *t, const char *kind,
 			 const char *name, const struct tree **ret_spec)
 {
@@ -401,7 +401,7 @@ static int read_image(struct kops18_build *b, const struct tree *t, const char *
 
 static int set_assets(struct kops18_build *b)
 {
-	/* its unknown keys were named when it was first read */
+	/* the unknown keys of kube_env.yaml were named when it was first read */
 	const struct dialect_opts quiet = { 0 };
 	const struct tree *images = b->env->images;
 	struct node *n = b->in->node;
@@ -444,7 +444,7 @@ static int set_assets(struct kops18_build *b)
 	return 0;
 }
 
-/* Checks values that kops' own validation refuses, so that no document of kops has them. */
+/* Checks values that kops' own validation refuses: no document that kops wrote has them. */
 static int check_sections(struct kops18_build *b)
 {
 	const struct opt_bool *policy = &b->cluster.kube_scheduler.use_policy_config_map;
@@ -492,7 +492,8 @@ static const struct tree *cluster_spec_of_node(struct kops18_build *b)
 	return t;
 }
 
-/* Returns the group's taints, followed by kubelet's: the node has both. The place of the list is the group's. */
+/* Returns the group's taints, followed by kubelet's: the node has both. The list has the place of the group's
+ * taints. */
 static struct tree *all_taints(struct kops18_build *b, const struct tree *own)
 {
 	const struct tree *group = tree_lookup(b->ig_spec, "taints");

@@ -32,7 +32,7 @@ bool kops18_locations(struct arena *a, const struct kube_env *env, const char **
  * secrets stay empty. */
 int kops18_node(const struct reading *in, const struct documents *d) must_check;
 
-/* Reads the proxy out of a cluster's document alone. Its url is NULL if there is none. */
+/* Reads the proxy out of a cluster's document alone. The url is NULL if the document names no proxy. */
 int kops18_proxy(struct arena *a, const struct documents *d, const struct dialect_opts *o,
 		 struct node_proxy *ret, struct err *e) must_check;
 

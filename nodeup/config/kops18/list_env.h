@@ -1,4 +1,4 @@
-/* list_env.h - the keys of kube_env.yaml and of an instance group of kops 1.8, as list_cluster.h
+/* list_env.h - the keys of kube_env.yaml and of an instance group of kops 1.8, in the form of list_cluster.h
  * Owner: constants. Errors: none. Threads: all. Source: kops 1.8.1 pkg/apis/nodeup, pkg/apis/kops/v1alpha2. */
 #pragma once
 

@@ -120,7 +120,7 @@
 	  .flag = "runtime-request-timeout", .doc = "timeout of requests to the runtime") \
 	X(struct opt_dur, volume_stats_agg_period, "volumeStatsAggPeriod", \
 	  .flag = "volume-stats-agg-period", .doc = "interval of volume usage scans") \
-	/* keys of later versions of kops; without the first, kubelet 1.8 does not start on a node with swap */ \
+	/* keys of later versions of kops; without failSwapOn, kubelet 1.8 does not start on a node with swap */ \
 	X(struct opt_bool, fail_swap_on, "failSwapOn", .flag = "fail-swap-on", .since = 8, \
 	  .doc = "refuse to start where there is swap; needed false for a volume of swap") \
 	X(struct opt_bool, docker_disable_shared_pid, "dockerDisableSharedPID", \

@@ -58,7 +58,7 @@ static void merge_kubelet(struct kops18_build *b)
 	field_overlay(b->in->arena, &kubelet_schema, k, &b->ig.kubelet);
 	add_labels(b);
 	add_taints(b);
-	/* since 1.6 taints decide; a node that is not schedulable would ignore them */
+	/* since 1.6 taints decide where pods run; on a node that is not schedulable they would be ignored */
 	k->register_schedulable = (struct opt_bool){ true, true };
 	/* from 1.8 on kubelet stops at swap, unless a flag allows it */
 	b->in->node->refuses_swap = node_k8s_at_least(b->in->node, 1, 8) &&

@@ -40,7 +40,7 @@ struct kube_scheduler_spec {
 	SCHEDULER_SPEC(FIELD_MEMBER)
 };
 
-/* One table for each spec; field_parse, field_flags, field_overlay and field_docs walk them. */
+/* One table of keys for each spec; field_parse, field_flags, field_overlay and field_docs walk the tables. */
 extern const struct schema docker_schema;
 extern const struct schema kubelet_schema;
 extern const struct schema kube_proxy_schema;
@@ -75,7 +75,7 @@ struct kops18_node {
 	struct kops18_etcds etcd_clusters;
 	/* the storage driver is in node.docker_storage, since it depends on the host */
 	struct docker_spec docker;
-	/* of this role, with the instance group's values and labels merged in */
+	/* kubelet's settings for this role, with the instance group's values and labels merged in */
 	struct kubelet_spec kubelet;
 	struct kube_proxy_spec kube_proxy;
 	/* this member and the next two: only on masters */

@@ -107,7 +107,8 @@ int kops18_networking(struct kops18_build *b)
 	return err_code(b->in->err);
 }
 
-/* The proxy goes into shell lines, units and configuration files, so it may hold no special character of any. */
+/* The proxy goes into shell lines, units and configuration files, so it may hold no character that is special in one
+ * of them. */
 static bool is_plain(const char *s)
 {
 	return str_has_only(s, "-._~%!*+,;=:@[]/");

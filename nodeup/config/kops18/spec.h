@@ -75,7 +75,7 @@ extern const struct schema kops18_env_schema, kops18_image_schema, kops18_cluste
 struct kops18_build {
 	const struct reading *in;
 	const struct kube_env *env;
-	bool is_known; /* the kops that wrote kube_env.yaml is known */
+	bool is_known; /* the version of kops that wrote kube_env.yaml is known */
 	/* the specs without the objects around them, for positions */
 	const struct tree *cluster_spec, *ig_spec;
 	struct kops18_cluster cluster;
@@ -86,7 +86,7 @@ struct kops18_build {
 /* Reads a map by its schema. Unknown keys are warnings, or one error if `strict` is set. */
 int kops18_read(struct arena *a, const struct schema *s, const struct tree *t, const char *path,
 		const struct dialect_opts *o, void *obj, struct err *e) must_check;
-/* Returns r. If errors are kept and this error was kept, returns 0. */
+/* Returns r, or 0 if errors are kept and this error was kept. */
 int kops18_go_on(struct kops18_build *b, int r) must_check;
 /* Returns a location without slashes at its end. */
 const char *kops18_folder(struct arena *a, const char *location);
@@ -119,6 +119,6 @@ int kops18_merge(struct kops18_build *b) must_check;
 /* An item of volumeMounts. */
 extern const struct schema storage_mount_schema;
 
-/* Fills the node's volumes from all documents and sets docker's storage driver. Fails for swap with a kubelet that
- * would not start with it. */
+/* Fills the node's volumes from all documents and sets docker's storage driver. Fails if a volume is swap and the
+ * kubelet would not start with swap. */
 int kops18_storage(struct kops18_build *b) must_check;

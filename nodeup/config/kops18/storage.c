@@ -197,7 +197,7 @@ static int set_binds(struct item *it)
 			bind.units = volumes_users(a, s->target);
 		arena_push(a, it->i.v.binds.v, it->i.v.binds.n, bind);
 	}
-	/* the usual directories, unless the document names those that the volume keeps */
+	/* binds the usual directories, unless the document names the directories that the volume keeps */
 	if (it->b->in->node->is_master && str_eq(it->i.v.path, node_master_pd) && !it->i.v.binds.n)
 		storage_master_pd(a, &it->i.v);
 	return 0;

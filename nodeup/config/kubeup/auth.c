@@ -92,7 +92,7 @@ static const char *kubeconfig(struct auth *u, const char *name, const char *user
 			    name, user, cluster, name);
 }
 
-/* The server is a name that resolves only in another cloud. kubelet's --api-servers overrides it. */
+/* The server is a name that resolves only in another cloud. kubelet's --api-servers overrides that name. */
 static const char *kubelet_config(struct auth *u)
 {
 	const struct kubeup_env *v = u->env;
@@ -140,8 +140,8 @@ static void add_proxy(struct auth *u)
 		  kubeconfig(u, "kube-proxy", user, cluster));
 }
 
-/* kube-up 1.2 makes these tokens at random. Here they are derived from a token with more rights, so that each plan
- * has the same tokens. source: cluster/gce/configure-vm.sh of v1.2.0, create-salt-master-auth */
+/* kube-up 1.2 makes these tokens at random. Here the tokens are derived from a token with more rights, so that each
+ * plan has the same tokens. source: cluster/gce/configure-vm.sh of v1.2.0, create-salt-master-auth */
 static const char *service_tokens(struct auth *u)
 {
 	static const char *const accounts[] = { "system:scheduler", "system:controller_manager",

@@ -6,7 +6,7 @@
 static const char docker_root_path[] = "/mnt/ephemeral/docker";
 
 /* Sets the pillars that always exist. If the document lacks a value, its pillar is empty. since and until are the
- * first and last minor version; until 0: no last one. source: cluster/gce/configure-vm.sh create-salt-pillar */
+ * first and last minor version; until 0: no last version. source: cluster/gce/configure-vm.sh create-salt-pillar */
 static void add_always(struct arena *a, struct tree *pillar, const struct kubeup_env *v)
 {
 	const struct {
@@ -61,7 +61,8 @@ static void add_always(struct arena *a, struct tree *pillar, const struct kubeup
 }
 
 /* Sets the pillars that exist only if the document has a value. In 1.5.0 and 1.5.1 the pillar etcd_quorum_read
- * always exists; if it is empty, the API server stops at --etcd_quorum_read=. So here it is set as from 1.5.2 on. */
+ * always exists; if it is empty, the API server stops at --etcd_quorum_read=. So here the pillar is set as kube-up
+ * sets it from 1.5.2 on. */
 static void add_set(struct arena *a, struct tree *pillar, const struct kubeup_env *v)
 {
 	const struct {

@@ -166,7 +166,7 @@ static int decode(struct look *l, const char *key, const char *value, bool is_zi
 				 is_zipped ? "gzip of PEM" : "PEM");
 }
 
-/* Checks a certificate and, unless key_of is NULL, its key. Both may be missing together. */
+/* Checks a certificate and, unless key_of is NULL, its key. Certificate and key may be missing together. */
 static int check_pair(struct look *l, const char *cert_of, const char *cert, bool is_zipped,
 		      const char *key_of, const char *key)
 {
@@ -175,7 +175,7 @@ static int check_pair(struct look *l, const char *cert_of, const char *cert, boo
 
 	if (str_is_empty(cert) && str_is_empty(key))
 		return 0;
-	/* the value that seems to be missing may be one that could not be read */
+	/* a value that could not be read may only seem to be missing */
 	if ((str_is_empty(cert) || (key_of && str_is_empty(key))) && l->opts->errors &&
 	    errs_count(l->opts->errors))
 		return 0;
@@ -202,7 +202,7 @@ static int check_pair(struct look *l, const char *cert_of, const char *cert, boo
 static int check_pairs(struct look *l)
 {
 	const struct kubeup_env *v = l->env;
-	/* if all three are given, the script writes three of the four files */
+	/* if all three are given, the script writes a file of each, although etcd's TLS takes ETCD_CA_KEY too */
 	const bool has_etcd = v->is_master && !str_is_empty(v->etcd_ca_cert) &&
 			      !str_is_empty(v->etcd_peer_key) && !str_is_empty(v->etcd_peer_cert);
 	const char *etcd_key_of = str_is_empty(v->etcd_ca_key) ? NULL : "ETCD_CA_KEY";
@@ -265,7 +265,7 @@ static int check_network(struct look *l)
 	return 0;
 }
 
-/* Both values go into kubelet's flags and into the DNS addon. */
+/* The DNS server's address and the domain go into kubelet's flags and into the DNS addon. */
 static int check_addons(struct look *l)
 {
 	const struct kubeup_env *v = l->env;
@@ -339,7 +339,8 @@ static int check_values(struct look *l)
 	return values_judge(&v, l->err);
 }
 
-/* One of several checks. of_missing: the check reports missing keys, but such a key may only be unreadable. */
+/* One of the checks of a document. of_missing: the check reports missing keys, but such a key may only be
+ * unreadable. */
 static const struct {
 	int (*check)(struct look *);
 	bool of_missing;

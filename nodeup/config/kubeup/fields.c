@@ -25,7 +25,7 @@ static bool is_sha1(const char *s)
 	return strspn(s, "0123456789abcdefABCDEF") == SHA1_HEX && s[SHA1_HEX] == '\0';
 }
 
-/* These values become a field of a line, between commas. */
+/* Returns whether the value can be a field of a line, between commas. */
 static bool is_csv_field(const char *s)
 {
 	if (strlen(s) > TOKEN_MAX)

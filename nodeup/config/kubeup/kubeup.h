@@ -1,6 +1,6 @@
 /* kubeup.h - the dialect of kube-up on AWS, Kubernetes 1.2 to 1.5: one flat kube_env.yaml
- * kube-up writes each value as a text in quotes. Its script exports them as variables of a shell, so a key counts
- * only in capitals. A value that the script would read as another text is an error here.
+ * kube-up writes each value as a text in quotes. kube-up's script exports the keys as variables of a shell, so a key
+ * counts only in capitals. A value that the script would read as another text is an error here.
  * Invariant: pure; no file, network or clock.
  * Bodies: env.c, script.c, version.c.
  * Owner: the arena. Errors: CONFIG with file:line:column; no message shows a value that may be a secret.
@@ -19,7 +19,7 @@ struct kubeup_env {
 	struct settings_doc settings; /* nodeup's own settings */
 	const struct tree *tree;      /* the document, for positions */
 	bool is_master;
-	struct version kubernetes; /* the oldest version that writes such a document */
+	struct version kubernetes; /* the oldest Kubernetes whose kube-up writes such a document */
 };
 
 /* The keys of kube_env.yaml. */
@@ -34,8 +34,8 @@ const char *kubeup_pem(struct arena *a, const char *base64, bool is_zipped);
 /* Finds the version of Kubernetes that writes such a document. The keys tell the version; no value does. */
 int kubeup_version(struct arena *a, const struct tree *t, struct version *ret,
 		   struct err *e) must_check;
-/* Fails if the document lacks keys that this version needs, and names them. Without them the version's script would
- * stop, or make a node that does not work. */
+/* Fails if the document lacks keys that this version needs, and names them. Without these keys the version's script
+ * would stop, or make a node that does not work. */
 int kubeup_has_all(struct arena *a, const struct kubeup_env *env, struct err *e) must_check;
 /* Gives an empty value to each missing key that may be empty. Returns false if another key is missing. Wrong values
  * count as missing. */

@@ -13,7 +13,7 @@ struct kubeup_made {
 	const char *target; /* target of a link; else NULL */
 	unsigned int mode;
 	const char *owner;    /* owner of a directory; NULL: root */
-	bool secret;          /* its text is never shown */
+	bool secret;          /* the file's text is never shown */
 	bool if_absent;       /* keeps a file that exists, whatever its text */
 	const char *template; /* the file of the archive that makes the text; or NULL */
 	const char *other; /* with if_absent: the warning if the file has another text; or NULL */
@@ -23,7 +23,7 @@ struct kubeup_made {
 struct kubeup_member {
 	const char *name, *path, *known;
 	unsigned int mode;
-	bool optional; /* an archive may lack it */
+	bool optional; /* an archive may lack the member */
 };
 
 struct kubeup_node {

@@ -17,7 +17,7 @@ struct build {
 	const struct reading *in;
 	const struct documents *documents;
 	const struct kubeup_env *env;
-	struct kubeup_node *own; /* the node's own part */
+	struct kubeup_node *own; /* the part of the node that only kube-up has */
 };
 
 static const char *where(struct build *b, const char *key)
@@ -137,7 +137,7 @@ static bool is_secret(const struct kubeup_env *v, const char *text)
 	return false;
 }
 
-/* Removes $DAEMON_ARGS from its own value. It is meant for scripts of init; systemd would pass the word to kubelet
+/* Removes $DAEMON_ARGS from its own value. The word is meant for scripts of init; systemd would pass it to kubelet
  * unchanged. */
 static const char *without_itself(struct arena *a, const char *path, const char *text)
 {
@@ -208,7 +208,7 @@ static int add_plugins(struct build *b)
 {
 	static const struct {
 		const char *name;
-		bool optional; /* nothing uses them */
+		bool optional; /* nothing uses the plugin */
 	} all[] = {
 		{ "bridge", false },   { "cnitool", true },     { "dhcp", false },
 		{ "flannel", false },  { "host-local", false }, { "ipvlan", false },
@@ -286,7 +286,7 @@ static void add_programs(struct build *b)
 		  .path = "/usr/local/share/doc/kubernetes/LICENSES",
 		  .mode = 0644,
 		  .optional = true },
-		/* from 1.3 on */
+		/* the archive has this file from 1.3 on */
 		{ .name = "kubernetes-src.tar.gz",
 		  .path = "/usr/local/share/doc/kubernetes/kubernetes-src.tar.gz",
 		  .mode = 0644,

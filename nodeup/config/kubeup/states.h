@@ -1,6 +1,6 @@
 /* states.h - the files that kube-up's Salt states make, and their texts
- * The list is ours, by version and role. The texts come from the salt tarball, which the document names by its hash,
- * so a rendered file is exact for every patch version.
+ * nodeup has its own list of the files, by version and role. The texts come from the salt tarball, which the
+ * document names by its hash, so a rendered file is exact for every patch version.
  * Invariant: pure.
  * Bodies: auth.c, context.c, node.c, render.c.
  * Owner: the arena. Errors: CONFIG that names the file of the tarball, with line and column.
@@ -60,7 +60,7 @@ struct kubeup_files {
 
 /* The facts of the machine that templates see. */
 struct kubeup_host {
-	const char *name;   /* its name in the VPC */
+	const char *name;   /* name of the machine in the VPC */
 	const char *driver; /* docker's storage driver; NULL: docker chooses */
 	bool on_store;      /* docker and kubelet are on the instance store */
 };

@@ -149,7 +149,7 @@ bool kubeup_go_without(struct kubeup_env *env)
 	return true;
 }
 
-/* The first missing key makes the error; each further one becomes a note. */
+/* The first missing key makes the error; each further missing key becomes a note. */
 int kubeup_has_all(struct arena *a, const struct kubeup_env *env, struct err *e)
 {
 	const struct need *first = NULL;

@@ -153,8 +153,8 @@ static void install_runc(struct plan *p, const char *archive)
 		true;
 }
 
-/* Makes the files of others an input of the unit, if config.toml imports them; a text that the documents bring may
- * not. */
+/* If config.toml imports files of other programs, makes them an input of the unit. A config.toml that the documents
+ * bring may import none. */
 static void read_shared(struct plan *p, struct task *unit)
 {
 	if (!strstr(plan_at(p, config)->file.content, kops_containerd_shared))
@@ -303,8 +303,8 @@ static void add_tools(struct plan *p)
 					       0755);
 }
 
-/* Writes config.toml. An earlier text differs only in that it does not import the files of others. A running
- * containerd may keep that text until something else changes: the import alone is no reason for a restart. */
+/* Writes config.toml. An earlier text that only lacks the import of other programs' files may stay until something
+ * else changes: the import alone is no reason to restart a running containerd. */
 static void add_config(struct plan *p)
 {
 	const char *before, *text = kops_containerd_config(p, &before);

@@ -95,8 +95,8 @@ static void add_controller_manager(struct plan *p)
 	plan_static_pod(p, pod);
 }
 
-/* Writes the scheduler's configuration, unless the documents bring it as a file. It holds the settings that are not
- * flags. */
+/* Writes the scheduler's configuration, unless the documents bring it as a file. The configuration holds the
+ * settings that are not flags. */
 static void add_scheduler_config(struct plan *p, const struct kops_scheduler *s)
 {
 	static const char path[] = LIB_SCHEDULER "/config.yaml";

@@ -41,7 +41,7 @@ static const struct kops_rule rules[] = {
 	SET(tls_cert_file, RULE_ALWAYS, SRV "/server.crt"),
 	SET(tls_private_key_file, RULE_ALWAYS, SRV "/server.key"),
 };
-/* Does the same for the secret encryptionconfig, and for aws-iam-authenticator. */
+/* Sets the files of the secret encryptionconfig and of aws-iam-authenticator. */
 static const struct kops_rule encryption_rules[] = {
 	SET(encryption_provider_config, RULE_ALWAYS, SRV "/encryptionconfig.yaml"),
 };
@@ -155,7 +155,7 @@ static void add_env(struct plan *p, struct pod *pod, const struct tree *env)
 	kops_proxy_env(p, pod);
 }
 
-/* Adds kubelet's probes. A sidecar answers them without TLS: it asks the API server over TLS with its own
+/* Adds kubelet's probes. A sidecar answers the probes without TLS: it asks the API server over TLS with its own
  * certificate. */
 static void add_probes(struct plan *p, struct pod_container *c, const struct kops_kube_apiserver *s,
 		       const struct tree *sidecar)

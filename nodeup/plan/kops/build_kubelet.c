@@ -207,7 +207,8 @@ static void add_provider(struct plan *p)
 							   : provider_text_of_old(p));
 }
 
-/* Writes the slices. kubelet and the runtime would create them at their start; the unit files make them stop late. */
+/* Writes the slices. kubelet and the runtime would create the slices at their start; the unit files make the slices
+ * stop late. */
 static void add_slices(struct plan *p, const struct kops_kubelet *settings)
 {
 	const char *const cgroups[] = { settings->kubelet_cgroups, settings->runtime_cgroups,

@@ -8,7 +8,7 @@
 static const char networkd_unit[] = "systemd-networkd.service";
 
 /* The vendor's rules for udev start units that give the host the addresses of pods. Rules of ours at the same path
- * replace them. */
+ * replace the vendor's rules. */
 static const char policy_rules[] = "/etc/udev/rules.d/99-vpc-policy-routes.rules";
 static const char *const policy_units[] = { "policy-routes@*.service",
 					    "refresh-policy-routes@*.service",
@@ -74,7 +74,7 @@ static const struct {
 };
 
 /* Returns the physical interface with the MAC of the instance's first interface. NULL: not exactly one interface has
- * it. */
+ * that MAC. */
 static const char *first_interface(const struct facts *f)
 {
 	const char *name = NULL;
@@ -156,7 +156,7 @@ static void add_guards(struct plan *p, unsigned int guards)
 		plan_new_task(p, TASK_LINK, "/usr/share/iproute2")->link.target = "/etc/iproute2";
 	if (inputs.n == 0)
 		return;
-	/* networkd restarts once for all of them, after packages are installed and before pods run */
+	/* networkd restarts once for all these files, after packages are installed and before pods run */
 	unit = plan_unit(p, networkd_unit, false);
 	strv_add_all(p->arena, &unit->unit.inputs, &inputs);
 	strv_add(p->arena, &unit->unit.before, plan_containerd_unit);
@@ -190,7 +190,7 @@ static void add_cilium(struct plan *p)
 {
 	const struct opt_bool *bpffs = &p->req->facts->bpffs_mounted;
 
-	/* systemd 238 and later mount it themselves, and refuse a unit for it */
+	/* systemd 238 and later mount the BPF file system themselves, and refuse a unit for it */
 	if (bpffs->set && !bpffs->v)
 		add_mount(p, "sys-fs-bpf.mount", "BPF", "bpffs", "/sys/fs/bpf", "bpf");
 	add_mount(p, "run-cilium-cgroupv2.mount", "Cgroup2", "cgroup2", "/run/cilium/cgroupv2",
@@ -221,8 +221,9 @@ static void add_prefix(struct plan *p)
 					      .region = p->req->facts->region };
 }
 
-/* Returns the guards that the network asks of the host; the release's row leaves out those that it does not need.
- * Calico, flannel, kindnet, kubenet and an external CNI ask for none. Source: kops 1.37 nodeup/pkg/model/networking. */
+/* Returns the guards that the network asks of the host; the release's row leaves out guards that the release does
+ * not need. Calico, flannel, kindnet, kubenet and an external CNI ask for none. Source: kops 1.37
+ * nodeup/pkg/model/networking. */
 static unsigned int guards_of(const struct kops_config *c)
 {
 	const struct kops_networking *n = &c->networking;

@@ -12,12 +12,12 @@ enum { TEXT_MAX = 256 << 10 };
 #define CONTROLLER "/etc/kubernetes/kops-controller"
 #define HEALTHCHECK "/etc/kubernetes/kube-apiserver-healthcheck/secrets"
 
-/* Lists users for programs that do not run as root in their containers. Their files get their ids, and the group
- * root. source: kops 1.37 pkg/wellknownusers, useradd(8) */
+/* Lists users for programs that do not run as root in their containers. Files of these users get the users' ids, and
+ * the group root. source: kops 1.37 pkg/wellknownusers, useradd(8) */
 static const struct {
 	struct task_user user;
 	unsigned int conditions;
-	bool own_group; /* its files get its group as well */
+	bool own_group; /* the user's files get the user's group as well */
 } users[] = {
 	{ { "kops-controller", "/home/kops-controller", "/sbin/nologin", 10011 },
 	  KOPS_CONTROL_PLANE },
@@ -77,7 +77,7 @@ static void add_pair(struct plan *p, const struct kops_certificate *c)
 	give(plan_issued(plan_secret(p, c->key_at, 0600, pair->key), pair), c->user);
 }
 
-/* Adds the certificates of a node with an API server. Those that a worker has as well are added by other builders. */
+/* Adds the certificates of a node with an API server. Other builders add the certificates that a worker has as well. */
 static void add_issued(struct plan *p)
 {
 	const struct kops_certificate *c;
@@ -97,7 +97,7 @@ enum half { CERT = 1 << 0, KEY = 1 << 1, POOL = 1 << 2 };
 
 /* Lists keysets that become files: the certificate or key that KeypairIDs pins, or all certificates of the CA. */
 static const struct keyset_file {
-	const char *name, *path; /* without its ending */
+	const char *name, *path; /* `path` is without its ending */
 	enum half half;
 	mode_t mode;
 	unsigned int conditions;
@@ -214,8 +214,8 @@ static void add_secrets(struct plan *p)
 	plan_secret(p, APISERVER "/encryptionconfig.yaml", 0600, encryption ? encryption : "");
 }
 
-/* Writes how the API server asks aws-iam-authenticator who a user is. As with kops, the file has no kind and
- * version. */
+/* Writes how the API server asks aws-iam-authenticator who a user is. The file has no kind and no version, as kops
+ * writes none. */
 static void add_authentication(struct plan *p)
 {
 	static const char path[] = "/etc/kubernetes/authn.config";

@@ -59,7 +59,7 @@ static const char *environment(struct plan *p)
 		if (value)
 			strmap_set(p->arena, &all, plan_kops_variables[i], value);
 	}
-	/* source: kops 1.35 nodeup/pkg/model/protokube.go: it looks for channels there */
+	/* protokube looks for channels there; source: kops 1.35 nodeup/pkg/model/protokube.go */
 	if (plan_distro(p)->readonly_usr)
 		strmap_set(p->arena, &all, "PATH",
 			   arena_printf(p->arena,

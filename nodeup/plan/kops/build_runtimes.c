@@ -15,7 +15,7 @@ static bool has_nvidia(const struct plan *p)
 static const struct repository {
 	bool (*is_wanted)(const struct plan *p);
 	const char *name, *key;
-	const char *options, *source; /* of its line in the list of sources */
+	const char *options, *source; /* parts of the repository's line in the list of sources */
 	const char *package;
 } repositories[] = {
 	{ has_nvidia, "nvidia-container-toolkit",

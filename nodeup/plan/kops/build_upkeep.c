@@ -9,7 +9,7 @@
 
 enum { BASE = 10 };
 
-/* source: kops 1.37 nodeup/pkg/model/sysctls.go; the blanks are its own */
+/* source: kops 1.37 nodeup/pkg/model/sysctls.go; kops has the same blanks */
 static const char kernel_text[] =
 	"# Kubernetes Settings\n"
 	"\n"
@@ -113,8 +113,8 @@ static const char *routes_told(const struct plan *p)
 	return arena_printf(p->arena, "%s\n", strv_join(p->arena, &lines, "\n"));
 }
 
-/* As with kops, a module that cannot be loaded is only a warning. source: kops 1.37 upup/pkg/fi/nodeup/command.go
- * loadKernelModules */
+/* A module that cannot be loaded is only a warning, as it is for kops. source: kops 1.37
+ * upup/pkg/fi/nodeup/command.go loadKernelModules */
 static void add_modules(struct plan *p)
 {
 	const bool kindnet = kops_of(p)->config->networking.kindnet;
@@ -223,8 +223,8 @@ static bool has_hook(const struct plan *p, const char *name)
 	return false;
 }
 
-/* Lets updates of the whole system wait until somebody reboots the host. A hook with the name of kops' unit takes
- * this over. source: kops 1.37 nodeup/pkg/model/update_service.go buildFlatcarSystemdService */
+/* Lets updates of the whole system wait until somebody reboots the host. A hook with the name of kops' unit does
+ * this instead. source: kops 1.37 nodeup/pkg/model/update_service.go buildFlatcarSystemdService */
 static void stay_up(struct plan *p, const struct release_today *r)
 {
 	static const char name[] = "update-service";
@@ -292,7 +292,7 @@ const char *needs_kops_ntp(struct plan *p)
 
 void build_kops_logrotate(struct plan *p)
 {
-	/* kops rotates all of them on every role */
+	/* kops rotates all these logs on every role */
 	static const char *const logs[] = {
 		"docker",      "kube-addons",    "kube-apiserver", "kube-controller-manager",
 		"kube-proxy",  "kube-scheduler", "kubelet",        "etcd",

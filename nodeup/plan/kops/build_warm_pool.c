@@ -1,9 +1,9 @@
 /* Tests: test_kops_user.py. */
 #include "nodeup/plan/kops/containerd.h"
 
-/* Completes the lifecycle hook that kops makes for every instance that starts. The group waits for it when the
- * instance enters the pool, and again when it enters service. An instance that never completes it is terminated.
- * source: kops 1.37 upup/pkg/fi/nodeup/command.go completeWarmingLifecycleAction */
+/* Completes the lifecycle hook that kops makes for every instance that starts. The group waits for the hook when the
+ * instance enters the pool, and again when it enters service. An instance that never completes the hook is
+ * terminated. source: kops 1.37 upup/pkg/fi/nodeup/command.go completeWarmingLifecycleAction */
 static void add_hook(struct plan *p)
 {
 	const struct kops_node *own = kops_of(p);

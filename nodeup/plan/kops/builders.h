@@ -18,13 +18,13 @@
 	X("containeros", build_containeros) /* what Container-Optimized OS needs so that programs run at all */ \
 	X("packages", build_packages) /* packages of the distribution */ \
 	X("system", build_kops_system, .packages = needs_kops_system) /* directories, the CA, the registry login, name resolution */ \
-	X("pki", build_kops_pki) /* of a node with an API server: keys, certificates, and users that may read them */ \
+	X("pki", build_kops_pki) /* on a node with an API server: keys, certificates, and users that may read them */ \
 	X("upgrades", build_kops_upgrades, .packages = needs_kops_upgrades) /* updates that install themselves */ \
 	X("ntp", build_kops_ntp, .packages = needs_kops_ntp) /* the service that keeps the time */ \
 	X("logrotate", build_kops_logrotate, .packages = needs_kops_logrotate) /* rotation of logs */ \
 	X("firewall", build_kops_firewall) /* a firewall that lets pods and their traffic through */ \
 	X("sysctl", build_kops_sysctl) /* kernel settings, and a module */ \
-	X("network", build_kops_network, .packages = needs_kops_network) /* the settings of the host that its network
+	X("network", build_kops_network, .packages = needs_kops_network) /* settings of the host that the network
 									  * plugin needs */ \
 	X("runtimes", build_kops_runtimes, .packages = needs_kops_runtimes) /* containers with a GPU or in gVisor:
 									     * packages of their makers */ \
@@ -34,14 +34,14 @@
 	X("control-plane", build_kops_control_plane) /* pods of the controller manager and the scheduler, and kubectl */ \
 	X("manifests", build_kops_manifests) /* static pods whose manifests are in the state store: the pods of etcd,
 					      * and the pod that applies addons */ \
-	X("protokube", build_kops_protokube) /* to kops 1.35: the service that applies addons */ \
+	X("protokube", build_kops_protokube) /* up to kops 1.35: the service that applies addons */ \
 	X("kubelet", build_kops_kubelet) /* kubelet, its settings and certificates */ \
 	X("warm-pool", build_kops_warm_pool) /* images that an instance of a warm pool has before it is used */ \
-	X("bootstrap", build_bootstrap) /* our own unit, that runs us at each boot */ \
+	X("bootstrap", build_bootstrap) /* nodeup's own unit, which runs it at each boot */ \
 	X("guard", build_guard) /* the units that look for drift, if a setting asks for them */ \
-	X("hooks", build_kops_hooks) /* units of the users; containerd runs their containers. They come last, as they
-				      * must not replace a part of the node */ \
-	X("file-assets", build_file_assets) /* the files of the user's own */ \
+	X("hooks", build_kops_hooks) /* the users' units; containerd runs their containers. These units come last, as
+				      * they must not replace a part of the node */ \
+	X("file-assets", build_file_assets) /* files that the user names */ \
 	X("bake", build_bake, .explicit_only = true) /* only the assets, container images too, to bake a machine
 						      * image */
 
@@ -53,9 +53,9 @@
 	X("containeros", build_containeros) /* what Container-Optimized OS needs so that programs run at all */ \
 	X("packages", build_packages) /* packages of the distribution */ \
 	X("adopted", build_kops_adopted) /* the services of a node that another program set up */ \
-	X("bootstrap", build_bootstrap) /* our own unit, that runs us at each boot */ \
+	X("bootstrap", build_bootstrap) /* nodeup's own unit, which runs it at each boot */ \
 	X("guard", build_guard) /* the units that look for drift, if a setting asks for them */ \
-	X("file-assets", build_file_assets) /* the files of the user's own */ \
+	X("file-assets", build_file_assets) /* files that the user names */ \
 	X("bake", build_bake, .explicit_only = true) /* only the assets, container images too, to bake a machine
 						      * image */
 /* clang-format on */

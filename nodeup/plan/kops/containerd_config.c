@@ -45,13 +45,13 @@ static void set_text(struct plan *p, struct tree *doc, const char *place, const 
 
 /* Gives the places of settings in one version of the configuration. */
 struct layout {
-	int major, minor;    /* the first containerd that reads it */
-	enum kops_change by; /* the kops that writes it */
-	const char *version; /* of the configuration */
+	int major, minor;    /* the first version of containerd that reads this configuration */
+	enum kops_change by; /* the change of kops that writes it */
+	const char *version; /* version of the configuration */
 	const char *runtime, *images, *sandbox;
 };
 
-/* kops 1.36 writes a root file of version 3. containerd 2.3 refuses it if files of others below it have version 4.
+/* kops 1.36 writes a root file of version 3. containerd 2.3 refuses this root file if it imports files of version 4.
  * The last row is for older releases of containerd, and for everything that kops wrote up to 1.35: containerd 2
  * reads it as well. source: kops 1.37 nodeup/pkg/model/containerd.go; the last row: kops 1.36 */
 static const struct layout layouts[] = {
@@ -202,7 +202,7 @@ static struct strv path_of(struct arena *a, const char *text)
 	}
 }
 
-/* Returns the value as containerd gets it; NULL: containerd takes no such value. */
+/* Returns the value as containerd gets it; NULL: containerd does not take the value. */
 static struct tree *value_of(struct arena *a, const struct tree *value)
 {
 	const char *text = value->scalar;

@@ -47,7 +47,8 @@ bool kops_has_slice(const struct plan *p, const char *cgroup);
 const char *kops_slice_line(const struct plan *p, const char *cgroup);
 /* What a host must have for programs of today's kops. */
 extern const struct host_check kops_host_checks[];
-/* Returns the text of a manifest of others at that place. "" if only documents are checked, or if the plan fails. */
+/* Returns the text of the manifest at that place, which others wrote. "" if only documents are checked, or if the
+ * plan fails. */
 const char *kops_manifest_text(struct plan *p, const char *from);
 /* The files of the certificate that kubelet shows. */
 extern const char kops_server_cert[], kops_server_key[];

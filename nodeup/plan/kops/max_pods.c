@@ -14,8 +14,8 @@ static const char usual[] =
 	"r7gd r7i r7iz r8g x2gd z1d";
 
 /* Lists network interfaces and addresses of the types that allow fewer pods than PODS_MAX. The first row that
- * matches counts. A larger size of a listed family allows enough. source: the limits of network interfaces in the
- * Amazon EC2 user guide */
+ * matches counts. A larger size of a listed family allows enough pods. source: the limits of network interfaces in
+ * the Amazon EC2 user guide */
 static const struct {
 	const char *families,
 		*size; /* families: separated by blanks; size "": every larger size than in the rows before */

@@ -1,5 +1,5 @@
 /* pods.h - static pods of Kubernetes' own programs, as today's kops runs them
- * Each pod has one form. It holds the parts that do not depend on the documents, in the order of the manifest. A
+ * Each pod has one form. A form holds the parts that do not depend on the documents, in the order of the manifest. A
  * rule says which setting of the documents this node replaces; settings are replaced only by rules.
  * Owner: the arena of the plan; forms and rules are constants. Errors: the plan's. Threads: one.
  * Source: kops 1.37 nodeup/pkg/model/kube_*.go, pkg/kubemanifest.
@@ -11,11 +11,11 @@
 
 struct kops_mount {
 	const char *name, *path;
-	const char *at;        /* in the container; NULL: the same path as on the host */
-	bool is_writable;      /* otherwise it is read-only */
+	const char *at;        /* path in the container; NULL: the same path as on the host */
+	bool is_writable;      /* false: the mount is read-only */
 	const char *type;      /* "FileOrCreate"; NULL: no type is given */
 	bool is_ssl;           /* replaces the members above: mounts the host's CA certificates */
-	enum kops_change when; /* the change of kops that brought it */
+	enum kops_change when; /* the change of kops that brought the mount */
 };
 
 /* Describes the pod of one program, which has the pod's name. */
@@ -23,7 +23,7 @@ struct kops_pod {
 	const char *name, *priority_class;
 	const struct kops_mount *mounts;
 	size_t n_mounts;
-	int64_t healthz; /* the port at which it answers /healthz over TLS; 0: it has its own probes */
+	int64_t healthz; /* the port at which the program answers /healthz over TLS; 0: it has its own probes */
 };
 
 /* The cloud configuration, for a program with its own cloud provider. */
@@ -71,7 +71,8 @@ struct kops_rule {
 /* Applies the rules in order to a program's settings. The rule of a certificate comes after the rule of its key,
  * which looks at the certificate. */
 void kops_apply_rules(void *spec, const struct kops_rule *rules, size_t n);
-/* Returns the pod of a form. Its one container runs the program with these flags, and writes to its log file. */
+/* Returns the pod of a form. The pod's only container runs the program with these flags, and writes to the pod's log
+ * file. */
 struct pod *kops_pod(struct plan *p, const struct kops_pod *form, const struct kops_pod_spec *spec,
 		     const struct strv *flags);
 /* Gives the pod the proxy of the documents, if they name one. */

@@ -27,8 +27,8 @@ static const struct release *newest_of(const char *distribution)
 	return r->distribution ? r : NULL;
 }
 
-/* Returns the row by which this host is made. A release newer than all known ones gets the newest row. NULL: nodes
- * are not made on this release. */
+/* Returns the row of the release that this host counts as. A release newer than all known ones gets the newest row.
+ * NULL: nodes are not made on this release. */
 static const struct release *find_release(const struct plan *p)
 {
 	const struct release *row = plan_release(p);

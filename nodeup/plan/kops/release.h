@@ -5,7 +5,7 @@
 
 #include "nodeup/plan/release.h"
 
-/* Returns the row of this host, or the first release's if kops makes no node on it. */
+/* Returns the row of this host, or the row of the first release if kops makes no node on this host. */
 const struct release_today *kops_release(const struct plan *p);
 /* Returns which of the guards this host gets from the kops of its documents. */
 unsigned int kops_guards(const struct plan *p, unsigned int guards);

@@ -10,8 +10,8 @@
 
 #include "nodeup/base/tree.h"
 
-/* Sets the value at a path of keys below a table, and makes the tables on the way. As in kops, a value in the way of
- * a table is skipped, and a value replaces a table. */
+/* Sets the value at a path of keys below a table, and makes the tables on the way. As in kops, a key of the path at
+ * which a value stands is skipped, and a new value replaces a table. */
 void toml_set(struct arena *a, struct tree *table, const struct strv *path, struct tree *value);
 /* Returns the text of a document. */
 const char *toml_text(struct arena *a, const struct tree *document);

@@ -19,7 +19,7 @@ static void set_aggregation(const struct plan *p, struct kube_apiserver_spec *s)
 		s->proxy_client_cert_file = kops18_in_srv(p, "proxy-client.cert");
 		s->proxy_client_key_file = kops18_in_srv(p, "proxy-client.key");
 	}
-	/* a CA of its own signs this key pair, so it is preferred to the one above */
+	/* this key pair has a CA of its own, so it is preferred to apiserver-proxy-client */
 	if (node_keypair(n, "apiserver-aggregator")) {
 		s->proxy_client_cert_file = kops18_in_srv(p, "apiserver-aggregator.cert");
 		s->proxy_client_key_file = kops18_in_srv(p, "apiserver-aggregator.key");

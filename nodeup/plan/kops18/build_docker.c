@@ -40,7 +40,8 @@ static void add_images(struct plan *p)
 		plan_image(p, &images->v[i]);
 }
 
-/* docker's own command runs protokube and the containers of hooks. */
+/* Uses the host's containerd without docker. Fails the plan if docker's own command must run protokube or the
+ * containers of hooks. */
 static void use_containerd(struct plan *p)
 {
 	const struct node *n = p->req->node;
@@ -163,7 +164,7 @@ void build_docker(struct plan *p)
 	docker.prestart = debian ? prestart_text : NULL;
 	docker.unit = unit_text(p, debian);
 	plan_docker(p, &docker);
-	/* newer versions of docker need no helper that restarts them */
+	/* newer versions of docker need no helper that restarts docker */
 	if (plan_release(p)->old.packages && debian)
 		add_healthcheck(p);
 	add_images(p);

@@ -4,7 +4,7 @@
 #include "nodeup/plan/kops18/builders.h"
 #include "nodeup/plan/release.h"
 
-/* source: kops 1.8.1 nodeup/pkg/model/sysctls.go; the blanks are its own */
+/* source: kops 1.8.1 nodeup/pkg/model/sysctls.go; kops has the same blanks */
 static const char text[] = "vm.max_map_count = 262144\n"
 			   "kernel.softlockup_panic = 1\n"
 			   "kernel.softlockup_all_cpu_backtrace = 1\n"
@@ -41,7 +41,7 @@ static const char script[] =
 	"\tfi\n"
 	"done\n";
 
-/* kops writes all of them, whatever the role */
+/* kops writes all these files, whatever the role */
 static const char *const logs[] = {
 	"docker",     "kube-addons",    "kube-apiserver", "kube-controller-manager",
 	"kube-proxy", "kube-scheduler", "kubelet",

@@ -34,8 +34,8 @@
 	X("protokube", build_protokube) /* protokube as a service */ \
 	X("bootstrap", build_bootstrap) /* nodeup's own unit, which runs it at each boot */ \
 	X("guard", build_guard) /* the units that look for drift, if a setting asks for them */ \
-	X("hooks", build_hooks) /* what users add comes last, since it may not replace a part of the node: their
-				 * units, and containers that docker runs */ \
+	X("hooks", build_hooks) /* the user's units, and containers that docker runs; they come last, as they may not
+				 * replace a part of the node */ \
 	X("file-assets", build_file_assets) /* files that the user names */ \
 	X("bake", build_bake, .explicit_only = true) /* only the assets, container images too, to bake a machine
 						      * image */

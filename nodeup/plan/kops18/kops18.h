@@ -11,7 +11,7 @@
 
 /* Returns the part of the node that only kops 1.8 has. */
 const struct kops18_node *kops18_of(const struct plan *p);
-/* Returns the path of a file below the layout's srv. */
+/* Returns the path of a file below `srv` of the distribution's layout. */
 const char *kops18_in_srv(const struct plan *p, const char *name);
 /* Returns the API server's address for this node. */
 const char *kops18_api_server(const struct plan *p);

@@ -104,7 +104,7 @@ static void add_made(struct plan *p, const struct kubeup_made *m)
 		add_file(p, m);
 }
 
-/* Makes a directory that may hold only the files that are made here. */
+/* Makes a directory that may hold only the files of this plan. */
 static void add_whole(struct plan *p, const char *path)
 {
 	const struct kubeup_node *s = kubeup_of(p);
@@ -129,7 +129,7 @@ static void add_member(struct plan *p, const struct kubeup_member *m)
 		t->install.may_lack = m->optional;
 }
 
-/* A newer docker has another name for the option, and lacks some drivers. */
+/* A newer docker calls an option by another name, and lacks some storage drivers. */
 static const char *options_of_today(struct plan *p, const char *text)
 {
 	const char *driver = p->req->node->docker_storage, *have;
@@ -144,8 +144,9 @@ static const char *options_of_today(struct plan *p, const char *text)
 	return text;
 }
 
-/* Adds the bridge that docker uses. Up to 1.3 kubelet makes it, but here kubelet waits for docker and its images. So
- * docker starts on an empty bridge, and kubelet makes the bridge anew when it knows the addresses of its pods. */
+/* Adds the bridge that docker uses. Up to 1.3 kubelet makes the bridge, but here kubelet waits for docker and its
+ * images. So docker starts on an empty bridge, and kubelet makes the bridge anew when it knows the addresses of its
+ * pods. */
 static void add_bridge(struct plan *p, const char *options)
 {
 	if (strstr(options, "--bridge=cbr0"))
@@ -172,7 +173,8 @@ static void add_docker(struct plan *p)
 				unit_text(p, "docker-healthcheck.timer"));
 }
 
-/* Does not enable kubelet: at boot our unit starts it, after disks are mounted and all its files are right. */
+/* Adds kubelet's unit without enabling it: at boot our unit starts it, after disks are mounted and all its files are
+ * right. */
 static void add_kubelet(struct plan *p)
 {
 	static const char *const inputs[] = { kubelet, kubelet_options, kubeconfig };
