@@ -58,11 +58,12 @@ def test_tree_of_kops18(name, tmp_path, emulated):
     case = test_cases.HERE / name
     documents, root = test_cases.prepare(case, tmp_path)
     before = test_cases.entries(root)
-    unpacked_nothing(test_cases.apply(case, documents, root, tmp_path))
-    expected = overlay.expected(case)
+    done, expected = test_cases.apply(case, documents, root, tmp_path), overlay.expected(case)
     unpacked = members(*(data for name, data in test_cases.ASSETS.items() if name.endswith(".gz")))
     lacks = {path for path, data in expected.files.items() if data in unpacked}
-    assert lacks and not any((root / path).exists() for path in lacks)
+    # nodes of classic networking have no archive
+    assert bool(lacks) != name.startswith("classic") and not any((root / path).exists() for path in lacks)
+    (unpacked_nothing if lacks else test_cases.succeed)(done)
     test_cases.compare(case, root, before, lacks)
 
 
