@@ -14,7 +14,7 @@ import yaml
 import disknode
 import podimages
 from lab import FAKE, IPS, NAMES, REGION, ROLE, LabError
-from labhost import CERTS, LAB, ROOT, apt_site, host_packages
+from labhost import CERTS, LAB, ROOT, fetch, host_packages
 
 sys.path.insert(0, ROOT + "/tests/system")
 import kops  # noqa: E402
@@ -32,7 +32,9 @@ RUNTIME = "containerd runc containernetworking-plugins libc6 libseccomp2".split(
 # Suites, and what their containerd calls itself. The newest reads version 3 of its configuration, the older one version 2.
 NEWEST, OLDER = ("forky", "2.1.9"), ("bookworm", "1.6.20")
 # They want a C library that the node may not have, and have it beside themselves.
-BESIDE, LIBRARIES = "/opt/newest", ("ld-linux-x86-64.so.2", "libc.so.6", "libseccomp.so.2")
+BESIDE, LIBRARIES = "/opt/newest", ("libc.so.6", "libseccomp.so.2")
+# By architecture: the folder of its libraries, and its loader.
+LOADERS = {"amd64": ("x86_64-linux-gnu", "ld-linux-x86-64.so.2"), "arm64": ("aarch64-linux-gnu", "ld-linux-aarch64.so.1")}
 PROGRAM = pathlib.Path(ROOT, "build/e2e/pod")
 # Of a control plane to kops 1.35: what applies addons, and by what.
 PROGRAMS = {"protokube": b"#!/bin/sh\n[ -r \"$KUBECONFIG\" ] && [ -x /opt/kops/bin/channels ] && exec sleep infinity\n",
@@ -43,22 +45,10 @@ REGISTRY = "good.mirror.test:5000"
 CONF, PORT, BASE = "/opt/kops/conf/kube_env.yaml", 3988, "http://127.0.0.1:8000/"
 
 
-def fetch(folder, suite, packages=tuple(RUNTIME)):
-    """Packages of the suite, by an apt of their own; whether they can be had."""
-    for name in ("lists/partial", "cache/archives/partial", "debs"):
-        (folder / name).mkdir(parents=True, exist_ok=True)
-    (folder / "sources.list").write_text(f"deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] {apt_site()} {suite} main\n")
-    options = [word for key, value in {
-        "Dir::Etc::SourceList": folder / "sources.list", "Dir::Etc::SourceParts": "/dev/null", "Dir::State::Lists": folder / "lists",
-        "Dir::Cache": folder / "cache", "Dir::State::status": "/dev/null", "Debug::NoLocking": "1",
-        "Acquire::Languages": "none", "Acquire::PDiffs": "false", "Acquire::Retries": "3"}.items() for word in ("-o", f"{key}={value}")]
-    return all(subprocess.run(["apt-get", "-q", *options, *words], cwd=folder / "debs", capture_output=True, check=False).returncode == 0
-               for words in (["update"], ["download", *packages]))
-
-
-def runtime(suite):
+def runtime(suite, arch="amd64"):
     """A tree of the suite's packages; None: it cannot be had."""
-    folder = pathlib.Path(LAB, f"debs-{suite}-{hashlib.sha256(' '.join([*RUNTIME, *MOVED]).encode()).hexdigest()[:8]}")
+    key = hashlib.sha256(" ".join([*RUNTIME, *MOVED]).encode()).hexdigest()[:8]
+    folder = pathlib.Path(LAB, f"debs-{suite}-{key}" if arch == "amd64" else f"debs-{suite}-{arch}-{key}")
     root = folder / "root"
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / "lock", "w") as lock:
@@ -66,33 +56,35 @@ def runtime(suite):
         host_packages(TOOLS)
         if root.exists():
             return root
-        if not fetch(folder, suite):
+        if not fetch(folder, suite, RUNTIME, arch):
             return None
         for deb in sorted((folder / "debs").glob("*.deb")):
             subprocess.run(["dpkg-deb", "-x", deb, folder / "root.new"], check=True)
         moved = [folder / "root.new" / name for name in MOVED]
-        subprocess.run(["patchelf", "--set-interpreter", f"{BESIDE}/{LIBRARIES[0]}", "--set-rpath", BESIDE, *moved], check=True)
+        subprocess.run(["patchelf", "--set-interpreter", f"{BESIDE}/{LOADERS[arch][1]}", "--set-rpath", BESIDE, *moved], check=True)
         (folder / "root.new").rename(root)
         return root
 
 
-def newest():
-    return runtime(NEWEST[0])
+def newest(arch="amd64"):
+    return runtime(NEWEST[0], arch)
 
 
-def beside(runtime):
+def beside(runtime, arch="amd64"):
     """What runc has beside itself."""
-    found = {name: [runtime / top / "x86_64-linux-gnu" / name for top in ("usr/lib", "lib")] for name in LIBRARIES}
+    folder, loader = LOADERS[arch]
+    found = {name: [runtime / top / folder / name for top in ("usr/lib", "lib")] for name in (loader, *LIBRARIES)}
     return {f"{BESIDE}/{name}": next(p for p in paths if p.exists()).read_bytes() for name, paths in found.items()}
 
 
 @functools.cache
-def assets(runtime, version, minor):
+def assets(runtime, version, minor, arch="amd64"):
     """Of a worker with this containerd and this minor version of Kubernetes, by their name."""
-    return {**{n: d for n, d in kops.ASSETS.items() if not n.startswith(("containerd", "cni"))},
-            "kubelet": upstream.kubelet(minor), "runc.amd64": (runtime / "usr/sbin/runc").read_bytes(),
-            "cni-plugins-linux-amd64-v1.8.0.tgz": tar({f"./{n}": (runtime / "usr/lib/cni" / n).read_bytes() for n in PLUGINS}),
-            f"containerd-{version}-linux-amd64.tar.gz": tar({f"bin/{n}": (runtime / "usr/bin" / n).read_bytes() for n in DAEMONS})}
+    found = {**{n: d for n, d in kops.ASSETS.items() if not n.startswith(("containerd", "cni"))},
+             "kubelet": upstream.kubelet(minor), "runc.amd64": (runtime / "usr/sbin/runc").read_bytes(),
+             "cni-plugins-linux-amd64-v1.8.0.tgz": tar({f"./{n}": (runtime / "usr/lib/cni" / n).read_bytes() for n in PLUGINS}),
+             f"containerd-{version}-linux-amd64.tar.gz": tar({f"bin/{n}": (runtime / "usr/bin" / n).read_bytes() for n in DAEMONS})}
+    return {name.replace("amd64", arch): data for name, data in found.items()}
 
 
 def lines(files):

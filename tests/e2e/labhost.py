@@ -146,6 +146,20 @@ def apt_site():
     raise LabError("apt on this machine has no sources")
 
 
+def fetch(folder, suite, packages, arch="amd64", verb=("download",)):
+    """Packages of the suite into the folder's debs, by an apt of their own; whether they can be had."""
+    for name in ("lists/partial", "cache/archives/partial", "debs/partial"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    (folder / "sources.list").write_text(f"deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] {apt_site()} {suite} main\n")
+    options = [word for key, value in {
+        "APT::Architecture": arch, "APT::Architectures": arch, "Dir::Etc::SourceList": folder / "sources.list", "Dir::Etc::SourceParts": "/dev/null",
+        "Dir::State::Lists": folder / "lists", "Dir::Cache": folder / "cache", "Dir::Cache::archives": folder / "debs",
+        "Dir::State::status": "/dev/null", "Debug::NoLocking": "1", "APT::Sandbox::User": "root",
+        "Acquire::Languages": "none", "Acquire::PDiffs": "false", "Acquire::Retries": "3"}.items() for word in ("-o", f"{key}={value}")]
+    return all(subprocess.run(["apt-get", "-q", *options, *words], cwd=folder / "debs", capture_output=True, check=False).returncode == 0
+               for words in (["update"], [*verb, *packages]))
+
+
 def ensure_certs():
     """A CA of ours, and one certificate for every name the lab answers."""
     key = hashlib.sha256(repr(sorted(NAMES)).encode()).hexdigest()[:12]

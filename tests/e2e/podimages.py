@@ -18,26 +18,26 @@ def sha(data):
     return hashlib.sha256(data).hexdigest()
 
 
-def parts(name, program, entry):
+def parts(name, program, entry, arch="amd64"):
     """(layer, configuration) of an image that starts its only program, which is at entry, and refuses flags that upstream's of that name
     does not take."""
     flags = upstream.flags_of_image(name)
     layer = tar_bytes([(program, entry.lstrip("/")), *[(flags, "flags")] * bool(flags)])
-    config = {"architecture": "amd64", "os": "linux", "config": {"Entrypoint": [entry]},
+    config = {"architecture": arch, "os": "linux", "config": {"Entrypoint": [entry]},
               "rootfs": {"type": "layers", "diff_ids": ["sha256:" + sha(layer)]}}
     return layer, json.dumps(config).encode()
 
 
-def docker(name, program, entry):
+def docker(name, program, entry, arch="amd64"):
     """As `docker save` writes it."""
-    layer, config = parts(name, program, entry)
+    layer, config = parts(name, program, entry, arch)
     manifest = [{"Config": sha(config) + ".json", "RepoTags": [name], "Layers": ["layer.tar"]}]
     return tar_bytes([(config, sha(config) + ".json"), (layer, "layer.tar"), (json.dumps(manifest).encode(), "manifest.json")])
 
 
-def layout(name, program, entry):
+def layout(name, program, entry, arch="amd64"):
     """{path: bytes} of an OCI layout."""
-    layer, config = parts(name, program, entry)
+    layer, config = parts(name, program, entry, arch)
 
     def descriptor(kind, data, **more):
         return {"mediaType": OCI + kind, "digest": "sha256:" + sha(data), "size": len(data), **more}
@@ -49,8 +49,8 @@ def layout(name, program, entry):
             **{"blobs/sha256/" + sha(data): data for data in (layer, config, manifest)}}
 
 
-def oci(name, program, entry):
-    return tar_bytes([(data, path) for path, data in layout(name, program, entry).items()])
+def oci(name, program, entry, arch="amd64"):
+    return tar_bytes([(data, path) for path, data in layout(name, program, entry, arch).items()])
 
 
 def packed(data, *tool):

@@ -21,7 +21,7 @@ import tempfile
 import time
 import types
 
-from vmhost import QEMU, LabError, ensure_image
+from vmhost import KIND, LabError, ensure_image
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 PATIENCE = 1500  # seconds for any one thing
@@ -36,9 +36,9 @@ def die_with_parent():
 
 
 class Machine:
-    def __init__(self, payload, unified=False):
-        """payload: the bytes of a tar, laid over the image's tree; unified: cgroups of version 2."""
-        self.unified = unified
+    def __init__(self, payload, unified=False, more=()):
+        """payload: the bytes of a tar, laid over the image's tree; unified: cgroups of version 2; more: words for QEMU."""
+        self.unified, self.more = unified, more
         self.image = ensure_image()
         self.dir = tempfile.mkdtemp(prefix="nodeup-vm-", dir="/var/tmp")
         self.process = self.agent = None
@@ -62,12 +62,11 @@ class Machine:
 
     def start(self):
         command = [
-            QEMU, "-nodefaults", "-no-user-config", "-display", "none", "-machine", "q35",
-            "-accel", ACCEL, "-cpu", "max,la57=off", "-m", "1024",
+            KIND.qemu, "-nodefaults", "-no-user-config", "-display", "none", *KIND.machine, "-accel", ACCEL, "-m", "1024",
             "-kernel", self.image + "/vmlinuz", "-initrd", self.image + "/initrd", "-append",
-            "console=ttyS0 loglevel=4 panic=-1 systemd.show_status=no net.ifnames=0 audit=0 apparmor=0 "
+            "console=%s loglevel=4 panic=-1 systemd.show_status=no net.ifnames=0 audit=0 apparmor=0 "
             "mitigations=off random.trust_cpu=on nvme_core.multipath=N "
-            "systemd.unified_cgroup_hierarchy=%d" % self.unified,
+            "systemd.unified_cgroup_hierarchy=%d" % (KIND.console, self.unified),
             "-drive", "if=none,id=root,format=raw,snapshot=on,cache=unsafe,file=%s/root.img" % self.image,
             "-device", "virtio-blk-pci,drive=root",
             "-drive", "if=none,id=payload,format=raw,readonly=on,file=" + self.path("payload"),
@@ -77,7 +76,7 @@ class Machine:
             "-device", "virtio-serial-pci", "-device", "virtserialport,chardev=agent,name=lab",
             "-smbios", "type=2,asset=i-0123456789abcdef0",  # as Nitro tells the instance id
             "-serial", "file:" + self.path("console"),
-            "-qmp", "unix:%s,server=on,wait=off" % self.path("qmp"),
+            "-qmp", "unix:%s,server=on,wait=off" % self.path("qmp"), *self.more,
         ]
         self.log = open(self.path("qemu.log"), "w")
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log,

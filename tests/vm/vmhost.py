@@ -1,25 +1,37 @@
 """What the virtual machine boots from, made once: Debian's cloud kernel, an initramfs of a few
-modules, and the lab's tree with udev, md and device-mapper tools as an ext4 image."""
+modules, and the lab's tree with udev, md and device-mapper tools as an ext4 image. The machine is of the
+architecture of the program that is tested; of another one than this machine's, foreign.py makes the tree."""
+import collections
 import fcntl
 import glob
 import hashlib
 import os
+import platform
 import shutil
 import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "e2e"))
+import foreign  # noqa: E402
 import labhost  # noqa: E402
-from labhost import LAB, SUITE, LabError, run, write  # noqa: E402
+from labhost import LAB, ROOT, SUITE, LabError, run, write  # noqa: E402
 
-VM = os.path.join(LAB, "vm")
-QEMU = "/usr/bin/qemu-system-x86_64"
+PROGRAM = os.environ.get("NODEUP", ROOT + "/build/nodeup")
+# By what stands in the header of a program: its architecture, QEMU's program and package, what that emulates, and the console. Graviton2 is
+# a Neoverse N1.
+Kind = collections.namedtuple("Kind", "arch qemu package machine console")
+KINDS = {0x3e: Kind("amd64", "/usr/bin/qemu-system-x86_64", "qemu-system-x86", ["-machine", "q35", "-cpu", "max,la57=off"], "ttyS0"),
+         0xb7: Kind("arm64", "/usr/bin/qemu-system-aarch64", "qemu-system-arm", ["-machine", "virt", "-cpu", "neoverse-n1"], "ttyAMA0")}
+with open(PROGRAM, "rb") as program:
+    KIND = KINDS[int.from_bytes(program.read(20)[18:], "little")]
+IS_OWN = KIND.arch == {"x86_64": "amd64", "aarch64": "arm64"}[platform.machine()]
+VM = os.path.join(LAB, "vm" if IS_OWN else KIND.arch + "-vm")
 IMAGE_BYTES = 3 << 30  # sparse
 PACKAGES = ["udev", "mdadm", "dmsetup", "busybox-static"]
-KERNEL = "linux-image-cloud-amd64"
+KERNEL = "linux-image-cloud-" + KIND.arch
 # In this order: each needs those before it. What the kernel has built in is passed over.
-MODULES = ("virtio virtio_ring virtio_pci_modern_dev virtio_pci_legacy_dev virtio_pci virtio_blk "
+MODULES = ("pci-host-common pci-host-generic virtio virtio_ring virtio_pci_modern_dev virtio_pci_legacy_dev virtio_pci virtio_blk "
            "virtio_console crc32c_generic crc32c-intel libcrc32c crc16 mbcache jbd2 ext4").split()
 INIT = """#!/bin/busybox sh
 /bin/busybox --install -s /bin
@@ -37,7 +49,7 @@ exec switch_root /root /sbin/init
 # Nothing of these is of use here, and each costs seconds of an emulated processor.
 MASKED = ("cloud-init.service cloud-init-local.service cloud-config.service cloud-final.service "
           "cloud-init-hotplugd.socket systemd-timesyncd.service systemd-resolved.service ssh.service "
-          "getty@tty1.service serial-getty@ttyS0.service mdmonitor.service mdcheck_start.timer "
+          f"getty@tty1.service serial-getty@{KIND.console}.service mdmonitor.service mdcheck_start.timer "
           "mdcheck_continue.timer mdmonitor-oneshot.timer fstrim.timer "
           "systemd-update-utmp.service").split()
 # docker is started by nodeup alone; the copies of the host's settings are for containers
@@ -45,7 +57,7 @@ DISABLED = "docker.service docker.socket containerd.service lab-sysctl.service".
 
 
 def qemu_is_there():
-    return os.path.exists(QEMU)
+    return os.path.exists(KIND.qemu)
 
 
 def agent_files():
@@ -54,7 +66,7 @@ def agent_files():
 
 def recipe():
     parts = [labhost.recipe(), PACKAGES, KERNEL, MODULES, INIT, MASKED, DISABLED]
-    for path in agent_files() + [__file__]:
+    for path in agent_files() + [__file__, foreign.__file__]:
         with open(path) as f:
             parts.append(f.read())
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:12]
@@ -73,17 +85,23 @@ def ensure_image():
             shutil.rmtree(old)
         making = done + ".new"
         os.makedirs(making)
-        build(labhost.ensure_tree()[0], making)
+        build(making)
         os.rename(making, done)
         return done
 
 
-def build(lower, folder):
+def build(folder):
     tree = os.path.join(folder, "tree")
-    run("cp", "-a", "--reflink=auto", lower, tree)
-    labhost.install(tree, PACKAGES)
-    os.makedirs(tree + "/usr/lib/modules", exist_ok=True)
-    version = install_kernel(tree, folder)
+    if IS_OWN:
+        run("cp", "-a", "--reflink=auto", labhost.ensure_tree()[0], tree)
+        labhost.install(tree, PACKAGES)
+        install_kernel(tree)
+        run("systemctl", "--root=" + tree, "disable", *DISABLED)
+    else:
+        foreign.make(tree, KIND.arch, [KERNEL, *PACKAGES])
+    version, = os.listdir(tree + "/usr/lib/modules")
+    shutil.copyfile("%s/boot/vmlinuz-%s" % (tree, version), folder + "/vmlinuz")
+    run("depmod", "-b", tree, version)
     make_initrd(tree, version, folder)
     settle(tree)
     run("mke2fs", "-q", "-t", "ext4", "-O", "^has_journal", "-d", tree, folder + "/root.img",
@@ -91,7 +109,7 @@ def build(lower, folder):
     shutil.rmtree(tree)
 
 
-def install_kernel(tree, folder):
+def install_kernel(tree):
     """Unpacked, not installed: its scripts would build an initramfs that nobody boots."""
     shutil.copyfile("/etc/resolv.conf", tree + "/etc/resolv.conf")
     name = [line.split()[1] for line in run("chroot", tree, "apt-cache", "depends", KERNEL).splitlines()
@@ -100,15 +118,8 @@ def install_kernel(tree, folder):
         " ".join(labhost.apt_options()), name))
     run("chroot", tree, "sh", "-e", "/tmp/download")
     package, = glob.glob(tree + "/tmp/*.deb")
-    version = name.removeprefix("linux-image-")
-    unpacked = tree + "/tmp/kernel"  # not over the tree: its /lib is a link
-    run("dpkg-deb", "-x", package, unpacked)
-    shutil.move("%s/lib/modules/%s" % (unpacked, version), tree + "/usr/lib/modules/" + version)
-    shutil.copyfile("%s/boot/vmlinuz-%s" % (unpacked, version), folder + "/vmlinuz")
-    shutil.rmtree(unpacked)
+    foreign.unpack(package, tree)
     os.unlink(package)
-    run("chroot", tree, "depmod", version)
-    return version
 
 
 def make_initrd(tree, version, folder):
@@ -125,8 +136,7 @@ def make_initrd(tree, version, folder):
     write(top + "/init", INIT, 0o755)
     with open(folder + "/initrd", "wb") as out:
         names = run("find", ".", cwd=top)
-        subprocess.run([tree + "/bin/busybox", "cpio", "-o", "-H", "newc"], input=names.encode(), cwd=top,
-                       stdout=out, stderr=subprocess.DEVNULL, check=True)
+        subprocess.run(["cpio", "--quiet", "-o", "-H", "newc"], input=names.encode(), cwd=top, stdout=out, check=True)
     shutil.rmtree(top)
 
 
@@ -141,7 +151,6 @@ def settle(tree):
         if unit:
             run("systemctl", "--root=" + tree, "enable", name)
     run("systemctl", "--root=" + tree, "mask", *MASKED)
-    run("systemctl", "--root=" + tree, "disable", *DISABLED)
     write(tree + "/etc/systemd/system.conf.d/lab.conf",
           "[Manager]\nDefaultTimeoutStartSec=600\nDefaultTimeoutStopSec=60\nLogTarget=journal\n")
     write(tree + "/etc/systemd/journald.conf.d/lab.conf", "[Journal]\nStorage=persistent\nSyncIntervalSec=1s\n")
@@ -149,4 +158,4 @@ def settle(tree):
     write(tree + "/etc/hostname", "vm\n")
 
 
-__all__ = ["LabError", "SUITE", "ensure_image", "qemu_is_there"]
+__all__ = ["KIND", "LabError", "PROGRAM", "SUITE", "ensure_image", "qemu_is_there"]

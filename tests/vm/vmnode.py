@@ -13,11 +13,11 @@ import tempfile
 import labassets
 from labhost import ROOT
 from vm import Machine, disk
+from vmhost import PROGRAM
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 INSTANCE = "i-0123456789abcdef0"
-PROGRAM = os.environ.get("NODEUP", ROOT + "/build/nodeup")
 CONF, OURS = "/opt/node/kube_env.yaml", "kops-configuration.service"
 STATE = ROOT + "/tests/data/seed-cluster/state/jdurbin-kops/abc.joshdurbin.net"
 ENDPOINT = "http://127.0.0.1:8773"
