@@ -88,18 +88,21 @@ OBJS   := $(addsuffix .o,$(basename $(SRCS:%=$(O)/%)))
 # What looks for races has the tests of rooms that start threads. ONCE=1: gcc's release has the others, and each is run by gcc once.
 TESTS  := $(shell find tests/unit -name 'test_*.c' | LC_ALL=C sort)
 RACES  := $(filter tests/unit/base/test_pool.c $(addprefix tests/unit/,assets/% documents/% run/% tasks/%),$(TESTS))
-# Of another architecture ONCE=1 has one of each room, the first that asks the emulator for nothing that it refuses.
-REFUSED := assets/unpack/test_bombs.c $(patsubst %,assets/unpack/test_%.c,confine extract extract_read extract_take extract_watch)
-EMULATED := $(filter-out $(addprefix tests/unit/,$(REFUSED)),$(TESTS))
+# Of another architecture ONCE=1 has one of each room, the first that asks the emulator for nothing that it refuses. What it refuses
+# a whole machine runs.
+REFUSED := $(patsubst %,tests/unit/assets/unpack/test_%.c,bombs confine extract extract_read extract_take extract_watch)
+EMULATED := $(filter-out $(REFUSED),$(TESTS))
 STANDS  = $(foreach room,$(sort $(dir $(EMULATED))),$(firstword $(foreach test,$(EMULATED),$(if $(filter $(room),$(dir $(test))),$(test)))))
 GCCS    = $(filter-out $(if $(ONCE),$(if $(SAN),,$(RACES))),$(TESTS))
 UNIT   := $(patsubst %.c,$(B)/%,$(if $(CROSS),$(if $(ONCE),$(STANDS),$(EMULATED)),$(if $(filter tsan,$(SAN)),$(RACES),$(GCCS))))
+WHOLE  := $(if $(CROSS),$(patsubst %.c,$(B)/%,$(REFUSED)))
 SHARED := $(patsubst %.c,$(O)/%.o,$(wildcard tests/unit/lib/*.c tests/fake/*_fake.c))
 FAKES  := $(patsubst tests/%.c,$(OUT)/%,$(filter-out $(wildcard tests/fake/*_*.c),$(wildcard tests/fake/*.c \
           tests/e2e/*.c)))
 
-# What the virtual machines of the tests are made with, besides QEMU.
+# What the virtual machines of the tests are made with, besides QEMU of the architecture.
 VM_NEEDS := cpio kmod
+VM_QEMU  := qemu-system-$(if $(filter amd64,$(ARCH)),x86,arm)
 # What makes a package for another family than this machine's.
 PACKAGE_NEEDS := rpm
 
@@ -153,7 +156,7 @@ $(OUT)/nodeup: $(B)/nodeup
 # A test of another architecture has its loader and libraries where these were unpacked.
 LOADER := $(if $(CROSS),-Wl$(comma)--dynamic-linker=$(wildcard $(THERE)/lib/ld-linux-*) \
           $(patsubst %,-Wl$(comma)-rpath=$(THERE)/%/$(MACHINE)-linux-gnu,lib usr/lib))
-$(UNIT): $(B)/%: $(O)/%.o $(SHARED) $(B)/libnodeup.a
+$(UNIT) $(WHOLE): $(B)/%: $(O)/%.o $(SHARED) $(B)/libnodeup.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(QUICKLY) -Wl,--wrap=main -pie -o $@ $^ $(LDLIBS) $(DYNAMIC) -lcmocka $(LOADER)
 
@@ -194,7 +197,7 @@ quick: all unit
 	$(Q)VARIANTS=gcc-release tests/run quick
 measure: ## the largest rooms, files, functions and sentences
 	$(Q)tests/measure
-check-unit: ## one suite of check; so check-cases, check-system, check-e2e, check-vm
+check-unit: ## one suite of check; so check-cases, check-system, check-e2e, check-vm; ARCH=arm64 check-vm: a machine of arm64
 check-unit: unit
 	$(SUBMAKE) CC=clang SAN=asan unit
 	$(Q)tests/run unit
@@ -223,10 +226,10 @@ fuzz-kops: ## one fuzz target, for FUZZ_SECONDS; so fuzz-template, fuzz-join, fu
 fuzz-template fuzz-kops fuzz-join fuzz-kubeup: deps
 	$(SUBMAKE) CC=clang SAN=fuzz build/clang-fuzz/$@
 	$(Q)SALT=$(SALT) FUZZ_SECONDS=$(FUZZ_SECONDS) tests/fuzz/run $(@:fuzz-%=%)
-check-vm: all
-	$(Q)tools/apt.sh install qemu-system-x86 $(VM_NEEDS)
-	$(Q)NODEUP=$(CURDIR)/build/nodeup /usr/bin/python3 -m pytest -q --tb=short -p no:cacheprovider tests/system/test_power_cut.py
-	$(Q)tests/run vm
+check-vm: all fakes $(WHOLE)
+	$(Q)tools/apt.sh install $(VM_QEMU) $(VM_NEEDS)
+	$(if $(CROSS),,$(Q)NODEUP=$(CURDIR)/build/nodeup /usr/bin/python3 -m pytest -q --tb=short -p no:cacheprovider tests/system/test_power_cut.py)
+	$(Q)tests/run vm$(if $(CROSS),-$(ARCH))
 lint: ## the lints, each of which is itself tested
 lint: all
 	$(Q)tests/run lint

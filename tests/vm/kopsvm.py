@@ -114,7 +114,7 @@ def converge(vm):
     start = time.monotonic()
     apply(vm)
     seconds, before = time.monotonic() - start, pids(vm)
-    need(before.split()[::2] == ["active", "active"] and vm.sh("curl -sS http://127.0.0.1:10248/healthz") == "ok", before)
+    need(before.split()[1::2] == ["active", "active"] and vm.sh("curl -sS http://127.0.0.1:10248/healthz") == "ok", before)
     need(" changed" not in apply(vm), "a second run changes something")
     vm.sh(f"rm {MANIFEST}")
     apply(vm)
