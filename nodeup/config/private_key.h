@@ -1,8 +1,9 @@
-/* private_key.h - a private key from its text, and back For each key that it reads, OpenSSL 3 looks through all its
- * decoders; that takes longer than everything else it does with the key. So the numbers of an RSA key are read here,
- * and the key is made of them. Owner: the caller, of the key that private_key_read returns; a variable declared
- * `autokey` frees it at the end of its scope. Errors: NULL. Threads: all. Source: RFC 8017 A.1.2, RFC 5208, RFC
- * 5915. Tests: test_pem.c. */
+/* private_key.h - a private key from its text, and back
+ * For each key that it reads, OpenSSL 3 looks through all its decoders; that takes longer than everything else it
+ * does with the key. So the numbers of an RSA key are read here, and the key is made of them.
+ * Owner: the caller, of the key that private_key_read returns; a variable declared `autokey` frees it at the end of
+ * its scope. Errors: NULL. Threads: all. Source: RFC 8017 A.1.2, RFC 5208, RFC 5915.
+ * Tests: test_pem.c. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,9 +1,10 @@
-/* standing.h - what runs have said about the node, apart from how the last run ended A run that ended well says what
- * the node is. Each later run carries this verdict in its status, as "node", until a run ends well. A run that did
- * not end well says nothing about the node in two cases. Either it changed nothing and saw no drift, and was by hand
- * or was ended by a signal. Or it changed something, and a signal ended it after every task was done. Any other run
- * that did not end well makes a ready node degraded, with its error. Owner: the arena. Errors: none. Units: none.
- * Threads: one. Tests: test_health.c. */
+/* standing.h - what runs have said about the node, apart from how the last run ended
+ * A run that ended well says what the node is. Each later run carries this verdict in its status, as "node", until a
+ * run ends well. A run that did not end well says nothing about the node in two cases. Either it changed nothing and
+ * saw no drift, and was by hand or was ended by a signal. Or it changed something, and a signal ended it after every
+ * task was done. Any other run that did not end well makes a ready node degraded, with its error.
+ * Owner: the arena. Errors: none. Units: none. Threads: one.
+ * Tests: test_health.c. */
 #pragma once
 
 #include <stdbool.h>

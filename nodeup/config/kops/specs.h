@@ -1,11 +1,13 @@
-/* specs.h - what NodeupConfig says about each program of a node Each spec has one list: C type, member, document
- * key, and the flag (FLAG) or the place in the program's own configuration (CONF) that the key becomes. The lists
- * are in list_*.h; fields.c makes rows of the same lists. Keys that are misspelt here are misspelt in kops. `const
- * char *` stands for Go's string and *string (NULL: absent); struct opt_bool, opt_int and opt_dur stand for Go's
- * pointers to a bool, an integer and a duration. Values that no document has are left out: kops fills oidc-* of the
- * API server from APIServerConfig.Authentication. Bodies: fields.c. Owner: the arena they were read into. Errors:
- * none; data only. Threads: all. Source: kops 1.37 pkg/apis/kops/componentconfig.go, nodeup/pkg/model/kubelet.go
- * kubeletConfiguration. Tests: test_kops_config.c. */
+/* specs.h - what NodeupConfig says about each program of a node
+ * Each spec has one list: C type, member, document key, and the flag (FLAG) or the place in the program's own
+ * configuration (CONF) that the key becomes. The lists are in list_*.h; fields.c makes rows of the same lists. Keys
+ * that are misspelt here are misspelt in kops. `const char *` stands for Go's string and *string (NULL: absent);
+ * struct opt_bool, opt_int and opt_dur stand for Go's pointers to a bool, an integer and a duration. Values that no
+ * document has are left out: kops fills oidc-* of the API server from APIServerConfig.Authentication.
+ * Bodies: fields.c.
+ * Owner: the arena they were read into. Errors: none; data only. Threads: all.
+ * Source: kops 1.37 pkg/apis/kops/componentconfig.go, nodeup/pkg/model/kubelet.go kubeletConfiguration.
+ * Tests: test_kops_config.c. */
 #pragma once
 
 #include "nodeup/base/field_list.h"
