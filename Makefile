@@ -234,11 +234,12 @@ lint: ## the lints, each of which is itself tested
 lint: all
 	$(Q)tests/run lint
 
-demo: ## boot throw-away nodes of each dialect to an active kubelet
+demo: ## boot throw-away nodes of each dialect to an active kubelet; ARCH=arm64: a worker under QEMU
 demo-shell: ## boot one worker and open a shell in it
 demo demo-shell: deps
 	$(SUBMAKE) all fakes
-	$(Q)tests/e2e/demo $(if $(filter demo-shell,$@),--shell)
+	$(if $(CROSS),$(Q)tools/apt.sh install $(VM_QEMU) $(VM_NEEDS))
+	$(Q)$(if $(CROSS),NODEUP=$(CURDIR)/$(OUT)/nodeup tests/vm/demo,tests/e2e/demo $(if $(filter demo-shell,$@),--shell))
 
 bench: ## figures as ratios; QUICK=1: fewer rounds, ONLY=fresh-worker: one row, PEER=FILE: another nodeup beside it
 bench: deps
