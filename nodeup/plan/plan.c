@@ -12,39 +12,29 @@ static bool has_file(const struct plan_req *req, const char *path)
 	return !req->has_file || req->has_file(req->has_file_arg, path);
 }
 
-/* Adds a task for a file that this plan does not write. A unit that the plan still names is not stopped. */
-static void add_leftover(struct plan *p, const char *path)
-{
-	const char *name = str_basename(path);
-	struct task *t = plan_no_file(p, path, "");
-
-	t->ops = &task_leftover_ops;
-	/* if the removal fails, everything else is still done */
-	t->advisory = true;
-	if (str_has_prefix(path, plan_unit_dir) && !strchr(path + strlen(plan_unit_dir), '/') &&
-	    !plan_unit_of(p, name))
-		t->file.unit = name;
-}
-
-/* Adds tasks for the files that an earlier run wrote. In a diff only masks would go by themselves. */
+/* Adds a task for each file that an earlier run wrote and this plan does not. A unit that the plan still names is
+ * not stopped. */
 static void add_leftovers(struct plan *p)
 {
-	const struct plan *before = p->req->before;
-
 	p->builder = "leftovers";
 	p->asked = NULL;
 	/* an adopted node has no documents that tell what the files were written for */
 	if (p->req->node->is_adopted)
 		return;
 	for (size_t i = 0; i < p->req->written.n; i++) {
-		const char *path = p->req->written.v[i];
+		const char *path = p->req->written.v[i], *name = str_basename(path);
+		struct task *t;
 
-		if (!plan_at(p, path) && has_file(p->req, path))
-			add_leftover(p, path);
+		if (plan_at(p, path) || !has_file(p->req, path))
+			continue;
+		t = plan_no_file(p, path, "");
+		t->ops = &task_leftover_ops;
+		/* if the removal fails, everything else is still done */
+		t->advisory = true;
+		if (str_has_prefix(path, plan_unit_dir) &&
+		    !strchr(path + strlen(plan_unit_dir), '/') && !plan_unit_of(p, name))
+			t->file.unit = name;
 	}
-	for (size_t i = 0; before && i < before->n; i++)
-		if (plan_is_mask(before->tasks[i]) && !plan_at(p, before->tasks[i]->name))
-			add_leftover(p, before->tasks[i]->name);
 }
 
 /* Gives a service the drop-ins that were planned after it, such as files of users. A mount is not restarted for a

@@ -60,9 +60,9 @@ static int superseded_check(const struct task *t, struct task_ctx *ctx, struct t
 	return r < 0 ? r : task_differs(diff, "%s", gone);
 }
 
-/* The task is in the plan if the earlier documents put its file on the node. */
-static int compare(const struct task *t, const struct task *was, struct task_ctx *ctx,
-		   struct task_diff *diff)
+/* The unit is in the plan if the earlier documents put it on the node. */
+static int superseded_compare(const struct task *t, const struct task *was, struct task_ctx *ctx,
+			      struct task_diff *diff)
 {
 	(void)t;
 	(void)was;
@@ -118,7 +118,6 @@ const struct task_ops task_leftover_ops = {
 	.on_main = true,
 	.check = leftover_check,
 	.apply = leftover_apply,
-	.compare = compare,
 };
 
 const struct task_ops task_superseded_ops = {
@@ -126,5 +125,5 @@ const struct task_ops task_superseded_ops = {
 	.on_main = true,
 	.check = superseded_check,
 	.apply = leftover_apply,
-	.compare = compare,
+	.compare = superseded_compare,
 };

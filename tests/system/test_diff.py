@@ -164,22 +164,6 @@ def of_kops(folder, _):
     return confs[0].with_name("facts.yaml"), *confs
 
 
-def test_a_mask_that_goes_by_itself(tmp_path):
-    """And the unit with it, which is no longer off."""
-    confs = []
-    for policy in ("external", "automatic"):
-        node = Worker(tmp_path / policy, UpdatePolicy=policy)
-        node.facts.update(distribution="flatcar", version="4152.2.0", codename=None)
-        node.ports = [3988]
-        node.write()
-        confs.append(node.folder / "documents/kube_env.yaml")
-        confs[-1].with_name("nodeupconfig.yaml").write_text((node.folder / "nodeupconfig.yaml").read_text())
-    for pair, line in ((confs, "- file /etc/systemd/system/update-engine.service: the documents no longer name it"),
-                       (confs[::-1], "+ link /etc/systemd/system/update-engine.service: absent")):
-        done = subprocess.run([PROGRAM, "diff", f"--facts={confs[0].with_name('facts.yaml')}", *pair], env=ENV, capture_output=True, text=True, timeout=60)
-        assert done.returncode == PENDING and line in done.stdout.splitlines() and "left as they are" not in done.stdout, done.stdout + done.stderr
-
-
 @pytest.mark.parametrize("has_facts", [True, False], ids=["facts", "none"])
 @pytest.mark.parametrize("make", [of_kops18, of_kubeup, of_kops])
 def test_nothing_of_this_machine_is_looked_at(make, has_facts, tmp_path, make_world):
