@@ -79,7 +79,7 @@ static void it_looks_ten_minutes_after_a_run(void **state)
 	check_hindrance(&root, "no run since the machine started");
 	write_status(&root, 2);
 	check_hindrance(&root, "a run ended ");
-	write_status(&root, 590);
+	write_status(&root, 300);
 	check_hindrance(&root, "a run ended ");
 	write_status(&root, 601);
 	check_hindrance(&root, NULL);
