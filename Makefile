@@ -8,7 +8,10 @@ DIRS    := nodeup nodeup/base nodeup/config nodeup/config/kops nodeup/config/kop
 LIBS    := curl cares ssl crypto systemd archive isal yaml jansson expat blkid z lzma zstd lz4 m
 
 # The date of a release, so that the same sources give the same bytes: that of the last commit.
-export SOURCE_DATE_EPOCH ?= $(or $(shell git log -1 --format=%ct 2>/dev/null),$(shell stat -c %Y CHANGELOG.md))
+ifndef SOURCE_DATE_EPOCH
+SOURCE_DATE_EPOCH := $(or $(shell git log -1 --format=%ct 2>/dev/null),$(shell stat -c %Y CHANGELOG.md))
+endif
+export SOURCE_DATE_EPOCH
 
 prefix  ?= /usr/local
 bindir  ?= $(prefix)/bin

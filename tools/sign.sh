@@ -8,6 +8,8 @@ set -euo pipefail
 words=$1
 shift
 if [ -z "${KEY:-}" ]; then
+	# a signature of other bytes
+	for file; do rm -f "$file.minisig"; done
 	echo "not signed: KEY=FILE signs with a key of minisign -G" >&2
 	exit 0
 fi
