@@ -22,7 +22,7 @@ int target_mkdirs(struct task_ctx *ctx, const char *path, mode_t mode, struct er
 		autoclose int fd = -1;
 		struct err ignored;
 
-		if (io_open_dir(ctx->root_fd, dir, &fd, &ignored) == 0)
+		if (io_open_own_dir(ctx->root_fd, dir, &fd, &ignored) == 0)
 			selinux_set(ctx, dir, fd);
 	}
 	return r;
