@@ -29,10 +29,9 @@ struct bus_unit {
 	int32_t exec_status; /* the service's ExecMainStatus */
 	int32_t exec_code;   /* ExecMainCode: CLD_EXITED, CLD_KILLED... */
 	uint32_t main_pid, n_restarts;
-	uint64_t start_us;            /* ExecMainStartTimestampMonotonic, 0 never */
-	uint64_t active_enter_us;     /* ActiveEnterTimestampMonotonic */
-	const char *const *after;     /* After=, NULL-terminated */
-	const char *const *wanted_by; /* units that start it when they start; NULL-terminated */
+	uint64_t start_us;        /* ExecMainStartTimestampMonotonic, 0 never */
+	uint64_t active_enter_us; /* ActiveEnterTimestampMonotonic */
+	const char *const *after; /* After=, NULL-terminated */
 };
 
 /* Connect. */

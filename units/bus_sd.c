@@ -352,7 +352,6 @@ static const struct property {
 	PROPERTY("NeedDaemonReload", "b", need_reload),
 	PROPERTY("ActiveEnterTimestampMonotonic", "t", active_enter_us),
 	PROPERTY("After", "as", after),
-	PROPERTY("WantedBy", "as", wanted_by),
 	PROPERTY("Result", "s", result),
 	PROPERTY("Type", "s", type),
 	PROPERTY("ExecMainStatus", "i", exec_status),
@@ -449,7 +448,7 @@ static int read_unit(sd_bus_message *m, struct arena *a, struct bus_unit *ret, s
 	static const char *const none[] = { NULL };
 	int r;
 
-	*ret = (struct bus_unit){ "", "", "", "", "", "", "", .after = none, .wanted_by = none };
+	*ret = (struct bus_unit){ "", "", "", "", "", "", "", .after = none };
 	r = read_properties(m, a, ret);
 	return r < 0 ? malformed(e, "GetAll", r) : 0;
 }

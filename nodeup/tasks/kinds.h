@@ -48,7 +48,7 @@ int task_unit_off(struct task_ctx *ctx, const char *name, struct task_run *run,
 /* Follows run->job, the unit's stop job, to its end. */
 int task_follow_stop(struct task_ctx *ctx, struct task_run *run, struct err *e) must_check;
 
-/* For a link that masks a unit: it is removed when the documents no longer name it. */
+/* For a link that masks a unit: a leftover when the documents no longer name it. */
 extern const struct task_ops task_mask_ops;
 
 /* For a file that nodeup once wrote and the documents no longer name. */

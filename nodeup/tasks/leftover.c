@@ -41,9 +41,7 @@ static int leftover_check(const struct task *t, struct task_ctx *ctx, struct tas
 	if (is_of_disk(t, ctx))
 		return say(ctx, diff, "it mounts a disk: left alone");
 	diff->removes = true;
-	/* a masked unit is not what the documents ask for any more, whatever else may stay */
-	return ctx->prune || S_ISLNK(st.st_mode) ? task_differs(diff, "%s", gone)
-						 : say(ctx, diff, "removed with --prune");
+	return ctx->prune ? task_differs(diff, "%s", gone) : say(ctx, diff, "removed with --prune");
 }
 
 /* Checks for a unit that would run together with its successor. The unit is removed even without --prune, whoever
@@ -80,27 +78,15 @@ static int turn_off(const struct task *t, struct task_ctx *ctx, struct task_run 
 				 : task_unit_off(ctx, unit, run, e);
 }
 
-/* Starts a unit that is no longer masked, if the next boot would. */
-static int start_again(const char *unit, struct bus *bus, struct err *e)
-{
-	autoarena struct arena *a = arena_new_empty();
-	struct bus_unit u;
-	uint32_t job;
-	int r = bus_reload(bus, e);
-
-	if (r == 0)
-		r = bus_get(bus, a, unit, &u, e);
-	if (r < 0 || !u.wanted_by[0] || bus_unit_is_at_work(&u))
-		return r;
-	return bus_job(bus, "start", unit, &job, e);
-}
-
 static int leftover_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
 			  struct err *e)
 {
 	struct stat st;
 	struct err ignored;
-	const bool is_mask = io_stat(ctx->root_fd, t->name, &st, &ignored) == 0 &&
+	/* a unit that we masked is off already, and only the next boot starts it again; a unit that has a successor is
+	 * turned off, also behind a link */
+	const bool is_mask = t->ops == &task_leftover_ops &&
+			     io_stat(ctx->root_fd, t->name, &st, &ignored) == 0 &&
 			     S_ISLNK(st.st_mode);
 	int r = is_mask ? TASK_DONE : turn_off(t, ctx, run, e);
 
@@ -108,9 +94,7 @@ static int leftover_apply(const struct task *t, struct task_ctx *ctx, struct tas
 		r = io_remove(ctx->root_fd, t->name, e);
 	if (r == 0)
 		state_forget(ctx->state, t->name);
-	return r == 0 && is_mask && t->file.unit && ctx->bus
-		       ? start_again(t->file.unit, ctx->bus, e)
-		       : r;
+	return r == 0 && is_mask && ctx->bus ? bus_reload(ctx->bus, e) : r;
 }
 
 const struct task_ops task_leftover_ops = {

@@ -78,10 +78,11 @@ def test_it_does_not_boot_for_an_update(worker):
     m.node.sh("rm /etc/systemd/system/locksmithd.service; systemctl daemon-reload; systemctl start locksmithd")
     assert "locksmithd.service" in m.apply()
     assert m.node.show("locksmithd.service", "ActiveState") == {"ActiveState": "inactive"}
-    for policy, state in [("external", {"ActiveState": "inactive", "LoadState": "masked"}), ("automatic", {"ActiveState": "active", "LoadState": "loaded"})]:
+    masked, loaded = ({"ActiveState": "inactive", "LoadState": state} for state in ("masked", "loaded"))
+    for policy, flags, state in [("external", [], masked), ("automatic", [], masked), ("automatic", ["--prune"], loaded)]:
         m.worker.config["UpdatePolicy"] = policy
         m.controller()
-        m.apply()
+        m.apply(*flags)
         assert m.node.show("update-engine.service", "ActiveState", "LoadState") == state
         again = m.apply()
         assert " changed" not in again, again

@@ -158,21 +158,22 @@ def test_masks_go_and_those_of_an_admin_stay(name, version, network, masked, wor
     assert done.returncode == OK and {UNITS + unit for unit in masked} < removed(done) and masks(worker) == [], done
 
 
-def test_a_mask_goes_with_what_asked_for_it(worker):
+def test_a_mask_that_nobody_asks_for_goes_with_prune(worker):
     name, version, _, masked = MASKED[0]
     worker.facts.update(distribution=name, version=version, codename=None)
-    for policy, found in [("automatic", masked[:1]), ("external", masked), ("automatic", masked[:1])]:
+    for policy, found, flags in [("automatic", masked[:1], ()), ("external", masked, ()), ("automatic", masked, ()), ("automatic", masked[:1], ("--prune",))]:
         worker.config["UpdatePolicy"] = policy
         with worker.controller():
-            assert worker.apply().returncode == OK and masks(worker) == found
+            assert worker.apply(*flags).returncode == OK and masks(worker) == found
             planned = worker.run("plan")
             assert planned.returncode == OK, planned.stdout
+            assert ("removed with --prune" in planned.stdout) == (policy == "automatic" and found == masked), planned.stdout
     # one that an admin made is as old as something else
     theirs = worker.root / (UNITS + masked[1]).lstrip("/")
     theirs.symlink_to("/dev/null")
     os.utime(theirs, (0, 0), follow_symlinks=False)
     with worker.controller():
-        assert worker.apply().returncode == OK and masks(worker) == masked
+        assert worker.apply("--prune").returncode == OK and masks(worker) == masked
 
 
 def test_an_edited_boot_unit_stays_and_so_does_what_was_found(made):

@@ -22,8 +22,7 @@ struct fake_unit *fake_bus_add(struct bus *b, const char *name, uint64_t start_u
 			.main_pid = 100,
 			.start_us = start_us,
 			.active_enter_us = start_us,
-			.after = nothing,
-			.wanted_by = nothing },
+			.after = nothing },
 		.job = BUS_JOB_DONE,
 		.result = "",
 	};
@@ -82,9 +81,8 @@ int bus_get_with_links(struct bus *b, struct arena *a, const char *unit, struct 
 
 	(void)a;
 	(void)e;
-	*ret = u ? u->is
-		 : (struct bus_unit){ "not-found",      "inactive",          "dead", "", "", "", "",
-				      .after = nothing, .wanted_by = nothing };
+	*ret = u ? u->is : (struct bus_unit){ "not-found", "inactive", "dead", "",
+					      "",          "",         "",     .after = nothing };
 	return 0;
 }
 
