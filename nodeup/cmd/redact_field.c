@@ -18,6 +18,13 @@ static struct tree *length_of(struct arena *a, const char *what, const struct tr
 	return tree_string(a, arena_printf(a, "<%s%zu bytes>", what, bytes_in(t)));
 }
 
+/* Learns a value that is not what the row wants: anything may be in it. */
+static struct tree *not_wanted(struct redact *r, struct arena *a, const struct tree *t)
+{
+	redact_learn_tree(r, t);
+	return length_of(a, "", t);
+}
+
 /* Returns whether a scalar has the type of the row. */
 static bool has_type(const struct field *f, const struct tree *t)
 {
@@ -43,9 +50,9 @@ static struct tree *scalar(struct redact *r, struct arena *a, const struct field
 {
 	if (t->kind == TREE_NULL)
 		return t;
-	return t->kind == TREE_SCALAR && has_type(f, t) && redact_is_open(r, t->scalar)
-		       ? t
-		       : length_of(a, "", t);
+	if (t->kind != TREE_SCALAR || !has_type(f, t))
+		return not_wanted(r, a, t);
+	return redact_is_open(r, t->scalar) ? t : length_of(a, "", t);
 }
 
 static struct tree *strings(struct redact *r, struct arena *a, const struct field *f,
@@ -57,6 +64,8 @@ static struct tree *strings(struct redact *r, struct arena *a, const struct fiel
 		const char *key = t->items[i].key;
 		struct tree *value = scalar(r, a, f, t->items[i].value);
 
+		if (key && value->kind == TREE_NULL)
+			redact_learn(r, key);
 		if (key && (value->kind == TREE_NULL || !redact_is_open(r, key)))
 			key = arena_printf(a, "<key %zu: %zu bytes>", i + 1, strlen(key));
 		(void)(key ? tree_set(a, out, key, value) : tree_add(a, out, value));
@@ -74,26 +83,29 @@ static struct tree *shown(struct redact *r, struct arena *a, const struct field 
 	}
 	switch (f->kind) {
 	case FIELD_STRV:
-		return t->kind == TREE_SEQ ? strings(r, a, f, t) : length_of(a, "", t);
+		return t->kind == TREE_SEQ ? strings(r, a, f, t) : not_wanted(r, a, t);
 	case FIELD_STRMAP:
-		return t->kind == TREE_MAP ? strings(r, a, f, t) : length_of(a, "", t);
+		return t->kind == TREE_MAP ? strings(r, a, f, t) : not_wanted(r, a, t);
 	case FIELD_OBJECT:
 		return t->kind == TREE_MAP ? redact_fields(r, a, f->schema, t)
-					   : length_of(a, "", t);
+					   : not_wanted(r, a, t);
 	case FIELD_LIST:
 		for (size_t i = 0; t->kind == TREE_SEQ && i < t->n; i++) {
 			struct tree *item = t->items[i].value;
 
 			(void)tree_add(a, out,
 				       item->kind == TREE_MAP ? redact_fields(r, a, f->schema, item)
-							      : length_of(a, "", item));
+							      : not_wanted(r, a, item));
 		}
-		return t->kind == TREE_SEQ ? out : length_of(a, "", t);
+		return t->kind == TREE_SEQ ? out : not_wanted(r, a, t);
 	case FIELD_TREE:
 		/* no table has the keys in it; hooks may have a password in any of them */
 		if (strcasecmp(f->key, "hooks") == 0)
 			redact_learn_tree(r, t);
-		return f->shape == TREE_SCALAR ? scalar(r, a, f, t) : length_of(a, "", t);
+		if (f->shape == TREE_SCALAR)
+			return scalar(r, a, f, t);
+		return f->shape == TREE_NULL || f->shape == t->kind ? length_of(a, "", t)
+								    : not_wanted(r, a, t);
 	default:
 		return scalar(r, a, f, t);
 	}
@@ -115,11 +127,10 @@ struct tree *redact_fields(struct redact *r, struct arena *a, const struct schem
 		}
 		if (it->value->kind == TREE_NULL)
 			redact_learn(r, it->key);
-		redact_learn_tree(r, it->value);
 		(void)tree_set(a, out,
 			       arena_printf(a, "<unknown key %zu: %zu bytes>", i + 1,
 					    strlen(it->key)),
-			       length_of(a, "", it->value));
+			       not_wanted(r, a, it->value));
 	}
 	return out;
 }

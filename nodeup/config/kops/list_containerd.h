@@ -32,8 +32,8 @@
 #define KOPS_CONTAINERD(X) \
 	X(const char *, address, "address", FLAG("address")) \
 	/* a map, its values texts, integers or booleans */ \
-	X(const struct tree *, config_additions, "configAdditions", .shape = TREE_MAP, .doc = "settings by their path in config.toml") \
-	X(const char *, config_override, "configOverride", .doc = "config.toml as it is to be") \
+	X(const struct tree *, config_additions, "configAdditions", .shape = TREE_MAP, .secret = true, .doc = "settings by their path in config.toml") \
+	X(const char *, config_override, "configOverride", .secret = true, .doc = "config.toml as it is to be") \
 	X(const char *, log_level, "logLevel", FLAG("log-level"), .accepts = &accepts_containerd_level) \
 	X##_NESTED(struct kops_packages, packages, &packages_schema, "packages", .doc = "another containerd") \
 	/* a map of lists of URLs, in the order given */ \
