@@ -256,7 +256,7 @@ static int add_document(struct collect *c, const struct user_data_file *f, const
 	if (map && s)
 		return yaml_render(redact_fields(c->redact, c->arena, s, map), b, e);
 	if (t)
-		redact_learn_tree(c->redact, t);
+		redact_learn_document(c->redact, t);
 	else if (strlen(f->text) == f->n)
 		redact_learn(c->redact, f->text);
 	return 0;

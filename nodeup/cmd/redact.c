@@ -67,6 +67,22 @@ static bool is_mixed(const char *s, size_t n)
 	return digits && alphas;
 }
 
+/* Words of any log: to hide them would hide the log, and they tell nothing. */
+static const char *const ordinary[] = { "info",       "debug",     "warn",       "error",
+					"none",       "auto",      "always",     "default",
+					"localhost",  "root",      "node",       "master",
+					"worker",     "kubelet",   "containerd", "docker",
+					"linux",      "json-file", "journald",   "systemd",
+					"kubernetes", "kops" };
+
+static bool is_ordinary(const char *word)
+{
+	for (size_t i = 0; i < ARRAY_LEN(ordinary); i++)
+		if (strcasecmp(ordinary[i], word) == 0)
+			return true;
+	return tree_type_of(word) == TREE_IS_BOOL;
+}
+
 /* Adds a word, unless it is a value that is no secret in any place: a path, a unit, true. */
 static void add(struct redact *r, const char *s, size_t n)
 {
@@ -75,7 +91,7 @@ static void add(struct redact *r, const char *s, size_t n)
 	const char *word = arena_strn(r->scratch, s, n);
 	struct secret **at, *one;
 
-	if (n < SECRET_MIN || tree_type_of(word) == TREE_IS_BOOL ||
+	if (n < SECRET_MIN || is_ordinary(word) ||
 	    (n < SURE && word[strspn(word, "0123456789")] == '\0') ||
 	    (str_is_path(word) && !is_mixed(word, n)) || map_get(&r->known, word))
 		return;
@@ -118,7 +134,7 @@ static void add_url(struct redact *r, const char *url)
 }
 
 /* Adds the word, and its parts: the value of NAME=VALUE, user and password of USER:PASSWORD@HOST. */
-static void learn_word(struct redact *r, const char *word)
+static void learn_word(struct redact *r, const char *word, bool alone)
 {
 	const char *p = word;
 
@@ -130,7 +146,7 @@ static void learn_word(struct redact *r, const char *word)
 		n = strcspn(p, "=:@");
 		/* a name is no secret, nor is an ordinary word */
 		if (p != word || (p[n] != '=' && is_mixed(p, n)))
-			add_chosen(r, p, n);
+			(alone && p != word ? add : add_chosen)(r, p, n);
 	}
 	if (is_mixed(word, strlen(word)))
 		add_chosen(r, word, strlen(word));
@@ -147,7 +163,7 @@ static void learn_line(struct redact *r, const char *line, bool alone)
 		(alone ? add : add_chosen)(r, line, n);
 	for (; *line; line += n + strspn(line + n, blanks)) {
 		n = strcspn(line, blanks);
-		learn_word(r, arena_strn(r->scratch, line, n));
+		learn_word(r, arena_strn(r->scratch, line, n), alone);
 	}
 }
 
@@ -156,10 +172,13 @@ static void learn(struct redact *r, const char *text, bool alone)
 {
 	autoarena struct arena *scratch = arena_new_empty();
 	const struct strv lines = strv_split(scratch, text, '\n');
+	const size_t end = strcspn(text, "\n");
 
 	r->scratch = scratch;
+	/* a line's end makes no second line */
+	alone = alone && !text[end + (text[end] == '\n')];
 	for (size_t i = 0; i < lines.n; i++)
-		learn_line(r, lines.v[i], alone && lines.n == 1);
+		learn_line(r, lines.v[i], alone);
 }
 
 void redact_learn(struct redact *r, const char *text)
@@ -181,13 +200,19 @@ static void learn_tree(struct redact *r, const struct tree *t, bool alone)
 		/* {user:password@proxy} is a key without a value */
 		if (t->items[i].key && t->items[i].value->kind == TREE_NULL)
 			learn(r, t->items[i].key, true);
-		learn_tree(r, t->items[i].value, false);
+		learn_tree(r, t->items[i].value,
+			   alone || (t->items[i].key && str_eq(t->items[i].key, "Data")));
 	}
 }
 
 void redact_learn_tree(struct redact *r, const struct tree *t)
 {
 	learn_tree(r, t, true);
+}
+
+void redact_learn_document(struct redact *r, const struct tree *t)
+{
+	learn_tree(r, t, t->kind == TREE_SCALAR);
 }
 
 static bool is_of_word(char c)

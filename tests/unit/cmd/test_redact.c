@@ -113,19 +113,19 @@ static bool is_learnt(const char *document, const char *line)
 static void test_values_that_rows_do_not_want(void **unused)
 {
 	static const char *const documents[] = {
-		"containerdConfig: {configOverride: cheesecloth}",
-		"containerdConfig: {configAdditions: {a: cheesecloth}}",
-		"KubeletConfig: cheesecloth",
-		"KubeletConfig: {maxPods: cheesecloth}",
-		"KubeletConfig: {nodeLabels: cheesecloth}",
-		"KubeletConfig: {featureGates: {cheesecloth: }}",
-		"KubeletConfig: {noSuchKey: {a: [cheesecloth]}}",
+		"containerdConfig: {configOverride: cheesed}",
+		"containerdConfig: {configAdditions: {a: cheesed}}",
+		"KubeletConfig: cheesed",
+		"KubeletConfig: {maxPods: cheesed}",
+		"KubeletConfig: {nodeLabels: cheesed}",
+		"KubeletConfig: {featureGates: {cheesed: }}",
+		"KubeletConfig: {noSuchKey: {a: [cheesed]}}",
 	};
 
 	(void)unused;
 	for (size_t i = 0; i < ARRAY_LEN(documents); i++) {
 		print_message("%s\n", documents[i]);
-		assert_true(is_learnt(documents[i], "it is cheesecloth."));
+		assert_true(is_learnt(documents[i], "it is cheesed."));
 	}
 }
 
@@ -224,6 +224,10 @@ static void test_learnt(void **unused)
 		{ "https://host/x?sig=abcd1234xyz", "sig abcd1234xyz is old", true },
 		{ "https://host/x", "GET https://host/x: 404", false },
 		{ "Environment=\"API_KEY=zyxw9876\"\n", "got zyxw9876", true },
+		{ "letmein\n", "got letmein", true },
+		{ "letmein\nand more", "got letmein", false },
+		{ "a=letmein", "got letmein", true },
+		{ "A=info", "the level info", false },
 		{ "/usr/bin/docker run\nkubelet.service\ntrue\n",
 		  "kubelet.service: /usr/bin/docker true", false },
 	};
@@ -247,10 +251,15 @@ static void test_base64_is_learnt_decoded(void **unused)
 	struct tree *t = tree_map(a);
 
 	(void)unused;
-	/* of "admin-word-7" */
+	/* of "admin-word-7", and of "cheesed" */
 	tree_set_text(a, t, "Data", "YWRtaW4td29yZC03");
-	redact_learn_tree(r, t);
+	redact_learn_document(r, t);
 	assert_string_equal(redact_line(r, a, "with admin-word-7."), "<not shown: 18 bytes>");
+	tree_set_text(a, t, "Data", "Y2hlZXNlZA==");
+	tree_set_text(a, t, "kind", "Oddity");
+	redact_learn_document(r, t);
+	assert_string_equal(redact_line(r, a, "it is cheesed."), "<not shown: 14 bytes>");
+	assert_string_equal(redact_line(r, a, "an Oddity"), "an Oddity");
 }
 
 static void test_a_unit(void **unused)
