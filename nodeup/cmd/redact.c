@@ -152,10 +152,63 @@ static void learn_word(struct redact *r, const char *word, bool alone)
 		add_chosen(r, word, strlen(word));
 }
 
+/* Returns the length of a value: what its quotes hold, or else up to one of these bytes. */
+static size_t value_length(const char *value, const char *ends)
+{
+	const char quote[] = { value[-1], '\0' };
+
+	return strcspn(value, strchr("\"'", *quote) ? quote : ends);
+}
+
+/* Returns the value behind a secret's name; NULL: it has none there. */
+static const char *value_behind(const char *name)
+{
+	const char *sign = name + strspn(name, "s\\\"' ");
+	const char *value = sign + (*sign ? 1 + strspn(sign + 1, "\\\"' =") : 0);
+	const bool is_prose = sign == name && value[strcspn(value, " ")] != '\0';
+
+	return (*sign == '=' || (*sign == ':' && !is_prose)) &&
+			       value_length(value, " \"'\\") >= SECRET_MIN
+		       ? value
+		       : NULL;
+}
+
+/* Finds the first value that the text calls a secret: "password=x", '"token": "x"', "secret: x" at its end. */
+static const char *find_named(const char *line)
+{
+	static const char *const names[] = { "password", "passwd",     "passphrase",
+					     "token",    "secret",     "credential",
+					     "apikey",   "access-key", "accesskey" };
+
+	for (; *line; line++)
+		for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+			const size_t n = strlen(names[i]);
+			const char *value =
+				strncasecmp(line, names[i], n) == 0 ? value_behind(line + n) : NULL;
+
+			if (value)
+				return value;
+		}
+	return NULL;
+}
+
+/* Adds the values that the line calls secrets, and those in quotes, which may have blanks. */
+static void learn_values(struct redact *r, const char *line)
+{
+	for (const char *p = line; (p = find_named(p)); p += value_length(p, blanks))
+		add(r, p, value_length(p, blanks));
+	for (const char *p = line; (p = strchr(p, '='));) {
+		p += 1 + strspn(p + 1, " ");
+		if (*p == '"' || *p == '\'')
+			add_chosen(r, p + 1, value_length(p + 1, ""));
+	}
+}
+
 static void learn_line(struct redact *r, const char *line, bool alone)
 {
 	size_t n;
 
+	learn_values(r, line);
 	line += strspn(line, blanks);
 	for (n = strlen(line); n && strchr(blanks, line[n - 1]);)
 		n--;
@@ -283,31 +336,15 @@ static bool is_token(const char *line)
 	return false;
 }
 
-/* Returns whether the text names a secret and gives its value: "password=x", '"token": "x"', "secret: x" at its end. */
 static bool names_secret(const char *line)
 {
-	static const char *const names[] = { "password", "passwd",     "passphrase",
-					     "token",    "secret",     "credential",
-					     "apikey",   "access-key", "accesskey" };
 	static const char *const marks[] = { "authorization:", "bearer ",    "x-amz-",
 					     "private key",    "-----begin", "-----end" };
 
 	for (size_t i = 0; i < ARRAY_LEN(marks); i++)
 		if (strcasestr(line, marks[i]))
 			return true;
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		for (const char *p = line; (p = strcasestr(p, names[i]));) {
-			const char *sign = (p += strlen(names[i])), *value;
-			bool is_prose;
-
-			sign += strspn(p, "s\\\"' ");
-			value = sign + (*sign ? 1 + strspn(sign + 1, "\\\"' =") : 0);
-			is_prose = sign == p && value[strcspn(value, " ")] != '\0';
-			if ((*sign == '=' || (*sign == ':' && !is_prose)) &&
-			    strcspn(value, " \"'\\") >= SECRET_MIN)
-				return true;
-		}
-	return false;
+	return find_named(line) != NULL;
 }
 
 /* Appends the line without logins and queries of URLs, and with long numbers in hex cut. */
