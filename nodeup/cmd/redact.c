@@ -113,19 +113,26 @@ static void add_chosen(struct redact *r, const char *s, size_t n)
 		add(r, s, n);
 }
 
-/* Adds the login and the values of the query of a URL; the rest is no secret. */
-static void add_url(struct redact *r, const char *url)
+/* Returns the end of the login of a URL, given what is behind its "://"; NULL: it has none. */
+static const char *login_end(const char *from)
 {
-	const char *from = strstr(url, "://") + 3, *query = strchr(from, '?');
-	const char *at = memchr(from, '@', strcspn(from, "/?#"));
+	return memrchr(from, '@', strcspn(from, "/?#\"' \t"));
+}
+
+/* Adds the login and the values of the query of a URL, given what is behind its "://"; the rest is no secret. */
+static void add_url(struct redact *r, const char *from)
+{
+	const size_t len = strcspn(from, blanks);
+	const char *query = memchr(from, '?', len), *at = login_end(from);
 	const char *colon = at ? memchr(from, ':', (size_t)(at - from)) : NULL;
 
 	if (at)
 		add(r, from, (size_t)((colon ? colon : at) - from));
 	if (colon)
 		add(r, colon + 1, (size_t)(at - colon - 1));
-	for (const char *p = query ? query + 1 : ""; *p; p += *p == '&') {
-		const size_t n = strcspn(p, "&");
+	for (const char *p = query ? query + 1 : from + len; p < from + len; p += *p == '&') {
+		const size_t rest = (size_t)(from + len - p), word = strcspn(p, "&");
+		const size_t n = word < rest ? word : rest;
 		const char *equals = memchr(p, '=', n), *value = equals ? equals + 1 : p;
 
 		add(r, value, (size_t)(p + n - value));
@@ -138,10 +145,8 @@ static void learn_word(struct redact *r, const char *word, bool alone)
 {
 	const char *p = word;
 
-	if (strstr(word, "://")) {
-		add_url(r, word);
+	if (strstr(word, "://"))
 		return;
-	}
 	for (size_t n; *p; p += n + (p[n] != '\0')) {
 		n = strcspn(p, "=:@");
 		/* a name is no secret, nor is an ordinary word */
@@ -212,6 +217,8 @@ static void learn_line(struct redact *r, const char *line, bool alone)
 	line += strspn(line, blanks);
 	for (n = strlen(line); n && strchr(blanks, line[n - 1]);)
 		n--;
+	for (const char *p = line; (p = strstr(p, "://"));)
+		add_url(r, p += 3);
 	if (!strstr(line, "://"))
 		(alone ? add : add_chosen)(r, line, n);
 	for (; *line; line += n + strspn(line + n, blanks)) {
@@ -354,19 +361,19 @@ static void mask(const char *line, struct buf *b)
 		const size_t n = strspn(p, "0123456789abcdef"), word = strspn(p, letters);
 
 		if (str_has_prefix(p, "://")) {
-			const size_t host = strcspn(p + 3, "/?#\"' \t"),
-				     rest = strcspn(p, "?\"' \t");
-			const size_t query = strcspn(p + rest, "\"' \t");
-			const char *at = memrchr(p + 3, '@', host);
-			const char *from = at ? at + 1 : p + 3;
+			const char *at = login_end(p + 3), *from = at ? at + 1 : p + 3;
+			const size_t rest = strcspn(from, "?\"' \t");
+			const size_t query = strcspn(from + rest, "\"' \t");
+			const char *next = memmem(from, rest, "://", 3);
 
 			(void)buf_adds(b, "://");
 			if (at)
 				(void)buf_addf(b, "<%zu bytes>@", (size_t)(at - p - 3));
-			(void)buf_add(b, from, (size_t)(p + rest - from));
-			if (p[rest] == '?')
+			p = next ?: from + rest;
+			(void)buf_add(b, from, (size_t)(p - from));
+			if (*p == '?')
 				(void)buf_addf(b, "?<%zu bytes>", query - 1);
-			p += rest + (p[rest] == '?' ? query : 0);
+			p += *p == '?' ? query : 0;
 		} else if (n >= HEX_MIN && n == word) {
 			(void)buf_addf(b, "%.*s...", HEX_SHOWN, p);
 			p += n;

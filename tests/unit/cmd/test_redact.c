@@ -163,6 +163,9 @@ static const struct {
 	{ "Get \"https://10.0.0.1:443/api/v1/nodes?limit=500\": refused",
 	  "Get \"https://10.0.0.1:443/api/v1/nodes?<9 bytes>\": refused" },
 	{ "from http://me:pass@mirror/a/b", "from http://<7 bytes>@mirror/a/b" },
+	{ "http://a/=http://me:foobar@b/?x, http://c/d",
+	  "http://a/=http://<9 bytes>@b/?<2 bytes> http://c/d" },
+	{ "from http://me:p@foobar@b/c@d", "from http://<11 bytes>@b/c@d" },
 	{ "from https://b.s3.amazonaws.com/k?X-Amz-Signature=" HEX32,
 	  "from https://b.s3.amazonaws.com/k?<48 bytes>" },
 	{ "secret token=abcd1234", NULL },
@@ -236,6 +239,8 @@ static void test_learnt(void **unused)
 		{ "\nA=\"correct horse\"\n", "a correct horse", true },
 		{ "\nPASSWORD=\"let me\"\n", "to let me", true },
 		{ "\nA=letmein\n", "got letmein", false },
+		{ "http://a/=http://me:cheesed@b/", "it is cheesed", true },
+		{ "x\nhttp://a/,https://me:p@cheesed@b/", "it is p@cheesed", true },
 		{ "/usr/bin/docker run\nkubelet.service\ntrue\n",
 		  "kubelet.service: /usr/bin/docker true", false },
 	};
