@@ -157,6 +157,11 @@ static void learn_word(struct redact *r, const char *word, bool alone)
 		add_chosen(r, word, strlen(word));
 }
 
+static bool is_of_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_' || c == '-';
+}
+
 /* Returns the length of a value: what its quotes hold, or else up to one of these bytes. */
 static size_t value_length(const char *value, const char *ends)
 {
@@ -165,35 +170,53 @@ static size_t value_length(const char *value, const char *ends)
 	return strcspn(value, strchr("\"'", *quote) ? quote : ends);
 }
 
-/* Returns the value behind a secret's name; NULL: it has none there. */
-static const char *value_behind(const char *name)
+/* Returns the value behind a secret's name; NULL: it has none there. flag: it may follow a blank. */
+static const char *value_behind(const char *name, bool flag)
 {
 	const char *sign = name + strspn(name, "s\\\"' ");
-	const char *value = sign + (*sign ? 1 + strspn(sign + 1, "\\\"' =") : 0);
-	const bool is_prose = sign == name && value[strcspn(value, " ")] != '\0';
+	const char *value = sign + (*sign ? 1 + strspn(sign + 1, "\\\"' =[") : 0);
+	const bool is_prose = sign == name && sign[1] == ' ' && value[strcspn(value, " ")] != '\0';
+	size_t n;
 
-	return (*sign == '=' || (*sign == ':' && !is_prose)) &&
-			       value_length(value, " \"'\\") >= SECRET_MIN
-		       ? value
-		       : NULL;
+	if (flag && *name == ' ')
+		value = name + strspn(name, "\"' ");
+	else if (*sign != '=' && (*sign != ':' || is_prose))
+		return NULL;
+	n = value_length(value, " \"'\\");
+	return n >= SECRET_MIN || (n && value[n] == '\\') ? value : NULL;
 }
 
-/* Finds the first value that the text calls a secret: "password=x", '"token": "x"', "secret: x" at its end. */
+/* Returns the end of a name, which may have - and _ in it, if the text begins with it; else NULL. */
+static const char *name_end(const char *text, const char *name)
+{
+	for (const char *first = text; *name; text++)
+		if (tolower((unsigned char)*text) == *name)
+			name++;
+		else if (text == first || (*text != '-' && *text != '_'))
+			return NULL;
+	return text;
+}
+
+/* Finds the first value that the text calls a secret: "password=x", '"token": "x"', "--token x", "secret: x" at its end. */
 static const char *find_named(const char *line)
 {
-	static const char *const names[] = { "password", "passwd",     "passphrase",
-					     "token",    "secret",     "credential",
-					     "apikey",   "access-key", "accesskey" };
+	static const char *const names[] = { "password",   "passwd",    "passphrase",
+					     "token",      "secret",    "credential",
+					     "apikey",     "accesskey", "secretkey",
+					     "privatekey", "\"auth",    "authorization" };
+	bool flag = false;
 
-	for (; *line; line++)
+	for (const char *p = line; *p; p++) {
+		if (p == line || !is_of_word(p[-1]))
+			flag = str_has_prefix(p, "--");
 		for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-			const size_t n = strlen(names[i]);
-			const char *value =
-				strncasecmp(line, names[i], n) == 0 ? value_behind(line + n) : NULL;
+			const char *end = name_end(p, names[i]);
+			const char *value = end ? value_behind(end, flag) : NULL;
 
 			if (value)
 				return value;
 		}
+	}
 	return NULL;
 }
 
@@ -273,11 +296,6 @@ void redact_learn_tree(struct redact *r, const struct tree *t)
 void redact_learn_document(struct redact *r, const struct tree *t)
 {
 	learn_tree(r, t, t->kind == TREE_SCALAR);
-}
-
-static bool is_of_word(char c)
-{
-	return isalnum((unsigned char)c) || c == '_' || c == '-';
 }
 
 static bool holds_secret(struct redact *r, const char *line)
