@@ -44,7 +44,8 @@ struct collect {
 	int root_fd;
 	struct redact *redact;
 	struct health health;
-	bool is_cut;  /* older lines of the present part are left out */
+	bool is_cut; /* older lines of the present part are left out */
+	bool is_unsure; /* what has secrets could not be read, so these cannot be hidden in free text */
 	size_t lacks; /* number of parts that cannot be read */
 };
 
@@ -54,6 +55,7 @@ struct part {
 	int (*add)(struct collect *c, const struct part *p, struct buf *b, struct err *e);
 	const char *unit, *program; /* of a journal */
 	bool teaches;               /* it holds secrets to be hidden elsewhere */
+	bool is_free;               /* it may quote any of these secrets */
 };
 
 static int add_tree(struct collect *c, const struct tree *t, struct buf *b, struct err *e)
@@ -242,6 +244,7 @@ static int add_document(struct collect *c, const struct user_data_file *f, const
 	const struct tree *map = NULL;
 	struct err ignored;
 	struct tree *t;
+	int r;
 
 	if (yaml_parse(c->arena, f->name, f->text, f->n, &t, &ignored) < 0)
 		t = NULL;
@@ -253,8 +256,11 @@ static int add_document(struct collect *c, const struct user_data_file *f, const
 	}
 	(void)buf_addf(b, "---\n# %s: %zu bytes%s\n", name, f->n - f->padding,
 		       map && s ? "" : ", of no table's keys");
-	if (map && s)
-		return yaml_render(redact_fields(c->redact, c->arena, s, map), b, e);
+	if (map && s) {
+		r = yaml_render(redact_fields(c->redact, c->arena, s, map), b, e);
+		/* the documents behind it teach, too */
+		return b->overflow ? 0 : r;
+	}
 	if (t)
 		redact_learn_document(c->redact, t);
 	else if (strlen(f->text) == f->n)
@@ -280,6 +286,34 @@ static int add_given(struct collect *c, const char *location, const char *text, 
 	return r;
 }
 
+/* Learns the files that nodeup put where none but their owner reads them. */
+static int learn_private_files(struct collect *c, struct err *e)
+{
+	static const char *const no_origin[] = { NULL };
+	struct state *s = NULL;
+	struct strv paths;
+	int r = state_open(c->root_fd, &s, e);
+
+	if (r < 0)
+		return r;
+	paths = state_written(s, c->arena, no_origin, true);
+	state_close(s);
+	for (size_t i = 0; i < paths.n; i++) {
+		autobuf struct buf text = BUF_INIT(DOCUMENT_MAX);
+		struct err gone;
+		struct stat st;
+
+		if (io_stat(c->root_fd, paths.v[i], &st, &gone) < 0 || !S_ISREG(st.st_mode) ||
+		    (st.st_mode & 077) || st.st_size > DOCUMENT_MAX)
+			continue;
+		r = io_read(c->root_fd, paths.v[i], &text, e);
+		if (r < 0)
+			return r;
+		redact_learn(c->redact, buf_str(&text));
+	}
+	return 0;
+}
+
 /* Appends the documents that the last good run kept, those of the last run if they are others, and the settings. */
 static int add_documents(struct collect *c, const struct part *p, struct buf *b, struct err *e)
 {
@@ -290,18 +324,23 @@ static int add_documents(struct collect *c, const struct part *p, struct buf *b,
 	int lacks = store_kept_texts(c->arena, c->root_fd, OWN_DOCUMENTS, NULL, &kept, &why), r = 0;
 
 	(void)p;
+	c->is_unsure |= lacks == -ENOENT && io_is_there(c->root_fd, OWN_DOCUMENTS);
+	if (lacks == -ENOENT)
+		c->is_unsure |= learn_private_files(c, &why) < 0;
 	for (size_t i = 0; r >= 0 && i < kept.n; i++) {
 		r = add_given(c, kept.v[i].location, kept.v[i].text, kept.v[i].n, b, e);
 		if (str_eq(kept.v[i].location, conf))
 			conf = "";
 	}
 	text = *conf == '/' ? io_text(c->arena, c->root_fd, conf, DOCUMENT_MAX) : NULL;
+	c->is_unsure |= *conf == '/' && !text;
 	if (r >= 0 && text)
 		r = add_given(c, conf, text, strlen(text), b, e);
 	for (size_t i = 0; r >= 0 && i < settings.n; i++) {
 		const char *path = arena_printf(c->arena, OWN_SETTINGS_DIR "/%s", settings.v[i]);
 
 		text = io_text(c->arena, c->root_fd, path, DOCUMENT_MAX);
+		c->is_unsure |= !text;
 		if (text)
 			r = add_document(c, &(struct user_data_file){ path, text, strlen(text), 0 },
 					 &settings_schema, b, e);
@@ -354,18 +393,18 @@ static int add_journal(struct collect *c, const struct part *p, struct buf *b, s
 	return r;
 }
 
-#define JOURNAL(of, bound, ...)                                             \
-	{                                                                   \
-		"journal/" of ".txt", (bound), add_journal, of, __VA_ARGS__ \
+#define JOURNAL(of, bound, ...)                                                              \
+	{                                                                                    \
+		"journal/" of ".txt", (bound), add_journal, of, __VA_ARGS__, .is_free = true \
 	}
 /* clang-format off */
 static const struct part parts[] = {
 	{ "boot.txt",       64 * KIB,  add_boot, .teaches = true },
 	{ "units.txt",      512 * KIB, add_units, .teaches = true },
 	{ "documents.yaml", 2 * MIB,   add_documents, .teaches = true },
-	{ "status.txt",     512 * KIB, add_status },
-	{ "status.json",    1 * MIB,   add_status_json },
-	{ "runs.json",      2 * MIB,   add_runs },
+	{ "status.txt",     512 * KIB, add_status, .is_free = true },
+	{ "status.json",    1 * MIB,   add_status_json, .is_free = true },
+	{ "runs.json",      2 * MIB,   add_runs, .is_free = true },
 	{ "applied.txt",    1 * MIB,   add_applied },
 	JOURNAL("kops-configuration.service", 2 * MIB, "nodeup"),
 	JOURNAL("kubelet.service", 3 * MIB, NULL),
@@ -383,13 +422,17 @@ static void make(struct collect *c, const struct part *p, struct buf *b, struct 
 	char most[STR_SIZE_MAX], size[STR_SIZE_MAX];
 	struct err why = { 0 };
 	struct strv said = { 0 };
-	int r;
+	int r = 0;
 
 	c->arena = scratch;
 	c->is_cut = false;
 	*b = BUF_INIT(p->most);
 	redact_begin(c->redact);
-	r = p->add(c, p, b, &why);
+	if (p->is_free && c->is_unsure)
+		strv_add(scratch, &said, "left out: not all secrets are known");
+	else
+		r = p->add(c, p, b, &why);
+	c->is_unsure |= p->teaches && r < 0 && r != -ENOENT;
 	c->lacks += r == -EACCES;
 	if (c->is_cut || b->overflow)
 		strv_add(scratch, &said, c->is_cut ? "older ones are left out" : "cut at its end");

@@ -236,9 +236,39 @@ def test_an_ordinary_user_gets_what_that_user_may_read(node):
     (node.root / "reports").chmod(0o777)
     report = node.report(user="65534")
     assert "of.own.yaml" in report["documents.yaml"] and "abc.joshdurbin.net" not in report["documents.yaml"]
+    assert not {*FREE} & {*report}, report.keys()
     told = node.run("--list", user="65534").stdout
     assert "Permission denied" in next(l for l in told.splitlines() if l.startswith("documents.yaml")), told
     assert re.search(r"^\d+ of these only root may read: run as root$", told, re.M), told
+
+
+FREE = ("status.txt", "status.json", "runs.json", "journal/kubelet.service.txt")
+
+
+@pytest.mark.parametrize("path, text", [("var/lib/nodeup/documents.json", "{}"), ("var/lib/nodeup/boot.json", "{"), ("own.yaml", None)])
+def test_free_text_is_left_out_if_not_all_secrets_are_known(node, path, text):
+    (node.root / path).unlink(missing_ok=True)
+    if text:
+        node.put(path, text)
+    report = node.report()
+    told = {line.split()[0]: line for line in report["contents.txt"].splitlines()}
+    for name in FREE:
+        assert name not in report and "left out: not all secrets are known" in told[name], told
+    assert "applied.txt" in report
+
+
+def test_without_documents_the_private_files_teach(node):
+    (node.root / "var/lib/nodeup/documents.json").unlink()
+    path = re.search(r"(?m)^/(\S+): 0[46]00,", node.report()["applied.txt"])[1]
+    (node.root / "reports/x.tar.zst").unlink()
+    mode = (node.root / path).stat().st_mode
+    (node.root / path).write_text("users:\n- password: letmein\n")
+    (node.root / path).chmod(mode)
+    status = json.loads((node.root / "run/nodeup/status.json").read_text())
+    status["error"]["message"] = "it said letmein"
+    node.put("run/nodeup/status.json", json.dumps(status))
+    report = node.report()
+    assert report["status.txt"] and "letmein" not in "".join(report.values())
 
 
 def test_the_litter_of_a_killed_call_goes(node):
