@@ -21,6 +21,7 @@
 #include "nodeup/cmd/status.h"
 #include "nodeup/config/settings.h"
 #include "nodeup/documents/dialects.h"
+#include "nodeup/documents/loader.h"
 #include "nodeup/documents/location.h"
 #include "nodeup/documents/store.h"
 #include "nodeup/documents/user_data.h"
@@ -314,11 +315,27 @@ static int learn_private_files(struct collect *c, struct err *e)
 	return 0;
 }
 
+/* Appends a document of this machine, unless its bytes are the kept ones. */
+static int add_file(struct collect *c, const char *location, const struct store_text *kept,
+		    struct buf *b, struct err *e)
+{
+	autobuf struct buf text = BUF_INIT(DOCUMENT_MAX);
+	struct err why;
+	int r = io_read(c->root_fd, location_path(location), &text, &why);
+
+	c->is_unsure |= r < 0 && !(kept && r == -ENOENT);
+	if (r < 0 ||
+	    (kept && kept->n == text.len && memcmp(kept->text, buf_str(&text), text.len) == 0))
+		return 0;
+	return add_given(c, location, arena_strn(c->arena, buf_str(&text), text.len), text.len, b,
+			 e);
+}
+
 /* Appends the documents that the last good run kept, those of the last run if they are others, and the settings. */
 static int add_documents(struct collect *c, const struct part *p, struct buf *b, struct err *e)
 {
 	const struct strv settings = walk_list(c->arena, c->root_fd, OWN_SETTINGS_DIR, ".yaml");
-	const char *conf = tree_says(c->health.status, "conf"), *text;
+	const char *conf = tree_says(c->health.status, "conf");
 	struct store_texts kept;
 	struct err why;
 	int lacks = store_kept_texts(c->arena, c->root_fd, OWN_DOCUMENTS, NULL, &kept, &why), r = 0;
@@ -327,19 +344,23 @@ static int add_documents(struct collect *c, const struct part *p, struct buf *b,
 	c->is_unsure |= lacks == -ENOENT && io_is_there(c->root_fd, OWN_DOCUMENTS);
 	if (lacks == -ENOENT)
 		c->is_unsure |= learn_private_files(c, &why) < 0;
+	if (*conf)
+		conf = loader_conf_name(c->arena, location_document(c->arena, conf));
 	for (size_t i = 0; r >= 0 && i < kept.n; i++) {
-		r = add_given(c, kept.v[i].location, kept.v[i].text, kept.v[i].n, b, e);
-		if (str_eq(kept.v[i].location, conf))
+		const struct store_text *k = &kept.v[i];
+
+		r = add_given(c, k->location, k->text, k->n, b, e);
+		if (r >= 0 && !k->issued && location_path(k->location))
+			r = add_file(c, k->location, k, b, e);
+		if (str_eq(k->location, conf))
 			conf = "";
 	}
-	text = *conf == '/' ? io_text(c->arena, c->root_fd, conf, DOCUMENT_MAX) : NULL;
-	c->is_unsure |= *conf == '/' && !text;
-	if (r >= 0 && text)
-		r = add_given(c, conf, text, strlen(text), b, e);
+	if (r >= 0 && *conf && location_path(conf))
+		r = add_file(c, conf, NULL, b, e);
 	for (size_t i = 0; r >= 0 && i < settings.n; i++) {
 		const char *path = arena_printf(c->arena, OWN_SETTINGS_DIR "/%s", settings.v[i]);
+		const char *text = io_text(c->arena, c->root_fd, path, DOCUMENT_MAX);
 
-		text = io_text(c->arena, c->root_fd, path, DOCUMENT_MAX);
 		c->is_unsure |= !text;
 		if (text)
 			r = add_document(c, &(struct user_data_file){ path, text, strlen(text), 0 },

@@ -242,6 +242,28 @@ def test_an_ordinary_user_gets_what_that_user_may_read(node):
     assert re.search(r"^\d+ of these only root may read: run as root$", told, re.M), told
 
 
+@pytest.mark.parametrize("conf", ["/own.yaml", "file:///own.yaml", "own.yaml", "./own.yaml"])
+def test_a_conf_that_was_edited_is_shown_and_learnt(node, conf):
+    kept = "/own.yaml" if "file" not in conf else conf
+    node.keep({**node.kept, kept: "ClusterName: of.before\n"})
+    status = json.loads((node.root / "run/nodeup/status.json").read_text())
+    status["conf"] = conf
+    status["error"]["message"] = "it said letmein"
+    node.put("run/nodeup/status.json", json.dumps(status))
+    node.put("own.yaml", "ClusterName: of.own.yaml\nkeyOfTomorrow: letmein\n")
+    report = node.report()
+    for text in ("of.before", "of.own.yaml"):
+        assert report["documents.yaml"].count(text) == 1, report["documents.yaml"]
+    assert report["status.txt"] and "letmein" not in "".join(report.values())
+
+
+@pytest.mark.parametrize("conf", ["file:///own.yaml", "own.yaml"])
+def test_a_conf_as_it_was_typed_is_read(node, conf):
+    status = json.loads((node.root / "run/nodeup/status.json").read_text())
+    node.put("run/nodeup/status.json", json.dumps({**status, "conf": conf}))
+    assert "of.own.yaml" in node.report()["documents.yaml"]
+
+
 FREE = ("status.txt", "status.json", "runs.json", "journal/kubelet.service.txt")
 
 
