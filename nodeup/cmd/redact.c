@@ -116,7 +116,14 @@ static void add_chosen(struct redact *r, const char *s, size_t n)
 /* Returns the end of the login of a URL, given what is behind its "://"; NULL: it has none. */
 static const char *login_end(const char *from)
 {
-	return memrchr(from, '@', strcspn(from, "/?#\"' \t"));
+	const size_t host = strcspn(from, "/?#\"' \t");
+	const char *at = memrchr(from, '@', host), *colon = memchr(from, ':', host);
+
+	/* what is no port is a password, in which something is not escaped */
+	if (!at && *from != '[' && colon &&
+	    colon + 1 + strspn(colon + 1, "0123456789") < from + host)
+		at = memrchr(from, '@', strcspn(from, " \t"));
+	return at;
 }
 
 /* Adds the login and the values of the query of a URL, given what is behind its "://"; the rest is no secret. */
