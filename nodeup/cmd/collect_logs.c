@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include "assets/unpack/pack.h"
 #include "nodeup/base/dur.h"
+#include "nodeup/base/enc.h"
 #include "nodeup/base/io.h"
 #include "nodeup/base/json.h"
 #include "nodeup/base/paths.h"
@@ -269,18 +270,34 @@ static int add_document(struct collect *c, const struct user_data_file *f, const
 	return 0;
 }
 
-/* Appends a document, or the documents that user data bring. */
+static int learn_part(void *arg, const struct mime_part *part, struct err *e)
+{
+	struct collect *c = arg;
+	struct err ignored;
+	char *text;
+
+	(void)e;
+	if (enc_gunzip(c->arena, part->text, part->n, USER_DATA_MAX, &text, &ignored) < 0)
+		text = arena_strn(c->arena, part->text, part->n);
+	redact_learn(c->redact, text);
+	return 0;
+}
+
+/* Appends a document, or the documents that user data bring. Learns all of the user data. */
 static int add_given(struct collect *c, const char *location, const char *text, size_t n,
 		     struct buf *b, struct err *e)
 {
 	const struct user_data_file f = { .name = location, .text = text, .n = n };
 	struct user_data data = { 0 };
 	struct err ignored;
-	int r;
+	int r = user_data_read(c->arena, location, &f, false, &data, &ignored);
 
-	if (user_data_read(c->arena, location, &f, false, &data, &ignored) < 0 || !data.script)
-		return add_document(c, &f, NULL, b, e);
-	redact_learn(c->redact, data.script);
+	if (data.whole && mime_is_message(data.whole, data.whole_n) &&
+	    mime_walk(c->arena, location, data.whole, data.whole_n, learn_part, c, &ignored) < 0)
+		redact_learn(c->redact, data.whole);
+	if (r < 0 || !data.script)
+		return add_document(c, data.whole ? &data.conf : &f, NULL, b, e);
+	redact_learn(c->redact, data.whole);
 	r = add_document(c, &data.conf, NULL, b, e);
 	for (size_t i = 0; r >= 0 && i < data.n_others; i++)
 		r = add_document(c, &data.others[i], NULL, b, e);

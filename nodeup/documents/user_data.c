@@ -184,7 +184,7 @@ static bool is_conf(const char *name)
 /* Reads a script that `nodeup userdata` rendered. -ENOENT: the text is no such script. */
 static int take_own(struct reader *r, const struct piece *p, struct user_data *ret, struct err *e)
 {
-	struct user_data found = { .file = p->file };
+	struct user_data found = { .file = p->file, .whole = ret->whole, .whole_n = ret->whole_n };
 	struct heredoc *h;
 	size_t n;
 	int q = heredoc_all(r->arena, p->file, p->text, USERDATA_PUT, &h, &n, e);
@@ -220,6 +220,8 @@ static int take_out(struct reader *r, const struct piece *p, struct user_data *r
 		q = (*d)->script ? (*d)->script(r->arena, p->file, p->text, &text, e) : -ENOENT;
 		if (q == 0)
 			*ret = (struct user_data){ .file = p->file,
+						   .whole = ret->whole,
+						   .whole_n = ret->whole_n,
 						   .conf = file_of((*d)->conf_name, text) };
 	}
 	return q;
@@ -469,7 +471,10 @@ int user_data_read(struct arena *a, const char *file, const struct user_data_fil
 
 	if (q < 0)
 		return q;
-	*ret = (struct user_data){ .file = file, .conf = { text->name, p.text, p.n, 0 } };
+	*ret = (struct user_data){ .file = file,
+				   .whole = p.text,
+				   .whole_n = p.n,
+				   .conf = { text->name, p.text, p.n, 0 } };
 	if (mime_is_message(p.text, p.n))
 		return read_message(&r, &p, e);
 	q = look(&r, &p, &v, e);

@@ -24,6 +24,9 @@ struct user_data_file {
 
 struct user_data {
 	const char *file; /* for messages: the file's name, and the part that was decoded */
+	/* all of the text, unpacked: a message with all its parts; NULL: it cannot be unpacked. Also after a failure */
+	const char *whole;
+	size_t whole_n;
 	struct user_data_file conf;
 	/* the script that writes the document, with the file's line numbers; NULL: none */
 	const char *script;

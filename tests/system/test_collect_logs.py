@@ -1,6 +1,7 @@
 """nodeup collect-logs: one archive for a report, which is whole or not there, and has no secret in it."""
 
 import base64
+import gzip
 import json
 import os
 import random
@@ -262,6 +263,31 @@ def test_a_conf_as_it_was_typed_is_read(node, conf):
     status = json.loads((node.root / "run/nodeup/status.json").read_text())
     node.put("run/nodeup/status.json", json.dumps({**status, "conf": conf}))
     assert "of.own.yaml" in node.report()["documents.yaml"]
+
+
+def message(encode, script=USER_DATA):
+    """User data of two parts: the script, and one that sets a password."""
+    part = "--b\nContent-Type: {}\nMIME-Version: 1.0\nContent-Transfer-Encoding: {}\n\n{}\n"
+    parts = [("text/x-shellscript", script), ("text/cloud-config", "#cloud-config\npassword: letmein\n")]
+    return "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\n" + "".join(
+        part.format(kind, "base64" if encode else "7bit", base64.b64encode(text.encode()).decode() if encode else text)
+        for kind, text in parts) + "--b--\n"
+
+
+def packed(text):
+    return base64.b64encode(gzip.compress(text.encode())).decode()
+
+
+@pytest.mark.parametrize("text", [message(False), message(True), packed(message(True)), packed(USER_DATA.replace("canary-user-data-1", "letmein")),
+                                  packed("ClusterName: of.user.data\nkeyOfTomorrow: letmein\n"), message(True, "#!/bin/sh\n")],
+                         ids=["message", "base64", "packed message", "packed script", "packed document", "message without it"])
+def test_user_data_is_learnt_unpacked_and_whole(node, text):
+    node.keep({**node.kept, "imds": text})
+    status = json.loads((node.root / "run/nodeup/status.json").read_text())
+    status["error"]["message"] = "it said letmein"
+    node.put("run/nodeup/status.json", json.dumps(status))
+    report = node.report()
+    assert report["status.txt"] and "letmein" not in "".join(report.values())
 
 
 FREE = ("status.txt", "status.json", "runs.json", "journal/kubelet.service.txt")
