@@ -170,7 +170,7 @@ static int add_boot(struct collect *c, const struct part *p, struct buf *b, stru
 		const char *value = *name == '-' && str_has_only(name, "-") ? word + strlen(name)
 									    : word;
 
-		redact_learn(c->redact, value);
+		redact_learn(c->redact, value + (*value == '='));
 		(void)buf_addf(b, "%.*s", (int)(value - word), word);
 		if (*value)
 			(void)buf_addf(b, "<%zu bytes>", strlen(value));

@@ -169,6 +169,14 @@ def test_a_learnt_secret_is_hidden_where_it_is_quoted(node):
     assert "1 lines not shown" in next(l for l in report["contents.txt"].splitlines() if l.startswith("status.txt"))
 
 
+def test_where_the_conf_is_is_no_secret(node):
+    node.put("var/lib/nodeup/boot.json", json.dumps({"version": "1", "flags": ["--conf=/etc/own.yaml"], "environment": {}}))
+    status = json.loads((node.root / "run/nodeup/status.json").read_text())
+    status["error"]["message"] = "started with --conf=/etc/own.yaml"
+    node.put("run/nodeup/status.json", json.dumps(status))
+    assert "started with --conf=/etc/own.yaml" in node.report()["status.txt"]
+
+
 def test_the_archive(node):
     done = node.run()
     name, = (p.name for p in node.root.glob("nodeup-*"))
