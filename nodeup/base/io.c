@@ -21,7 +21,7 @@
 
 static const char stage_prefix[] = ".nodeup-";
 
-enum { DIR_MODE = 0755, STAGE_TRIES = 16, OPEN_TRIES = 128, NAMES_CHUNK = 8192 };
+enum { DIR_MODE = 0755, STAGE_TRIES = 16, STAGE_DIGITS = 16, OPEN_TRIES = 128, NAMES_CHUNK = 8192 };
 
 int io_open_root(const char *path, int *ret_fd, struct err *e)
 {
@@ -546,8 +546,8 @@ int io_stage_open_in(int dir_fd, const char *path, struct io_stage *s, struct er
 
 		if (getrandom(&id, sizeof(id), 0) != sizeof(id))
 			break;
-		(void)print_to(stage.name, sizeof(stage.name), "%s%016llx", stage_prefix,
-			       (unsigned long long)id);
+		(void)print_to(stage.name, sizeof(stage.name), "%s%0*llx", stage_prefix,
+			       STAGE_DIGITS, (unsigned long long)id);
 		stage.fd = openat(stage.dir_fd, stage.name,
 				  O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 		if (stage.fd < 0 && errno != EEXIST)
@@ -601,12 +601,21 @@ struct sweep {
 	bool all;
 };
 
+/* Returns whether io_stage_open_in gives such a name; others may have files with our prefix. */
+static bool is_stage(const char *name)
+{
+	const size_t n = strlen(stage_prefix) + STAGE_DIGITS;
+
+	return str_has_prefix(name, stage_prefix) && strlen(name) == n &&
+	       strspn(name + n - STAGE_DIGITS, "0123456789abcdef") == STAGE_DIGITS;
+}
+
 static void sweep_name(void *arg, const char *name)
 {
 	struct sweep *s = arg;
 	autoclose int fd = -1;
 
-	if (!str_has_prefix(name, stage_prefix))
+	if (!is_stage(name))
 		return;
 	fd = io_open_at(s->dir_fd, name, O_NOFOLLOW);
 	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
