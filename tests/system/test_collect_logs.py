@@ -54,10 +54,10 @@ class Node:
         for name in ("proc", "run/nodeup", "reports", "full", "etc/nodeup/nodeup.d"):
             (root / name).mkdir(parents=True, exist_ok=True)
 
-    def run(self, *flags, user="0", then=":"):
+    def run(self, *flags, user="0", then=":", under=()):
         enter = 'mount -t proc proc "$0/proc" && mount -t tmpfs -o size=4k,mode=777 tmpfs "$0/full" && ' \
                 f'chroot --userspec={user}:{user} "$0" /nodeup collect-logs "$@"; code=$?; {then}; exit $code'
-        return subprocess.run(["unshare", "-m", "--propagation", "private", "sh", "-c", enter, str(self.root), *flags],
+        return subprocess.run([*under, "unshare", "-m", "--propagation", "private", "sh", "-c", enter, str(self.root), *flags],
                               env=ENV, capture_output=True, text=True, timeout=120)
 
     def put(self, path, text):
@@ -225,6 +225,15 @@ def test_what_is_there_stays(node, make):
     done = node.run("--output=/reports/x.tar.zst")
     assert done.returncode == REFUSED and "'/reports/x.tar.zst' exists, and is not replaced" in done.stderr, done
     assert path.lstat() == before and os.listdir(node.root / "reports") == ["x.tar.zst"]
+
+
+@pytest.mark.parametrize("error", ["EINVAL", "ENOSYS"])
+def test_a_file_system_or_kernel_without_such_a_rename(node, error):
+    under = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", f"inject=renameat2:error={error}"]
+    node.report(under=under)
+    assert os.listdir(node.root / "reports") == ["x.tar.zst"]
+    done = node.run("--output=/reports/x.tar.zst", under=under)
+    assert done.returncode == REFUSED, done
 
 
 def test_a_full_disk_leaves_nothing(node):
