@@ -204,13 +204,22 @@ static const char *name_end(const char *text, const char *name)
 	return text;
 }
 
+static const char *const names[] = { "password",  "passwd",     "passphrase", "token",
+				     "secret",    "credential", "apikey",     "accesskey",
+				     "secretkey", "privatekey", "\"auth",     "authorization" };
+
+static bool is_secret_name(const char *name)
+{
+	for (; *name; name++)
+		for (size_t i = 0; i < ARRAY_LEN(names); i++)
+			if (name_end(name, names[i]))
+				return true;
+	return false;
+}
+
 /* Finds the first value that the text calls a secret: "password=x", '"token": "x"', "--token x", "secret: x" at its end. */
 static const char *find_named(const char *line)
 {
-	static const char *const names[] = { "password",   "passwd",    "passphrase",
-					     "token",      "secret",    "credential",
-					     "apikey",     "accesskey", "secretkey",
-					     "privatekey", "\"auth",    "authorization" };
 	bool flag = false;
 
 	for (const char *p = line; *p; p++) {
@@ -287,11 +296,13 @@ static void learn_tree(struct redact *r, const struct tree *t, bool alone)
 			learn(r, inside, alone);
 	}
 	for (size_t i = 0; i < t->n; i++) {
+		const char *key = t->items[i].key;
+
 		/* {user:password@proxy} is a key without a value */
-		if (t->items[i].key && t->items[i].value->kind == TREE_NULL)
-			learn(r, t->items[i].key, true);
+		if (key && t->items[i].value->kind == TREE_NULL)
+			learn(r, key, true);
 		learn_tree(r, t->items[i].value,
-			   alone || (t->items[i].key && str_eq(t->items[i].key, "Data")));
+			   alone || (key && (str_eq(key, "Data") || is_secret_name(key))));
 	}
 }
 

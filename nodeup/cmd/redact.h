@@ -18,7 +18,8 @@ struct redact *redact_new(struct arena *a);
 void redact_learn(struct redact *r, const char *text);
 /* Learns all scalars of a tree, also what they hold as base64. */
 void redact_learn_tree(struct redact *r, const struct tree *t);
-/* Does the same for a document that no table knows. A short word of it counts only in `Data`, where its secrets are. */
+/* Does the same for a document that no table knows. A short word of it counts only below a secret's name, or in
+ * `Data`. */
 void redact_learn_document(struct redact *r, const struct tree *t);
 /* Returns the line as it may be shown. Lines of one text come in their order, between two calls of redact_begin: a
  * PEM may have several. */

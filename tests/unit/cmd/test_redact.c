@@ -300,6 +300,9 @@ static void test_base64_is_learnt_decoded(void **unused)
 	redact_learn_document(r, t);
 	assert_string_equal(redact_line(r, a, "it is cheesed."), "<not shown: 14 bytes>");
 	assert_string_equal(redact_line(r, a, "an Oddity"), "an Oddity");
+	tree_set_text(a, t, "adminPassword", "foobar");
+	redact_learn_document(r, t);
+	assert_string_equal(redact_line(r, a, "it is foobar."), "<not shown: 13 bytes>");
 }
 
 static void test_a_unit(void **unused)
