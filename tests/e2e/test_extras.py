@@ -165,7 +165,6 @@ def test_a_host_that_cannot_run_it_is_told_so_and_left_alone(node):
     assert node.exec("test", "-e", "/etc/kubernetes").returncode != 0
 
 
-@pytest.mark.long
 def test_a_lock_is_waited_for_and_its_holder_named(node):
     hold = ("import fcntl, os, time; f = open('/var/lib/dpkg/lock-frontend', 'w'); fcntl.lockf(f, fcntl.LOCK_EX)\n"
             "open('/run/held', 'w').close()\nwhile os.path.exists('/run/held'): time.sleep(0.05)\n")
