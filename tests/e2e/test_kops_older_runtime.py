@@ -10,7 +10,7 @@ import podimages
 from lab import Lab
 from test_kops_boot import NETWORK, PAUSE, POD
 
-pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="the lab makes mounts and namespaces")
+pytestmark = [pytest.mark.long, pytest.mark.skipif(os.geteuid() != 0, reason="the lab makes mounts and namespaces")]
 # The last one that runs on it.
 KUBERNETES = "1.35.3"
 

@@ -149,6 +149,7 @@ def test_a_master(lab):
         m.node.stop()
 
 
+@pytest.mark.long
 def test_a_master_of_1_2(lab):
     """Its addons are made by a unit, of images that are in the archive of programs."""
     with disknode.Loops() as loops:
