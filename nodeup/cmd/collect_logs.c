@@ -105,20 +105,30 @@ static int add_runs(struct collect *c, const struct part *p, struct buf *b, stru
 	return r;
 }
 
-/* Appends what nodeup put where. The digest of a file with a password would help to guess it. */
-static int add_applied(struct collect *c, const struct part *p, struct buf *b, struct err *e)
+/* Lists the files that nodeup wrote, by the applied state. */
+static int written(struct collect *c, struct strv *ret, struct err *e)
 {
 	static const char *const no_origin[] = { NULL };
 	struct state *s = NULL;
+	const int r = state_open(c->root_fd, &s, e);
+
+	if (r < 0)
+		return r;
+	*ret = state_written(s, c->arena, no_origin, true);
+	state_close(s);
+	strv_sort(ret);
+	return 0;
+}
+
+/* Appends what nodeup put where. The digest of a file with a password would help to guess it. */
+static int add_applied(struct collect *c, const struct part *p, struct buf *b, struct err *e)
+{
 	struct strv paths;
-	int r = state_open(c->root_fd, &s, e);
+	const int r = written(c, &paths, e);
 
 	(void)p;
 	if (r < 0)
 		return r;
-	paths = state_written(s, c->arena, no_origin, true);
-	state_close(s);
-	strv_sort(&paths);
 	for (size_t i = 0; i < paths.n; i++) {
 		const char *path = redact_line(c->redact, c->arena, paths.v[i]);
 		struct err why;
@@ -183,17 +193,12 @@ static int add_boot(struct collect *c, const struct part *p, struct buf *b, stru
 
 static int add_units(struct collect *c, const struct part *p, struct buf *b, struct err *e)
 {
-	static const char *const no_origin[] = { NULL };
-	struct state *s = NULL;
 	struct strv paths;
-	int r = state_open(c->root_fd, &s, e);
+	const int r = written(c, &paths, e);
 
 	(void)p;
 	if (r < 0)
 		return r;
-	paths = state_written(s, c->arena, no_origin, true);
-	state_close(s);
-	strv_sort(&paths);
 	for (size_t i = 0; i < paths.n; i++) {
 		const char *text = str_has_prefix(paths.v[i], plan_unit_dir)
 					   ? io_text(c->arena, c->root_fd, paths.v[i], UNIT_MAX)
@@ -307,15 +312,11 @@ static int add_given(struct collect *c, const char *location, const char *text, 
 /* Learns the files that nodeup put where none but their owner reads them. */
 static int learn_private_files(struct collect *c, struct err *e)
 {
-	static const char *const no_origin[] = { NULL };
-	struct state *s = NULL;
 	struct strv paths;
-	int r = state_open(c->root_fd, &s, e);
+	int r = written(c, &paths, e);
 
 	if (r < 0)
 		return r;
-	paths = state_written(s, c->arena, no_origin, true);
-	state_close(s);
 	for (size_t i = 0; i < paths.n; i++) {
 		autobuf struct buf text = BUF_INIT(DOCUMENT_MAX);
 		struct err gone;
