@@ -37,7 +37,7 @@ size_t cache_adopt_kops(struct cache *c);
  * no such cache), and entries that share their bytes with installed files. Removes unpacked archives. */
 void cache_adopt_older(struct cache *c, int root_fd, const char *spool_dir);
 
-/* How many bytes of an entry are read to judge it. */
+/* Number of bytes of an entry that are read to judge it. */
 enum cache_effort {
 	CACHE_BY_RECORD, /* none: only metadata counts */
 	CACHE_BY_NEED, /* all, if the entry has no valid record; a right entry then gets a record */

@@ -49,7 +49,7 @@ enum fetch_state {
 	FETCH_STARVED    /* as MOVING, but no part moves: waits for a connection */
 };
 
-/* What a worker does: nothing; reads the entry, to which the net thread may write; or owns the entry. */
+/* A worker's part: none; it reads the entry, to which the net thread may write; or it owns the entry. */
 enum fetch_errand { FETCH_NO_ERRAND, FETCH_READS, FETCH_OWNS };
 
 /* Events of a round, each a bit. */
@@ -63,7 +63,7 @@ enum fetch_met {
 #define FETCH_NOBODY SIZE_MAX
 #define FETCH_SEVERAL (SIZE_MAX - 1)
 
-/* What becomes of the entry once nothing moves. FETCH_EMPTY: the job goes on with the entry, but drops its bytes. */
+/* The entry's end, once nothing moves. FETCH_EMPTY: the job goes on with the entry, but drops its bytes. */
 enum fetch_settle { FETCH_KEEP, FETCH_DROP, FETCH_EMPTY };
 
 struct fetch_mirror {

@@ -282,7 +282,7 @@ static int look_at_ports(struct checking *c, struct err *e)
 	return CHECK_RIGHT;
 }
 
-/* What apply does with a check before a change. A check of faults that may pass by themselves only warns. */
+/* The use that apply makes of a check before a change. A check of faults that may pass by themselves only warns. */
 enum in_apply { NOT_MADE, WARNS, REFUSES };
 
 static const struct check {

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* What a directive's value may be, to be shown; of any other value only its length is. */
+/* Values of a directive that are shown; of any other value only the length is shown. */
 enum form {
 	WORDS,   /* words of the list below */
 	UNITS,   /* names of units */

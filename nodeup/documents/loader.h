@@ -112,7 +112,7 @@ struct loader_ca {
 /* Fails unless the CA is valid now. BUSY and ETIME: the clock of this machine may still be set; CONFIG: the CA has
  * ended by a server's time too. */
 int loader_check_clock(struct loader *l, const struct loader_ca *ca, struct err *e) must_check;
-/* How long after boot another program may take to set the clock. A run waits as long for a server's certificate that
+/* Time after boot in which another program may set the clock. A run waits as long for a server's certificate that
  * is not valid yet. */
 #define LOADER_CLOCK_PATIENCE_NS (600 * DUR_SEC)
 /* Waits until the CA is valid. Gives up if the clock is not set within patience_ns. */
