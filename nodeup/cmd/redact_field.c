@@ -73,12 +73,29 @@ static struct tree *strings(struct redact *r, struct arena *a, const struct fiel
 	return out;
 }
 
+/* Learns what hooks hold but for their names, which are the names of their units: no table has the other keys, and any
+ * may have a password. Hooks are a list, or a list of lists. */
+static void learn_hooks(struct redact *r, const struct tree *t)
+{
+	if (t->kind == TREE_SCALAR)
+		redact_learn_tree(r, t);
+	for (size_t i = 0; i < t->n; i++)
+		if (t->kind == TREE_SEQ)
+			learn_hooks(r, t->items[i].value);
+		else if (strcasecmp(t->items[i].key, "name") != 0)
+			redact_learn_tree(r, t->items[i].value);
+}
+
 static struct tree *shown(struct redact *r, struct arena *a, const struct field *f, struct tree *t)
 {
+	const bool is_hooks = strcasecmp(f->key, "hooks") == 0;
 	struct tree *out = tree_seq(a);
 
+	if (is_hooks)
+		learn_hooks(r, t);
 	if (f->secret) {
-		redact_learn_tree(r, t);
+		if (!is_hooks)
+			redact_learn_tree(r, t);
 		return length_of(a, "secret: ", t);
 	}
 	switch (f->kind) {
@@ -99,9 +116,6 @@ static struct tree *shown(struct redact *r, struct arena *a, const struct field 
 		}
 		return t->kind == TREE_SEQ ? out : not_wanted(r, a, t);
 	case FIELD_TREE:
-		/* no table has the keys in it; hooks may have a password in any of them */
-		if (strcasecmp(f->key, "hooks") == 0)
-			redact_learn_tree(r, t);
 		if (f->shape == TREE_SCALAR)
 			return scalar(r, a, f, t);
 		return f->shape == TREE_NULL || f->shape == t->kind ? length_of(a, "", t)

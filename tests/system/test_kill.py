@@ -213,7 +213,7 @@ def test_what_a_kill_leaves_in_our_own_directories(world):
     litter, foreign, written = [], [], []
     for folder in OWN_DIRS:
         (world.root / folder).mkdir(parents=True, exist_ok=True)
-        for names, name in ((litter, ".nodeup-0123456789abcdef"), (foreign, ".nodep-0"), (written, ".nodeup-1")):
+        for names, name in ((litter, ".nodeup-0123456789abcdef"), (foreign, ".nodep-0"), (written, ".nodeup-1111111111111111")):
             names.append(world.root / folder / name)
             names[-1].write_text("half of")
     writers = [path.open() for path in written]

@@ -98,7 +98,7 @@ static void check_schema(const struct schema *s)
 }
 
 /* Returns whether a secret of a document of kops is known after the document was shown. */
-static bool is_learnt(const char *document, const char *line)
+static bool is_learnt(const struct schema *s, const char *document, const char *line)
 {
 	autoarena struct arena *a = arena_new_empty();
 	struct redact *r = redact_new(a);
@@ -106,7 +106,7 @@ static bool is_learnt(const char *document, const char *line)
 	struct err e;
 
 	assert_int_equal(yaml_parse(a, "x", document, strlen(document), &t, &e), 0);
-	(void)redact_fields(r, a, dialects[1]->cluster, t);
+	(void)redact_fields(r, a, s, t);
 	return !str_eq(redact_line(r, a, line), line);
 }
 
@@ -125,8 +125,26 @@ static void test_values_that_rows_do_not_want(void **unused)
 	(void)unused;
 	for (size_t i = 0; i < ARRAY_LEN(documents); i++) {
 		print_message("%s\n", documents[i]);
-		assert_true(is_learnt(documents[i], "it is cheesed."));
+		assert_true(is_learnt(dialects[1]->cluster, documents[i], "it is cheesed."));
 	}
+}
+
+static void test_a_hook_is_a_secret_and_its_name_is_none(void **unused)
+{
+	static const char *const documents[] = {
+		"hooks: [{name: joined, manifest: cheesed}]",
+		"Hooks: [[{name: joined, environment: {A: cheesed}}], []]",
+	};
+
+	(void)unused;
+	for (size_t i = 0; dialects[i]; i++)
+		for (size_t k = 0; dialects[i]->cluster && k < ARRAY_LEN(documents); k++) {
+			print_message("%s: %s\n", dialects[i]->name, documents[k]);
+			assert_true(
+				is_learnt(dialects[i]->cluster, documents[k], "it is cheesed."));
+			assert_false(is_learnt(dialects[i]->cluster, documents[k],
+					       "changed unit joined.service."));
+		}
 }
 
 static void test_every_row_of_every_table(void **unused)
@@ -349,6 +367,7 @@ static void test_json_stays_json(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_hook_is_a_secret_and_its_name_is_none),
 		cmocka_unit_test(test_every_row_of_every_table),
 		cmocka_unit_test(test_values_that_rows_do_not_want),
 		cmocka_unit_test(test_lines),
