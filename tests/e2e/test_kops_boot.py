@@ -205,6 +205,7 @@ def newly_refused(m):
     m.controller()
 
 
+@pytest.mark.long
 def test_a_refused_boot_leaves_its_services_started(worker):
     """Also the hook that nothing but a run starts; and by what an older nodeup left."""
     m = worker

@@ -11,7 +11,7 @@ import kopsnode
 import nodechecks
 from lab import Lab
 
-pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="the lab makes mounts and namespaces")
+pytestmark = [pytest.mark.long, pytest.mark.skipif(os.geteuid() != 0, reason="the lab makes mounts and namespaces")]
 KUBERNETES = "1.34.2"
 UNIT = "/etc/systemd/system/protokube.service"
 # what would run beside the pod, and what only lies there

@@ -374,7 +374,7 @@ def test_killed_in_mkfs_it_goes_on(machine, when):
     assert machine.run("check") == "equal\n" and machine.lines() == OTHER
 
 
-@pytest.mark.parametrize("booted", [False, True])
+@pytest.mark.parametrize("booted", [pytest.param(False, marks=pytest.mark.long), True])
 def test_killed_at_any_step_it_goes_on(machine, booted):
     """What it does to the machine before mkfs begins, one after the other; mkfs is killed above."""
     reached = 0

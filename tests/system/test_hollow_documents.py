@@ -9,7 +9,7 @@ import yaml
 from kops import ControlPlane, Worker
 from test_kubeup_documents import nodeup, write
 from test_kops_documents import BOOT
-from world import CONFIG, NET, OK, SEED
+from world import CONFIG, NET, OK, SEED, every
 
 # all of them are in test_yaml.c
 HOLLOW = {"empty": "", "comment": "# nothing\n" * 200_000, "null": "null\n", "map": "{}\n",
@@ -69,7 +69,7 @@ def test_a_first_run_without_an_answer_changes_nothing(worker):
     assert planned.returncode == NET and f"nodeupconfig.yaml: {EMPTY}" in planned.stderr, planned.stderr
 
 
-@pytest.mark.parametrize("path", ["nodeupconfig.yaml", "pki/private/kubernetes-ca/keyset.yaml", "manifests/etcd/main-a.yaml", "secrets/dockerconfig"])
+@pytest.mark.parametrize("path", every(2, ["nodeupconfig.yaml", "pki/private/kubernetes-ca/keyset.yaml", "manifests/etcd/main-a.yaml", "secrets/dockerconfig"]))
 def test_an_object_of_the_store(path, master):
     """A first run waits for it, a later one does without it."""
     master.secret("dockerconfig", "{}")

@@ -194,6 +194,7 @@ def test_an_instance_without_a_role(worker, tmp_path):
     assert worker.requests() == []
 
 
+@pytest.mark.long
 def test_a_server_that_swallows_what_is_sent_is_passed_over(tmp_path):
     """It takes the fifteen seconds of a try, and no more."""
     worker = Worker(tmp_path)

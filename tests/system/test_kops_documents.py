@@ -10,7 +10,7 @@ import yaml
 from kops import CA, PUBLIC_KEY, ControlPlane, Worker, openssl
 from test_kubeup_documents import nodeup, validate, write
 from test_store_kinds import serving
-from world import CONFIG, OK
+from world import CONFIG, OK, every
 
 BOOT = """\
 CloudProvider: aws
@@ -209,7 +209,7 @@ RIGHT = {"podManifestPath": "/etc/kubernetes/manifests/", "kubeletCgroups": "/ku
          "systemCgroups": "system", "cgroupRoot": "/", "kubeReservedCgroup": "kube-reserved", "systemReservedCgroup": "/system.slice/"}
 
 
-@pytest.mark.parametrize("key", PATHS, ids=lambda key: key[-1])
+@pytest.mark.parametrize("key", every(3, [(key,) for key in PATHS]), ids=lambda key: key[-1])
 def test_a_path_or_a_cgroup_that_cannot_be(key, tmp_path):
     """It becomes the name of a file or of a unit."""
     node = ControlPlane(tmp_path / "node")

@@ -353,7 +353,7 @@ def test_a_rotated_ca_issues_anew_what_it_signs_and_nothing_else(master):
 FUTURE, PAST = ("20700101000000Z", "20800101000000Z"), ("20200101000000Z", "20210101000000Z")
 
 
-@pytest.mark.parametrize("life, date", [(FUTURE, None), (PAST, "Wed, 01 Jul 2020 00:00:00 GMT")], ids=["before", "behind"])
+@pytest.mark.parametrize("life, date", [pytest.param(FUTURE, None, marks=pytest.mark.long), (PAST, "Wed, 01 Jul 2020 00:00:00 GMT")], ids=["before", "behind"])
 def test_a_clock_outside_a_cas_life_changes_nothing(life, date, master):
     assert apply(master).returncode == OK
     every = {**ISSUED, **OF_CONTROLLERS}

@@ -98,6 +98,7 @@ def test_documents(world, port, answer, command):
                for line in lines), run.text()
 
 
+@pytest.mark.long
 def test_tasks_and_an_asset(world, held):
     """The plugins' archive stops in the middle: what is to be installed of it waits, too."""
     run = Told(world)

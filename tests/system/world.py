@@ -24,6 +24,8 @@ import tarfile
 import threading
 import time
 
+import pytest
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SEED = ROOT / "tests/data/seed-cluster/state/jdurbin-kops/abc.joshdurbin.net"
 SEED_BASE = "s3://jdurbin-kops/abc.joshdurbin.net"
@@ -31,6 +33,13 @@ PROGRAM = pathlib.Path(os.environ.get("NODEUP", ROOT / "build/nodeup")).resolve(
 
 OK, PENDING, USAGE, INTEGRITY, NET, SYSTEM, REFUSED, BUSY, CONFIG = 0, 2, 64, 65, 69, 71, 73, 75, 78
 DOCUMENTED = {OK, PENDING, USAGE, INTEGRITY, NET, SYSTEM, REFUSED, BUSY, CONFIG}
+
+
+
+def every(step, rows):
+    """The rows of a table of cases, of which each STEPth is of `make check`; the others are of the long check."""
+    return [row if i % step == 0 else pytest.param(*(row if isinstance(row, tuple) else (row,)), marks=pytest.mark.long) for i, row in enumerate(rows)]
+
 
 # No run may take longer; what should end sooner says so itself.
 PATIENCE = 60
