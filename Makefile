@@ -230,6 +230,7 @@ fuzz-template fuzz-kops fuzz-join fuzz-kubeup: deps
 	$(SUBMAKE) CC=clang SAN=fuzz build/clang-fuzz/$@
 	$(Q)SALT=$(SALT) FUZZ_SECONDS=$(FUZZ_SECONDS) tests/fuzz/run $(@:fuzz-%=%)
 check-vm: all fakes $(WHOLE)
+	$(if $(filter-out arm64,$(and $(CROSS),$(ARCH))),$(error no machine of $(ARCH) is emulated here: ARCH=arm64 has one))
 	$(Q)tools/apt.sh install $(VM_QEMU) $(VM_NEEDS)
 	$(if $(CROSS),,$(Q)NODEUP=$(CURDIR)/build/nodeup /usr/bin/python3 -m pytest -q --tb=short -p no:cacheprovider tests/system/test_power_cut.py)
 	$(Q)tests/run vm$(if $(CROSS),-$(ARCH))
@@ -240,6 +241,7 @@ lint: all
 demo: ## boot throw-away nodes of each dialect to an active kubelet; ARCH=arm64: a worker under QEMU
 demo-shell: ## boot one worker and open a shell in it
 demo demo-shell: deps
+	$(if $(and $(CROSS),$(filter demo-shell,$@)),$(error the shell is in a container of this machine's architecture; make demo ARCH=$(ARCH) boots a machine under QEMU))
 	$(SUBMAKE) all fakes
 	$(if $(CROSS),$(Q)tools/apt.sh install $(VM_QEMU) $(VM_NEEDS))
 	$(Q)$(if $(CROSS),NODEUP=$(CURDIR)/$(OUT)/nodeup tests/vm/demo,tests/e2e/demo $(if $(filter demo-shell,$@),--shell))
