@@ -279,23 +279,29 @@ static void add_programs(struct build *b)
 				     v->server_binary_tar_url),
 		.pos = pos_of(b, "SERVER_BINARY_TAR_URL"),
 	};
-	static const struct kubeup_member members[] = {
-		{ .name = "kubelet", .path = "/usr/local/bin/kubelet", .mode = 0755 },
-		{ .name = "kubectl", .path = "/usr/local/bin/kubectl", .mode = 0755 },
-		{ .name = "LICENSES",
-		  .path = "/usr/local/share/doc/kubernetes/LICENSES",
-		  .mode = 0644,
-		  .optional = true },
-		/* the archive has this file from 1.3 on */
-		{ .name = "kubernetes-src.tar.gz",
-		  .path = "/usr/local/share/doc/kubernetes/kubernetes-src.tar.gz",
-		  .mode = 0644,
-		  .optional = true },
+	/* since: the minor version from which on the archive has the file */
+	static const struct {
+		struct kubeup_member file;
+		int since;
+	} members[] = {
+		{ { .name = "kubelet", .path = "/usr/local/bin/kubelet", .mode = 0755 }, 2 },
+		{ { .name = "kubectl", .path = "/usr/local/bin/kubectl", .mode = 0755 }, 2 },
+		{ { .name = "LICENSES",
+		    .path = "/usr/local/share/doc/kubernetes/LICENSES",
+		    .mode = 0644,
+		    .optional = true },
+		  2 },
+		{ { .name = "kubernetes-src.tar.gz",
+		    .path = "/usr/local/share/doc/kubernetes/kubernetes-src.tar.gz",
+		    .mode = 0644,
+		    .optional = true },
+		  3 },
 	};
 
 	add_asset(b, "SERVER_BINARY_TAR_URL", archive.text);
-	for (size_t i = 0; i < ARRAY_LEN(members) - (v->kubernetes.minor < 3); i++)
-		add_member(b, &members[i]);
+	for (size_t i = 0; i < ARRAY_LEN(members); i++)
+		if (v->kubernetes.minor >= members[i].since)
+			add_member(b, &members[i].file);
 	/* the script that makes the addons of 1.2 loads every image there, and waits until it is loaded */
 	for (size_t i = 0; i < ARRAY_LEN(of_addons) && v->is_master && v->kubernetes.minor == 2;
 	     i++)
