@@ -197,8 +197,16 @@ static CURLcode on_tls(CURL *easy, void *ssl_ctx, void *trust)
 	return CURLE_OK;
 }
 
-static void set_tls(struct http_curl *c, struct transfer *t, const struct http_ca *ca)
+static void set_blob(struct transfer *t, CURLoption option, const char *text)
 {
+	struct curl_blob blob = { (void *)text, text ? strlen(text) : 0, CURL_BLOB_COPY };
+
+	SET(t->easy, option, text ? &blob : NULL);
+}
+
+static void set_tls(struct http_curl *c, struct transfer *t, const struct http_route *route)
+{
+	const struct http_ca *ca = &route->ca;
 	const bool ours = ca->roots || (ca->bundle && ca->folder);
 	const char *file = ours ? NULL : ca->bundle;
 	const char *dir = ours ? NULL : ca->folder;
@@ -220,6 +228,8 @@ static void set_tls(struct http_curl *c, struct transfer *t, const struct http_c
 	SET(t->easy, CURLOPT_CAPATH, dir);
 	SET(t->easy, CURLOPT_PROXY_CAINFO, file);
 	SET(t->easy, CURLOPT_PROXY_CAPATH, dir);
+	set_blob(t, CURLOPT_SSLCERT_BLOB, route->cert);
+	set_blob(t, CURLOPT_SSLKEY_BLOB, route->key);
 }
 
 static void set_route(struct transfer *t, const struct http_route *route)
@@ -297,7 +307,7 @@ void http_curl_start(struct http_curl *c, struct transfer *t, const struct http_
 	SET(t->easy, CURLOPT_PATH_AS_IS, (long)(t->scheme != NULL));
 	set_method(t);
 	set_headers(t);
-	set_tls(c, t, &route->ca);
+	set_tls(c, t, route);
 	set_route(t, route);
 	add_easy(c, t);
 }

@@ -15,6 +15,7 @@ struct http_route {
 	const char *proxy;    /* "" none; never NULL, which would make curl read the environment */
 	const char *no_proxy; /* hosts that are asked without a proxy, in curl's form */
 	struct http_ca ca;
+	const char *cert, *key; /* the client's, PEM; NULL: it shows none */
 	int64_t connect_timeout_ns;
 };
 

@@ -246,6 +246,8 @@ static int start_request(struct http *h, struct transfer *t)
 {
 	const char *address = is_for_proxy(h, t) ? lookup_find(&h->lookup, t->url, dur_now()) : "";
 	struct http_route route = { .no_proxy = h->proxies.none,
+				    .cert = h->opts.cert,
+				    .key = h->opts.key,
 				    .connect_timeout_ns = h->opts.connect_timeout_ns };
 	struct url u = url_split(t->url);
 	bool needs_roots;
@@ -533,6 +535,8 @@ static void copy_opts(struct http *h, const struct http_opts *opts)
 
 	h->opts = *opts;
 	h->opts.ca_file = arena_str(a, opts->ca_file);
+	h->opts.cert = arena_str(a, opts->cert);
+	h->opts.key = arena_str(a, opts->key);
 	h->opts.rewrites = (struct strv){ 0 };
 	for (size_t i = 0; i < opts->rewrites.n; i++)
 		strv_add(a, &h->opts.rewrites, arena_str(a, opts->rewrites.v[i]));

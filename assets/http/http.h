@@ -39,7 +39,9 @@ struct http_opts {
 	const char *ca_file; /* NULL: the file is searched for, see http_find_ca */
 	struct x509_store_st
 		*roots; /* used instead of any file; must live as long as the engine; or NULL */
-	int root_fd;    /* root directory for resolv.conf, hosts and CA bundles: the host's "/" */
+	const char *cert,
+		*key; /* a client's certificate and its key, PEM, for every server; or NULL */
+	int root_fd;  /* root directory for resolv.conf, hosts and CA bundles: the host's "/" */
 	struct strv rewrites; /* "FROM=TO" URL prefixes; the first FROM that fits decides */
 	/* 0: the defaults, 20 s, 30 s and 30 s */
 	int64_t connect_timeout_ns, header_timeout_ns, stall_timeout_ns;

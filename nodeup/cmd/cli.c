@@ -58,6 +58,7 @@ static const struct option options[] = {
 	ROW("cache-max", "BYTES", VALUE_INT, cache_max, CMD_APPLY | CMD_REPAIR, "what documents do not name leaves a larger cache (default 8 GiB; -1: never)"),
 	ROW("facts", "FILE", VALUE_STRING, facts, DOCS | CMD_BAKE | CMD_VALIDATE | CMD_DIFF, "host facts from YAML instead of probing"),
 	ROW("offline", NULL, VALUE_NONE, offline, RUNS | CMD_BAKE | CMD_VALIDATE | CMD_DIFF, "ask no server of documents or assets: the cache and persisted documents only"),
+	ROW("offline", NULL, VALUE_NONE, offline, CMD_TIMELINE, "do not ask the API server when the node was registered and Ready"),
 	ROW("no-metadata", NULL, VALUE_NONE, no_metadata, RUNS, "do not ask the instance's metadata service either"),
 	ROW("rewrite", "FROM=TO", VALUE_LIST, rewrites, FETCHES | CMD_VALIDATE | CMD_DIFF, "replace a URL prefix of assets and documents; repeatable"),
 	MARKED("retries", "N", VALUE_INT, retries, retries_set, CMD_APPLY | CMD_REPAIR, "whole runs after a failed one, 30 s apart, then twice as long, up to 10 min; -1: for ever (default 0, in our own unit -1)"),

@@ -1,5 +1,5 @@
 /* timeline.c - where the time of a boot, or of an earlier run, went
- * Reads records of runs only: no network, no lock, no root. */
+ * Reads records of runs: no lock, no root. Asks the API server one question, unless --offline. */
 #include "nodeup/cmd/cli.h"
 
 #include <stdlib.h>
@@ -7,6 +7,7 @@
 #include "nodeup/base/show.h"
 #include "nodeup/run/health.h"
 #include "nodeup/run/history.h"
+#include "nodeup/run/registered.h"
 #include "nodeup/run/timeline.h"
 
 enum { SVG_MAX = 16 << 20 };
@@ -88,6 +89,11 @@ int cmd_timeline(struct cli *cli, struct err *e)
 	if (r < 0)
 		return r;
 	now = timeline_of(cli->arena, runs->items[i].value);
+	if (!cli->offline) {
+		const struct registered node = registered_ask(cli->arena, root);
+
+		timeline_add_node(&now, node.registered_s, node.ready_s);
+	}
 	earlier = run_before(runs, i);
 	if (earlier)
 		before = timeline_of(cli->arena, earlier);

@@ -629,6 +629,23 @@ int pem_issue(struct arena *a, const struct pem_order *o, const char **ret, stru
 	return *ret ? 0 : err_fail(e, ERR_SYSTEM, EIO, "issue the certificate '%s'", o->name);
 }
 
+const char *pem_name(struct arena *a, const char *text)
+{
+	autocert *cert = read_first(text);
+	const X509_NAME *subject = cert ? X509_get_subject_name(cert) : NULL;
+	const int at = subject ? X509_NAME_get_index_by_NID(subject, NID_commonName, -1) : -1;
+	unsigned char *name = NULL;
+	const int n =
+		at < 0 ? -1
+		       : ASN1_STRING_to_UTF8(
+				 &name, X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, at)));
+	const char *ret = n < 0 ? NULL : arena_strn(a, (const char *)name, (size_t)n);
+
+	OPENSSL_free(name);
+	ERR_clear_error();
+	return ret;
+}
+
 const char *pem_first(struct arena *a, const char *text)
 {
 	autocert *cert = read_first(text);

@@ -79,6 +79,8 @@ struct pem_order {
 /* Makes the certificate. CONFIG: a part cannot be read; SYSTEM: there is no randomness. */
 int pem_issue(struct arena *a, const struct pem_order *o, const char **ret,
 	      struct err *e) must_check;
+/* Returns the common name of the first certificate; NULL: it has none. */
+const char *pem_name(struct arena *a, const char *text);
 /* Returns the first certificate of a checked text, without other text around it; NULL: there is none. */
 const char *pem_first(struct arena *a, const char *text);
 /* Turns a private key from PKCS#8 into its algorithm's own form, PKCS#1 or SEC 1. Returns other texts unchanged. */

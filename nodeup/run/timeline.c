@@ -192,6 +192,24 @@ struct timeline timeline_of(struct arena *a, const struct tree *run)
 	return t;
 }
 
+/* Returns a moment of the API server's clock, to the second. What came long after the run is not of it. */
+static int64_t moment_of(const struct timeline *t, int64_t unix_s)
+{
+	const int64_t end_ns = health_end(t->run, false), end = t->marks[MARK_END];
+	int64_t ms;
+
+	if (unix_s < 0 || unix_s > LATEST_MS / 1000 || end_ns < 0 || end < 0)
+		return TIMELINE_UNKNOWN;
+	ms = end + unix_s * 1000 - end_ns / DUR_MS;
+	return ms < 0 ? TIMELINE_EARLIER : ms > end + BOOT_MS ? TIMELINE_UNKNOWN : ms;
+}
+
+void timeline_add_node(struct timeline *t, int64_t registered_s, int64_t ready_s)
+{
+	t->marks[MARK_REGISTERED] = moment_of(t, registered_s);
+	t->marks[MARK_READY] = moment_of(t, ready_s);
+}
+
 static int by_start(const void *x, const void *y)
 {
 	const struct timeline_span *a = *(const struct timeline_span *const *)x,

@@ -1,6 +1,6 @@
 /* timeline.h - where the time of a boot, or of one recorded run, went
- * Made of a run's record alone (history.h, times.h): moments that systemd knows, the parts of the boot between them,
- * and the run's tasks. The text, the JSON and the picture show the same spans.
+ * Made of a run's record (history.h, times.h): moments that systemd knows, the parts of the boot between them, and the
+ * run's tasks. The caller may add when the API server registered the node. The text, the JSON and the picture show the same spans.
  * Invariant: each span ends no earlier than it starts; following `after` comes to an end.
  * Bodies: timeline.c, timeline_text.c, timeline_svg.c.
  * Owner: the arena. Errors: none: what nobody knows is "not known". Units: ms since the timeline begins. Threads: all.
@@ -68,6 +68,8 @@ struct timeline_slower {
 
 /* Makes the timeline of a record. */
 struct timeline timeline_of(struct arena *a, const struct tree *run);
+/* Adds when the node was registered and became Ready (seconds since 1970; -1: not known), if that is of this run. */
+void timeline_add_node(struct timeline *t, int64_t registered_s, int64_t ready_s);
 /* Lists what took at least half a second longer than in an earlier run, the worst first. */
 struct timeline_slower *timeline_slower(struct arena *a, const struct timeline *now,
 					const struct timeline *before, size_t *ret_n);

@@ -1,12 +1,20 @@
 """nodeup timeline: where the time of a run went, as its record has it, and what took longer than in the run before."""
 
+import base64
+import contextlib
+import http.server
 import json
 import re
 import shutil
+import socket
+import ssl
+import threading
+import time
 import xml.etree.ElementTree
 
 import pytest
 
+import certs
 from test_status_command import Node
 from world import CNI, KUBECTL, KUBELET
 
@@ -134,6 +142,125 @@ def test_the_record_of_an_older_nodeup(node_of_old):
     assert node_of_old.ask().startswith("run 3, 2023-11-14 22:13:20, by hand, process 7: ready\n")
     found = node_of_old.json("3")
     assert found["spans"] == [] and found["moments"]["nodeup"] is None
+
+
+# The API server, which knows when the node was registered and became Ready
+
+ENDED, NAME, CLIENT = 1700000002, "system:node:ip-10-0-0-7.ec2.internal", "extendedKeyUsage=clientAuth"
+
+
+class Api(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        shown = self.connection.getpeercert()
+        self.server.asked.append((self.path, shown["subject"][0][0][1] if shown else self.headers["Authorization"]))
+        time.sleep(self.server.delay)
+        text = json.dumps(self.server.object).encode()
+        with contextlib.suppress(OSError):
+            self.send_response(self.server.status)
+            self.send_header("Content-Length", str(len(text)))
+            self.end_headers()
+            self.wfile.write(text)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture(scope="module")
+def pki(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pki")
+    for name, signer, extensions in (("ca", None, certs.CA), ("other", None, certs.CA), ("server", "ca", certs.OURS), (NAME, "ca", CLIENT)):
+        certs.signed(folder, name, signer, extensions)
+    return folder
+
+
+@pytest.fixture
+def api(tmp_path, pki):
+    """One that lets in whom its CA signed, and a kubeconfig as nodeup writes it. The run ended 20.2 s after its kernel began."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(pki / "server.pem", pki / "server.key")
+    context.load_verify_locations(pki / "ca.pem")
+    context.verify_mode = ssl.CERT_OPTIONAL
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Api)
+    server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+    threading.Thread(target=server.serve_forever, args=(0.05,)).start()
+    server.asked, server.delay, server.status, server.object = [], 0, 200, object_of(8, 29)
+    root = tmp_path / "root"
+    root.mkdir()
+    server.node, server.pki = Timeline(root), pki
+    folder = root / "var/lib/nodeup/runs"
+    folder.mkdir(parents=True)
+    (folder / "001700000000-7-3.json").write_text(json.dumps(
+        {"schema": 1, "state": "ready", "pid": 7, "unit": "kops-configuration.service", "startedUnix": ENDED - 2, "elapsedMs": 2000, "number": 3,
+         "pidStartTicks": 450, "beganMs": 5000, "endedMs": 20200, "bootMs": {"userspace": 1800}, "times": []}))
+    login(server, root)
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+def object_of(registered, ready, status="True"):
+    """Both in seconds after the end of the run."""
+    def stamp(s):
+        return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(ENDED + s))
+    return {"kind": "Node", "metadata": {"name": NAME, "creationTimestamp": stamp(registered)}, "status": {"conditions": [
+        {"type": "MemoryPressure", "status": "False", "lastTransitionTime": stamp(0)},
+        {"type": "Ready", "status": status, "lastTransitionTime": stamp(ready)}]}}
+
+
+def login(api, root, ca="ca", by="data"):
+    def part(name, path):
+        if by == "data" or name == "certificate-authority":
+            return {f"{name}-data": base64.b64encode((api.pki / path).read_bytes()).decode()}
+        shutil.copy(api.pki / path, root / name)
+        return {name: f"/{name}"}
+    config = root / "var/lib/kubelet/kubeconfig"
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text(json.dumps({
+        "clusters": [{"name": "local", "cluster": {**part("certificate-authority", f"{ca}.pem"),
+                                                   "server": f"https://127.0.0.1:{api.server_address[1]}"}}],
+        "users": [{"name": "kubelet", "user": {"token": "letmein"} if by == "token" else {
+            **part("client-certificate", f"{NAME}.pem"), **part("client-key", f"{NAME}.key")}}]}))
+
+
+@pytest.mark.parametrize("by, shown", [("data", NAME), ("files", NAME), ("token", "Bearer letmein")])
+def test_registered_and_ready(api, by, shown):
+    """To the second, by kubelet's own login."""
+    login(api, api.node.root, by=by)
+    text = api.node.ask()
+    assert "      28.2 s  node is registered\n      49.2 s  node is Ready\n" in text, text
+    name = socket.gethostname() if by == "token" else NAME.split(":")[2]
+    assert api.asked == [(f"/api/v1/nodes/{name}", shown)]
+    moments = api.node.json()["moments"]
+    assert (moments["registered"], moments["ready"]) == (28200, 49200)
+    assert "node is Ready, 49.2 s" in api.node.ask("-o", "svg")
+
+
+@pytest.mark.parametrize("what", ["other ca", "stranger", "slow", "forbidden", "NotReady", "days later", "not asked", "no object", "no kubeconfig"])
+def test_registered_and_ready_are_not_known(api, what):
+    root, flags = api.node.root, ()
+    match what:
+        case "other ca": login(api, root, ca="other")
+        case "stranger":
+            api.pki = shutil.copytree(api.pki, root / "pki")
+            certs.signed(api.pki, NAME, "other", CLIENT)
+            login(api, root)
+        case "slow": api.delay = 3
+        case "forbidden": api.status = 403
+        case "NotReady": api.object = object_of(86400, 29, "False")
+        case "days later": api.object = object_of(86400, 86400)
+        case "not asked": flags = ("--offline",)
+        case "no object": api.object = ["x"]
+        case "no kubeconfig": (root / "var/lib/kubelet/kubeconfig").unlink()
+    began = time.monotonic()
+    text = api.node.ask(*flags)
+    assert "   not known  node is registered\n   not known  node is Ready\n" in text and time.monotonic() - began < 2.5, text
+    assert len(api.asked) == (what in ("slow", "forbidden", "NotReady", "days later", "no object"))
+    assert api.node.json(*flags)["moments"]["ready"] is None
+
+
+def test_a_node_that_was_there_before(api):
+    api.object = object_of(-86400, -3600)
+    assert "node is" not in api.node.ask()
 
 
 @pytest.fixture
