@@ -196,21 +196,6 @@ static int ask_patiently(const struct inquiry *q, const struct session_req *req,
 	}
 }
 
-/* Returns whether this machine's disks show no ids. On Xen no disk shows an id; on Nitro the root volume's disk
- * does. */
-static bool has_nameless_disks(const struct session *s)
-{
-	struct disks all = { 0 };
-	struct err ignored;
-
-	if (disk_list(s->ctx.disks, s->arena, &all, &ignored) < 0)
-		return false;
-	for (size_t i = 0; i < all.n; i++)
-		if (all.v[i].volume_id)
-			return false;
-	return all.n > 0;
-}
-
 /* EC2's device name counts only if the volume is attached to this very instance. */
 static int name_disk(struct session *s, const struct candidate *m, const struct ec2_volume *v,
 		     struct err *e)
@@ -219,7 +204,7 @@ static int name_disk(struct session *s, const struct candidate *m, const struct 
 		strmap_set(s->arena, &s->guard.attached_as, m->id, v->device);
 		return 0;
 	}
-	if (has_nameless_disks(s)) {
+	if (disk_show_no_ids(s->ctx.disks, s->arena)) {
 		(void)err_config(e,
 				 "%s: %s: volumeID: no disk of this machine tells which volume "
 				 "it is, and EC2 names no device of %s here",

@@ -543,6 +543,10 @@ static int volume_check(const struct task *t, struct task_ctx *ctx, struct task_
 	if (ctx->image_mode || !ctx->disks)
 		return TASK_EQUAL;
 	r = look(t, ctx, a, &l, &why);
+	/* only the instance's metadata or EC2 could name such a disk */
+	if (l.absent && ctx->spares_runtime && t->volume.want->disks != NODE_DISKS_PATHS &&
+	    disk_show_no_ids(ctx->disks, a))
+		return TASK_EQUAL;
 	if (r < 0 && l.too_early)
 		return task_differs(diff, "%s is not here yet", l.missing);
 	if (r < 0 && !l.absent) {

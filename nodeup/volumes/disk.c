@@ -207,6 +207,19 @@ int disk_list(const struct disk_host *h, struct arena *a, struct disks *ret, str
 	return 0;
 }
 
+bool disk_show_no_ids(const struct disk_host *h, struct arena *a)
+{
+	struct disks all = { 0 };
+	struct err ignored;
+
+	if (disk_list(h, a, &all, &ignored) < 0)
+		return false;
+	for (size_t i = 0; i < all.n; i++)
+		if (all.v[i].volume_id)
+			return false;
+	return all.n > 0;
+}
+
 /* Returns "sdf" for "/dev/xvdf". */
 static const char *bare_name(const char *name, const char **ret_kind)
 {

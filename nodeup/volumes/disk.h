@@ -52,6 +52,8 @@ struct disks {
 /* Lists every whole disk that has a medium, sorted by name. */
 int disk_list(const struct disk_host *h, struct arena *a, struct disks *ret,
 	      struct err *e) must_check;
+/* Returns whether this machine's disks show no ids of volumes, as on Xen. On Nitro the root volume's disk does. */
+bool disk_show_no_ids(const struct disk_host *h, struct arena *a);
 /* Words a disk for a message: "EBS vol-0abc, 500 GiB". */
 char *disk_describe(struct arena *a, const struct disk *d);
 /* Opens a disk. -ENODEV: the disk's node belongs to another device now. */

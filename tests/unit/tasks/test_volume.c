@@ -619,6 +619,33 @@ static void promised_disks_are_waited_for_not_required(void **state)
 	assert_int_equal(check(w), TASK_EQUAL);
 }
 
+/* Without a server nobody tells which disk of Xen a volume is. */
+static void the_guard_does_not_judge_what_only_a_server_names(void **state)
+{
+	struct world *w = *state;
+
+	w->want.disks = NODE_DISKS_VOLUME_ID;
+	w->want.volume_id = "vol-0abc";
+	plug_sized(w, "xvda", MIB);
+	plug_sized(w, "xvdf", 32 * MIB);
+	scratch_write(&w->box.root, "/proc/self/mountinfo",
+		      "30 22 202:80 / /data rw - ext4 /dev/xvdf rw\n");
+	assert_true(check(w) < 0);
+	assert_int_equal(w->e.kind, ERR_REFUSED);
+	w->ctx.spares_runtime = true;
+	assert_int_equal(check(w), TASK_EQUAL);
+	w->want.disks = NODE_DISKS_INSTANCE_STORE;
+	assert_int_equal(check(w), TASK_EQUAL);
+	/* by its own name, and where disks show their ids */
+	w->want.disks = NODE_DISKS_PATHS;
+	strv_add(w->box.arena, &w->want.devices, "/dev/sdg");
+	scratch_write(&w->box.root, "/proc/self/mountinfo", "");
+	assert_int_equal(check(w), TASK_DIFFERS);
+	plug_ebs(w);
+	w->want.volume_id = "vol-0def";
+	assert_int_equal(check(w), TASK_DIFFERS);
+}
+
 static void an_image_has_no_disks(void **state)
 {
 	struct world *w = *state;
@@ -681,6 +708,7 @@ int main(void)
 		T(patience_has_an_end),
 		T(a_disk_without_its_node_is_waited_for),
 		T(promised_disks_are_waited_for_not_required),
+		T(the_guard_does_not_judge_what_only_a_server_names),
 		T(an_image_has_no_disks),
 		T(plan_tells_disk_by_disk),
 	};
