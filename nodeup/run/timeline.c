@@ -92,6 +92,17 @@ static void add_part(struct arena *a, struct timeline *t, const char *name, int6
 	t->last = t->n - 1;
 }
 
+/* Returns the name of the part that ends at a mark; NULL: none does. */
+static const char *part_of(const struct timeline *t, size_t mark)
+{
+	if (mark == MARK_USERSPACE && t->marks[MARK_INITRD] >= 0)
+		return "initrd";
+	/* the process began long before its last try */
+	if (mark == MARK_TASKS && health_number(t->run, "attempt", 1) > 1)
+		return "earlier tries, documents and plan";
+	return rows[mark].part;
+}
+
 /* Adds the parts of the boot, each from the moment before it; one out of the order is passed over. */
 static void add_parts(struct arena *a, struct timeline *t)
 {
@@ -100,8 +111,8 @@ static void add_parts(struct arena *a, struct timeline *t)
 	for (size_t i = 0; i <= MARK_TASKS; i++) {
 		if (t->marks[i] < from || t->marks[i] < 0)
 			continue;
-		if (rows[i].part && from >= 0)
-			add_part(a, t, rows[i].part, from, t->marks[i]);
+		if (part_of(t, i) && from >= 0)
+			add_part(a, t, part_of(t, i), from, t->marks[i]);
 		from = t->marks[i];
 	}
 }
@@ -135,8 +146,9 @@ static void add_task(struct arena *a, struct timeline *t, const struct tree *row
 {
 	const int64_t began = t->marks[MARK_TASKS], start = number_at(row, TIMES_START),
 		      end = number_at(row, TIMES_END);
-	const int64_t after = number_at(row, TIMES_AFTER);
+	const int64_t after = number_at(row, TIMES_AFTER), waited = number_at(row, TIMES_WAITED);
 	const bool is_sane = start >= 0 && end >= start && end <= LATEST_MS;
+	const int64_t most = is_sane ? end - start : 0;
 	const char *task = cell(row, TIMES_TASK), *state = cell(row, TIMES_STATE),
 		   *why = cell(row, TIMES_WHY);
 
@@ -148,7 +160,7 @@ static void add_task(struct arena *a, struct timeline *t, const struct tree *row
 			   .lane = lane_at(row),
 			   .start_ms = began + (is_sane ? start : 0),
 			   .end_ms = began + (is_sane ? end : 0),
-			   .waited_ms = number_at(row, TIMES_WAITED),
+			   .waited_ms = waited < most ? waited : most,
 			   .after = after >= 0 ? (size_t)after + parts : t->last,
 		   });
 }

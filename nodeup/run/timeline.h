@@ -19,7 +19,7 @@ enum { TIMELINE_BOOT = LANE_MAX, TIMELINE_LANES };
 /* clang-format off */
 #define TIMELINE_MARKS(X) \
 	X(MARK_KERNEL, "kernel", "kernel", NULL) \
-	X(MARK_INITRD, "initrd", "initrd", NULL) \
+	X(MARK_INITRD, "initrd", "initrd", "kernel") \
 	X(MARK_USERSPACE, "userspace", "userspace", "kernel") \
 	X(MARK_NETWORK, "network", "network is online", "userspace to network") \
 	X(MARK_NODEUP, "nodeup", "nodeup's first instruction", "start of nodeup") \

@@ -121,6 +121,30 @@ static void a_container_begins_with_its_userspace(void **state)
 	assert_int_equal(now.n, 2);
 }
 
+static const char *parts_of(struct arena *a, const char *text)
+{
+	const struct timeline now = timeline(a, text);
+	struct strv names = { 0 };
+
+	for (size_t i = 0; i < now.n; i++)
+		strv_add(a, &names, now.v[i].task);
+	return strv_join(a, &names, "; ");
+}
+
+static void each_part_has_its_name(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+
+	(void)state;
+	assert_string_equal(
+		parts_of(a, "{\"bootMs\": {\"initrd\": 700, \"userspace\": 1800}, \"attempt\": 1, "
+			    "\"pidStartTicks\": 300, \"beganMs\": 4000}"),
+		"kernel; initrd; start of nodeup; documents and plan");
+	assert_string_equal(parts_of(a, "{\"bootMs\": {\"userspace\": 1800}, \"attempt\": 2, "
+					"\"pidStartTicks\": 300, \"beganMs\": 64000}"),
+			    "kernel; start of nodeup; earlier tries, documents and plan");
+}
+
 static void the_critical_path_follows_what_was_waited_for(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -139,7 +163,7 @@ static void a_damaged_record_is_a_timeline_too(void **state)
 		"{\"beganMs\": 1, \"times\": 7}",
 		"{\"beganMs\": -5, \"endedMs\": \"x\", \"bootMs\": [], \"times\": [[]]}",
 		"{\"beganMs\": 1, \"times\": [[\"a\", \"net\", 0, 5, 0, 1, \"x\"], "
-		"[\"b\", \"z\", 0, 9, 0, 0, \"x\"]]}",
+		"[\"b\", \"z\", 0, 9, 9223372036854775807, 0, \"x\"]]}",
 		"{\"beganMs\": 1, \"times\": [[\"a\", \"net\", 9, 5, 0, 99, \"x\"], {}, 5, null]}",
 		"{\"beganMs\": 9223372036854775807, \"pidStartTicks\": 9223372036854775807, "
 		"\"times\": [[\"a\", \"net\", 9223372036854775807, 9223372036854775807, 0, 0, \"x\"]]}",
@@ -153,6 +177,7 @@ static void a_damaged_record_is_a_timeline_too(void **state)
 
 		for (size_t k = 0; k < now.n; k++) {
 			assert_true(now.v[k].start_ms >= 0 && now.v[k].end_ms >= now.v[k].start_ms);
+			assert_true(now.v[k].waited_ms <= now.v[k].end_ms - now.v[k].start_ms);
 			assert_true(now.v[k].after == TIMELINE_NONE || now.v[k].after < now.n);
 		}
 		assert_true(timeline_text(a, &now, &now).n > MARK_MAX / 2);
@@ -248,6 +273,7 @@ int main(void)
 		cmocka_unit_test(a_boot_as_text),
 		cmocka_unit_test(a_run_by_hand_begins_with_itself),
 		cmocka_unit_test(a_container_begins_with_its_userspace),
+		cmocka_unit_test(each_part_has_its_name),
 		cmocka_unit_test(the_critical_path_follows_what_was_waited_for),
 		cmocka_unit_test(a_damaged_record_is_a_timeline_too),
 		cmocka_unit_test(the_picture_has_a_bar_for_each_task_and_no_script),
