@@ -136,12 +136,15 @@ static struct tree *times_of(struct arena *a, const struct apply *ap)
 static void remember(struct apply *ap)
 {
 	autoarena struct arena *a = arena_new_empty();
+	const struct tree *times;
 	struct err late;
 
 	if (ap->live_fd < 0)
 		return;
+	/* systemd may be slow to answer, and a signal must not wait for it */
+	times = times_of(a, ap);
 	ending_hold();
-	if (history_keep(ap->live_fd, times_of(a, ap), &late) < 0)
+	if (history_keep(ap->live_fd, times, &late) < 0)
 		log_warning("this run is not remembered: %s", late.msg);
 	ending_release();
 }
