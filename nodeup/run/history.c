@@ -218,20 +218,24 @@ static int forget_times(int root_fd, const char *path, struct err *e)
 	return put(root_fd, path, rest, e);
 }
 
-/* Keeps all records within HISTORY_BYTES; the newest keep their times. */
-static int shrink(int root_fd, struct err *e)
+/* Keeps all records within HISTORY_BYTES; the newest keep their times. This run's is never shrunk: its name is not the
+ * last one if the clock was set back. */
+static int shrink(int root_fd, const char *newest, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
 	struct strv names = { 0 };
-	uint64_t bytes = 0;
+	struct err ignored;
+	struct stat st;
+	uint64_t bytes =
+		io_stat(root_fd, arena_printf(a, OWN_RUNS_DIR "/%s", newest), &st, &ignored) < 0
+			? 0
+			: (uint64_t)st.st_size;
 	int r = list_names(a, root_fd, &names, e);
 
 	for (size_t i = names.n; i-- > 0 && r >= 0;) {
 		const char *path = arena_printf(a, OWN_RUNS_DIR "/%s", names.v[i]);
-		struct stat st;
-		struct err ignored;
 
-		if (io_stat(root_fd, path, &st, &ignored) < 0)
+		if (str_eq(names.v[i], newest) || io_stat(root_fd, path, &st, &ignored) < 0)
 			continue;
 		bytes += (uint64_t)st.st_size;
 		if (bytes > HISTORY_BYTES)
@@ -259,7 +263,7 @@ int history_keep(int root_fd, const struct tree *times, struct err *e)
 	r = put(root_fd, path, record_of(a, told.status, read_record(a, root_fd, path), times), e);
 	if (r >= 0)
 		r = forget(a, root_fd, HISTORY_MAX, str_basename(path), e);
-	return r < 0 ? r : shrink(root_fd, e);
+	return r < 0 ? r : shrink(root_fd, str_basename(path), e);
 }
 
 int64_t history_last(int root_fd)

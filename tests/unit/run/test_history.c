@@ -225,6 +225,25 @@ static void the_times_of_the_oldest_are_forgotten(void **state)
 	scratch_done(&root);
 }
 
+static void a_clock_that_was_set_back_takes_no_times(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct scratch root;
+	struct tree *runs;
+
+	(void)state;
+	scratch_new(&root);
+	for (int i = 0; i < 4; i++)
+		keep_times(&root, i < 3 ? 2000 + i : 1000);
+	runs = list(a, &root);
+	assert_int_equal(runs->n, 4);
+	/* that run's name is the first one */
+	assert_string_equal(tree_text(runs->items[3].value, "startedUnix"), "1000");
+	assert_non_null(tree_get(runs->items[3].value, "times"));
+	assert_null(tree_get(runs->items[2].value, "times"));
+	scratch_done(&root);
+}
+
 static void what_is_broken_is_passed_over(void **state)
 {
 	static const char *const texts[] = { "", "{", "[]", "\xff" };
@@ -289,6 +308,7 @@ int main(void)
 		cmocka_unit_test(a_run_whose_documents_are_kept_is_not_forgotten),
 		cmocka_unit_test(numbers_go_on),
 		cmocka_unit_test(the_times_of_the_oldest_are_forgotten),
+		cmocka_unit_test(a_clock_that_was_set_back_takes_no_times),
 		cmocka_unit_test(what_is_broken_is_passed_over),
 		cmocka_unit_test(the_word_of_another_process_is_not_kept),
 		cmocka_unit_test(all_that_one_process_changed_stays_listed_once),
