@@ -11,11 +11,15 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/base/io.h"
 #include "nodeup/base/paths.h"
+#include "nodeup/base/wait.h"
 #include "nodeup/run/health.h"
 
 static const char lock_path[] = OWN_LOCK;
 
-enum { HOLDER_MAX = 256, UNIT_MAX = 256 };
+/* A process that only looks holds the lock for a moment. */
+#define LOOK_NS (10 * DUR_MS)
+
+enum { HOLDER_MAX = 256, UNIT_MAX = 256, LOOKS = 5 };
 
 /* Returns the last status of a run; NULL: none. */
 static const struct tree *read_status(struct arena *a, int root_fd)
@@ -103,6 +107,8 @@ int lock_take(int root_fd, const char *unit, int *ret_fd, struct err *e)
 
 	if (r < 0)
 		return r;
+	for (int i = 0; i < LOOKS && flock(fd, LOCK_EX | LOCK_NB) < 0; i++)
+		wait_until(dur_now() + LOOK_NS);
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
 		if (errno == EWOULDBLOCK)
 			return held_elsewhere(root_fd, fd, e);

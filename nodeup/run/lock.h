@@ -9,7 +9,7 @@
 #include "nodeup/base/err.h"
 
 /* Takes the lock; `unit` (may be NULL) is written into it for other processes. If another process holds the lock:
- * BUSY at once, with notes from that process's status. */
+ * BUSY within 50 ms, with notes from that process's status. */
 int lock_take(int root_fd, const char *unit, int *ret_fd, struct err *e) must_check;
 /* Fails if another process holds the lock. Neither takes the lock nor makes its file. */
 int lock_look(int root_fd, struct err *e) must_check;

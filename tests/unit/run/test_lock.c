@@ -5,6 +5,8 @@
 #include <cmocka.h>
 
 #include <string.h>
+#include <sys/file.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "nodeup/base/io.h"
 #include "nodeup/base/paths.h"
@@ -80,11 +82,40 @@ static void it_hears_what_that_one_waits_for(void **state)
 	scratch_done(&root);
 }
 
+/* A look, as the guard and the command check take, is over at once. */
+static void one_that_only_looks_is_waited_for(void **state)
+{
+	struct scratch root;
+	struct err e = { 0 };
+	int fd, ready[2], status;
+	pid_t looker;
+	char c;
+
+	(void)state;
+	scratch_new(&root);
+	assert_int_equal(lock_take(root.fd, NULL, &fd, &e), 0);
+	assert_int_equal(pipe(ready), 0);
+	assert_int_equal(flock(fd, LOCK_SH), 0);
+	looker = fork();
+	if (looker == 0) {
+		_exit(write(ready[1], "x", 1) == 1 && usleep(20000) == 0 ? 0 : 1);
+	}
+	/* now the child alone has the lock */
+	assert_int_equal(close(fd), 0);
+	assert_int_equal(read(ready[0], &c, 1), 1);
+	assert_int_equal(lock_take(root.fd, NULL, &fd, &e), 0);
+	assert_int_equal(close(fd), 0);
+	assert_int_equal(waitpid(looker, &status, 0), looker);
+	assert_int_equal(status, 0);
+	scratch_done(&root);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_second_one_hears_who_is_first),
 		cmocka_unit_test(it_hears_what_that_one_waits_for),
+		cmocka_unit_test(one_that_only_looks_is_waited_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
