@@ -529,10 +529,10 @@ static int open_all(struct session *s, const struct session_req *req, struct err
 	if (policy_has_machine(&s->policy))
 		r = settings_load(s->arena, s->root_fd, s->policy.strict, &s->remarks, &s->settings,
 				  e);
-	if (r < 0)
-		return r;
 	if (req->cli->metrics)
 		s->settings.metrics_dir = location_absolute(s->arena, req->cli->metrics);
+	if (r < 0)
+		return r;
 	log_warnings(&s->remarks);
 	r = open_http(s, req, e);
 	if (r < 0)

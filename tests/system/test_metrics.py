@@ -89,6 +89,14 @@ def test_a_flag_comes_before_the_setting(world, failing):
     assert parse((world.root / "flag" / NAME).read_text()) and not list((world.root / "setting").iterdir())
 
 
+def test_a_flag_counts_though_the_settings_are_damaged(world, failing):
+    (world.root / "flag").mkdir()
+    settle(world, "metricsDir: [\n")
+    code, _ = failing("--metrics=/flag")
+    said(world, code)
+    assert code == CONFIG and parse((world.root / "flag" / NAME).read_text())['nodeup_node_state{state="failed"}'] == 1
+
+
 def fill(mounts, world):
     folder = world.root / "full"
     folder.mkdir()
