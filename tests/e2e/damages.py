@@ -599,7 +599,7 @@ class Damaged:
             return []
         nodechecks.age(self.node)
         done = self.nodeup("guard")
-        return [f"the guard saw nothing: {done.stdout}{done.stderr}"] if done.returncode == 0 else []
+        return [f"the guard saw nothing: {done.stdout}{done.stderr}"] if done.returncode != 2 else []
 
     def restarted(self, rows, named, was, pods, failed):
         """Only units that the damage concerns begin anew, as the plan said, all of them by a run that ends well; named: None: there was no plan."""
