@@ -69,7 +69,7 @@ int err_wrap(struct err *e, const char *fmt, ...) printf_like(2, 3);
 /* Appends to the message: ", more". The addition is cut if there is no room. */
 void err_add(struct err *e, const char *fmt, ...) printf_like(2, 3);
 
-/* Adds a labelled note; dropped beyond ERR_NOTES. */
+/* Adds a labelled note; dropped beyond ERR_NOTES. A long one ends behind a whole word, with "...". */
 void err_note(struct err *e, const char *label, const char *fmt, ...) printf_like(3, 4);
 
 /* Returns the error's first note with advice; NULL: no note has advice. */

@@ -97,8 +97,13 @@ static void notes_are_bounded(void **state)
 	for (int i = 0; i < ERR_NOTES + 3; i++)
 		err_note(&e, "a label that is too long", "%s", text);
 	assert_int_equal(e.nnotes, ERR_NOTES);
-	assert_int_equal(strlen(e.notes[7].text), ERR_NOTE_MAX - 1);
+	assert_string_equal(e.notes[7].text, "...");
 	assert_string_equal(e.notes[0].label, "a label that is");
+	text[ERR_NOTE_MAX - 8] = ' ';
+	e.nnotes = 0;
+	err_note(&e, "got", "%s", text);
+	assert_int_equal(strlen(e.notes[0].text), ERR_NOTE_MAX - 4);
+	assert_string_equal(e.notes[0].text + ERR_NOTE_MAX - 9, "n ...");
 }
 
 /* The documented exit statuses, and which kinds a task tries again. */
