@@ -478,7 +478,8 @@ static void make(struct collect *c, const struct part *p, struct buf *b, struct 
 	if (redact_hidden(c->redact))
 		strv_addf(scratch, &said, "%zu lines not shown", redact_hidden(c->redact));
 	if (r < 0)
-		strv_add(scratch, &said, r == -ENOENT ? "there is none" : why.msg);
+		strv_add(scratch, &said,
+			 r == -ENOENT ? "there is none" : redact_line(c->redact, scratch, why.msg));
 	strv_addf(a, lines, "%-40s %10s of at most %-8s%s%s", p->name, str_size(size, b->len),
 		  str_size(most, p->most), said.n ? "  " : "", strv_join(scratch, &said, "; "));
 }
