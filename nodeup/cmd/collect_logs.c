@@ -349,17 +349,38 @@ static int add_file(struct collect *c, const char *location, const struct store_
 			 e);
 }
 
+/* Learns the documents of earlier runs, which journals may quote as well. */
+static void learn_earlier(struct collect *c)
+{
+	const struct strv sets = walk_list(c->arena, c->root_fd, OWN_KEPT_DIR, ".json");
+
+	for (size_t i = 0; i < sets.n; i++) {
+		const char *path = arena_printf(c->arena, OWN_KEPT_DIR "/%s", sets.v[i]);
+		autobuf struct buf unshown = BUF_INIT(DOCUMENT_MAX);
+		struct store_texts kept;
+		struct err ignored;
+		int r = store_kept_texts(c->arena, c->root_fd, path, NULL, &kept, &ignored);
+
+		for (size_t k = 0; r >= 0 && k < kept.n; k++)
+			r = add_given(c, kept.v[k].location, kept.v[k].text, kept.v[k].n, &unshown,
+				      &ignored);
+		c->is_unsure |= r < 0 || kept.is_damaged;
+	}
+}
+
 /* Appends the documents that the last good run kept, those of the last run if they are others, and the settings. */
 static int add_documents(struct collect *c, const struct part *p, struct buf *b, struct err *e)
 {
-	const struct strv settings = walk_list(c->arena, c->root_fd, OWN_SETTINGS_DIR, ".yaml");
+	struct strv settings = { 0 };
 	const char *conf = tree_says(c->health.status, "conf");
 	struct store_texts kept;
-	struct err why;
+	struct err why, gone;
 	int lacks = store_kept_texts(c->arena, c->root_fd, OWN_DOCUMENTS, NULL, &kept, &why), r = 0;
 
 	(void)p;
-	c->is_unsure |= lacks == -ENOENT && io_is_there(c->root_fd, OWN_DOCUMENTS);
+	c->is_unsure |= kept.is_damaged ||
+			(lacks == -ENOENT && io_is_there(c->root_fd, OWN_DOCUMENTS));
+	learn_earlier(c);
 	if (lacks == -ENOENT)
 		c->is_unsure |= learn_private_files(c, &why) < 0;
 	if (*conf)
@@ -375,10 +396,14 @@ static int add_documents(struct collect *c, const struct part *p, struct buf *b,
 	}
 	if (r >= 0 && *conf && location_path(conf))
 		r = add_file(c, conf, NULL, b, e);
+	if (walk_names_at(c->arena, c->root_fd, OWN_SETTINGS_DIR, &settings, &gone) < 0)
+		c->is_unsure |= gone.errnum != ENOENT && gone.errnum != ENOTDIR;
 	for (size_t i = 0; r >= 0 && i < settings.n; i++) {
 		const char *path = arena_printf(c->arena, OWN_SETTINGS_DIR "/%s", settings.v[i]);
 		const char *text = io_text(c->arena, c->root_fd, path, DOCUMENT_MAX);
 
+		if (!str_has_suffix(path, ".yaml"))
+			continue;
 		c->is_unsure |= !text;
 		if (text)
 			r = add_document(c, &(struct user_data_file){ path, text, strlen(text), 0 },

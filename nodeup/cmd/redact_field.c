@@ -52,7 +52,11 @@ static struct tree *scalar(struct redact *r, struct arena *a, const struct field
 		return t;
 	if (t->kind != TREE_SCALAR || !has_type(f, t))
 		return not_wanted(r, a, t);
-	return redact_is_open(r, t->scalar) ? t : length_of(a, "", t);
+	if (redact_is_open(r, t->scalar))
+		return t;
+	/* in a list a short word is none that was chosen */
+	redact_learn_document(r, tree_add(a, tree_seq(a), t));
+	return length_of(a, "", t);
 }
 
 static struct tree *strings(struct redact *r, struct arena *a, const struct field *f,

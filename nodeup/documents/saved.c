@@ -252,6 +252,7 @@ int store_kept_texts(struct arena *a, int root_fd, const char *path, const char 
 		kept.issued = strv_has(&issued, kept.location);
 
 		kept.text = kept_bytes(a, documents->items[i].value, &kept.n);
+		ret->is_damaged |= !kept.text;
 		if (kept.text)
 			arena_push(a, ret->v, ret->n, kept);
 	}

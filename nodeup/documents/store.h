@@ -93,6 +93,7 @@ struct store_texts {
 		bool issued; /* issued to this node, never a file */
 	} * v;
 	size_t n;
+	bool is_damaged; /* the bytes of another document cannot be read */
 };
 
 /* Reads the documents kept at path. */

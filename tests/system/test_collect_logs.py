@@ -73,6 +73,12 @@ class Node:
         (self.root / "var/lib/nodeup/documents.json").chmod(0o600)
         self.kept = documents
 
+    def fails(self, said):
+        """As the last run failed."""
+        status = json.loads((self.root / "run/nodeup/status.json").read_text())
+        status["error"]["message"] = said
+        self.put("run/nodeup/status.json", json.dumps(status))
+
     def unpack(self, path="reports/x.tar.zst"):
         folder = self.root.parent / "unpacked"
         shutil.rmtree(folder, ignore_errors=True)
@@ -310,11 +316,48 @@ def test_user_data_is_learnt_unpacked_and_whole(node, text):
 FREE = ("status.txt", "status.json", "runs.json", "journal/kubelet.service.txt")
 
 
-@pytest.mark.parametrize("path, text", [("var/lib/nodeup/documents.json", "{}"), ("var/lib/nodeup/boot.json", "{"), ("own.yaml", None)])
-def test_free_text_is_left_out_if_not_all_secrets_are_known(node, path, text):
-    (node.root / path).unlink(missing_ok=True)
-    if text:
-        node.put(path, text)
+LEARNT = [  # what holds the secret, and what else quotes it
+    ("etc/nodeup/nodeup.d/own.yaml", "urlRewrites:\n- http://a/=http://u:letmein7x@b/\n", "it said letmein7x"),
+    ("etc/nodeup/nodeup.d/own.yaml", "statusURL: https://u:letmein7x@b/\n", "it said letmein7x"),
+    ("var/lib/nodeup/kept/7.json", json.dumps({"version": "1", "key": "s3://kept i-0123", "documents": {
+        "/x": base64.b64encode(b"keyOfTomorrow: letmein7x\n").decode()}}), "it said letmein7x"),
+    ("own.yaml", "masterPublicName: https://u:letmein7x@api.example/\n", "it said letmein7x"),
+    ("etc/systemd/system/kubelet.service", "[Service]\nExecStartPre=/bin/echo letmein7x\n", "it said letmein7x"),
+    ("etc/systemd/system/kubelet.service", "[Service]\nExecStartPre=/bin/run --token canaries --v=2\n", "it said canaries"),
+    ("etc/systemd/system/kubelet.service", "[Service]\nEnvironment=AWS_REGION=us-west-2 TOKEN=letmein7x\n", "it said letmein7x"),
+]
+
+
+@pytest.mark.parametrize("path, text, said", LEARNT)
+def test_what_is_hidden_is_learnt(node, path, text, said):
+    node.put(path, text)
+    node.fails(said)
+    report = node.report()
+    assert report["status.txt"] and said.split()[-1] not in "".join(report.values())
+
+
+def test_no_secrets_are_learnt(node):
+    node.put("etc/systemd/system/kubelet.service", "[Service]\nEnvironment=AWS_REGION=us-west-2\nExecStart=/bin/run --net=host --v=2\n")
+    node.fails("no host in us-west-2")
+    assert "no host in us-west-2" in node.report()["status.txt"]
+
+
+DAMAGED = json.dumps({"version": "1", "key": "s3://kept i-0123", "documents": {"/own.yaml": "YQ==", "/other": "***"}})
+
+
+LACKS = {
+    "of another node": lambda node: node.put("var/lib/nodeup/documents.json", "{}"),
+    "a damaged document": lambda node: node.put("var/lib/nodeup/documents.json", DAMAGED),
+    "a damaged one of an earlier run": lambda node: node.put("var/lib/nodeup/kept/7.json", DAMAGED),
+    "damaged flags": lambda node: node.put("var/lib/nodeup/boot.json", "{"),
+    "no conf": lambda node: (node.root / "own.yaml").unlink(),
+    "a folder of settings that leads to itself": lambda node: (folder := node.root / "etc/nodeup/nodeup.d").rmdir() or folder.symlink_to("nodeup.d"),
+}
+
+
+@pytest.mark.parametrize("what", LACKS)
+def test_free_text_is_left_out_if_not_all_secrets_are_known(node, what):
+    LACKS[what](node)
     report = node.report()
     told = {line.split()[0]: line for line in report["contents.txt"].splitlines()}
     for name in FREE:
