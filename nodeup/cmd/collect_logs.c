@@ -28,6 +28,7 @@
 #include "nodeup/documents/user_data.h"
 #include "nodeup/plan/tasklist.h"
 #include "nodeup/run/history.h"
+#include "nodeup/run/timeline.h"
 #include "nodeup/tasks/state.h"
 #include "units/journal.h"
 
@@ -103,6 +104,27 @@ static int add_runs(struct collect *c, const struct part *p, struct buf *b, stru
 		c->is_cut = true;
 	}
 	return r;
+}
+
+/* Appends where the time of the last run went, by its record alone. */
+static int add_timeline(struct collect *c, const struct part *p, struct buf *b, struct err *e)
+{
+	struct timeline now, before;
+	const struct tree *earlier;
+	struct strv lines;
+	struct tree *runs;
+	const int r = history_list(c->arena, c->root_fd, &runs, e);
+
+	(void)p;
+	if (r < 0 || !runs->n)
+		return r;
+	now = timeline_of(c->arena, runs->items[0].value);
+	earlier = timeline_run_before(runs, 0);
+	if (earlier)
+		before = timeline_of(c->arena, earlier);
+	lines = timeline_text(c->arena, &now, earlier ? &before : NULL);
+	redact_text(c->redact, strv_join(c->arena, &lines, "\n"), b);
+	return 0;
 }
 
 /* Lists the files that nodeup wrote, by the applied state. */
@@ -469,6 +491,7 @@ static const struct part parts[] = {
 	{ "status.txt",     512 * KIB, add_status, .is_free = true },
 	{ "status.json",    1 * MIB,   add_status_json, .is_free = true },
 	{ "runs.json",      2 * MIB,   add_runs, .is_free = true },
+	{ "timeline.txt",   256 * KIB, add_timeline, .is_free = true },
 	{ "applied.txt",    1 * MIB,   add_applied },
 	JOURNAL("kops-configuration.service", 2 * MIB, "nodeup"),
 	JOURNAL("kubelet.service", 3 * MIB, NULL),

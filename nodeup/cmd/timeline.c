@@ -41,15 +41,6 @@ static int find_run(const struct cli *cli, const struct tree *runs, const char *
 			numbers.n ? numbers.v[0] : "");
 }
 
-/* Returns the newest run before this one that got as far as its tasks; NULL: there is none. */
-static const struct tree *run_before(const struct tree *runs, size_t i)
-{
-	while (++i < runs->n)
-		if (tree_get(runs->items[i].value, "beganMs"))
-			return runs->items[i].value;
-	return NULL;
-}
-
 static int print(const struct cli *cli, const struct timeline *t, const struct timeline *before,
 		 struct err *e)
 {
@@ -94,7 +85,7 @@ int cmd_timeline(struct cli *cli, struct err *e)
 
 		timeline_add_node(&now, node.registered_s, node.ready_s);
 	}
-	earlier = run_before(runs, i);
+	earlier = timeline_run_before(runs, i);
 	if (earlier)
 		before = timeline_of(cli->arena, earlier);
 	return print(cli, &now, earlier ? &before : NULL, e);

@@ -185,6 +185,14 @@ static void add_tasks(struct arena *a, struct timeline *t)
 	}
 }
 
+const struct tree *timeline_run_before(const struct tree *runs, size_t i)
+{
+	while (++i < runs->n)
+		if (tree_get(runs->items[i].value, "beganMs"))
+			return runs->items[i].value;
+	return NULL;
+}
+
 struct timeline timeline_of(struct arena *a, const struct tree *run)
 {
 	struct timeline t = { .run = run, .last = TIMELINE_NONE };

@@ -66,6 +66,8 @@ struct timeline_slower {
 	struct strv also; /* tasks that lost no more beside it, for the same reason */
 };
 
+/* Returns the newest run before this one of a list that got as far as its tasks; NULL: there is none. */
+const struct tree *timeline_run_before(const struct tree *runs, size_t i);
 /* Makes the timeline of a record. */
 struct timeline timeline_of(struct arena *a, const struct tree *run);
 /* Adds when the node was registered and became Ready (seconds since 1970; -1: not known), if that is of this run. */

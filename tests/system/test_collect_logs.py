@@ -19,7 +19,7 @@ import kubeup
 from world import ENV, OK, PROGRAM, REFUSED, SYSTEM
 
 MIB = 1 << 20
-PARTS = ["boot.txt", "units.txt", "documents.yaml", "status.txt", "status.json", "runs.json", "applied.txt",
+PARTS = ["boot.txt", "units.txt", "documents.yaml", "status.txt", "status.json", "runs.json", "timeline.txt", "applied.txt",
          *(f"journal/{unit}.service.txt" for unit in ("kops-configuration", "kubelet", "containerd", "docker", "protokube"))]
 USER_DATA = """#!/bin/bash
 export OWN_TOKEN=canary-user-data-1
@@ -313,7 +313,7 @@ def test_user_data_is_learnt_unpacked_and_whole(node, text):
     assert report["status.txt"] and "letmein" not in "".join(report.values())
 
 
-FREE = ("status.txt", "status.json", "runs.json", "journal/kubelet.service.txt")
+FREE = ("status.txt", "status.json", "runs.json", "timeline.txt", "journal/kubelet.service.txt")
 
 
 LEARNT = [  # what holds the secret, and what else quotes it
@@ -340,6 +340,15 @@ def test_no_secrets_are_learnt(node):
     node.put("etc/systemd/system/kubelet.service", "[Service]\nEnvironment=AWS_REGION=us-west-2\nExecStart=/bin/run --net=host --v=2\n")
     node.fails("no host in us-west-2")
     assert "no host in us-west-2" in node.report()["status.txt"]
+
+
+def test_the_timeline_of_the_last_run(node):
+    node.put("var/lib/nodeup/runs/001700000000-7-3.json", json.dumps(
+        {"schema": 1, "state": "failed", "pid": 7, "startedUnix": 1700000000, "elapsedMs": 2000, "number": 3, "beganMs": 5000, "endedMs": 6000,
+         "times": [["file /etc/own", "disk", 10, 900, 0, -1, "failed", "GET https://me:canary@mirror.example/x: 503"]]}))
+    text = node.report()["timeline.txt"]
+    assert text.startswith("run 3, 2023-11-14 22:13:20, by hand, process 7: failed\n") and "   not known  node is Ready\n" in text
+    assert "disk       file /etc/own: GET https://<9 bytes>@mirror.example/x: 503\n" in text and "canary" not in text, text
 
 
 DAMAGED = json.dumps({"version": "1", "key": "s3://kept i-0123", "documents": {"/own.yaml": "YQ==", "/other": "***"}})
