@@ -5,6 +5,8 @@
 
 /* Pixels: the scale, its place, the room for names on its right; a row, the bar in it, and the head. */
 enum { WIDTH = 1000, LEFT = 20, NAMES = 460, ROW = 14, BAR = 10, HEAD = 52, LANE_HEAD = 20 };
+/* the room of a lane's name */
+enum { LANE_NAME = 120 };
 /* a scale has no more lines */
 enum { TICKS_MAX = 12 };
 
@@ -70,18 +72,21 @@ static int64_t tick_of(int64_t total_ms)
 	return tick;
 }
 
+/* Adds the numbers of the scale, from this place on. */
+static void add_numbers(struct picture *p, double from, double y)
+{
+	for (int64_t ms = 0; ms <= p->total_ms; ms += tick_of(p->total_ms))
+		if (place(p, ms) >= from)
+			put_text(p, place(p, ms), y, " class=\"small\" text-anchor=\"middle\"",
+				 ms ? dur_human(p->arena, ms * DUR_MS) : "0");
+}
+
 static void add_scale(struct picture *p, double bottom)
 {
-	const int64_t tick = tick_of(p->total_ms);
-
-	for (int64_t ms = 0; ms <= p->total_ms; ms += tick) {
-		const double x = place(p, ms);
-
-		(void)buf_addf(p->b, "<path d=\"M%.1f %dV%.1f\" class=\"tick\"/>\n", x, HEAD,
-			       bottom);
-		put_text(p, x, HEAD - 4, " class=\"small\" text-anchor=\"middle\"",
-			 ms ? dur_human(p->arena, ms * DUR_MS) : "0");
-	}
+	for (int64_t ms = 0; ms <= p->total_ms; ms += tick_of(p->total_ms))
+		(void)buf_addf(p->b, "<path d=\"M%.1f %dV%.1f\" class=\"tick\"/>\n", place(p, ms),
+			       HEAD, bottom);
+	add_numbers(p, LEFT, HEAD - 4);
 }
 
 /* Adds a text beside a place: on its right, or on its left near the end of the scale. */
@@ -146,6 +151,8 @@ static void add_lane(struct picture *p, size_t lane)
 		p->y, LEFT + WIDTH + NAMES, LANE_HEAD + n * ROW, colours[lane]);
 	put_text(p, LEFT, p->y + LANE_HEAD - 6, " class=\"lane\"",
 		 arena_printf(p->arena, "%s (%zu)", timeline_lane_name(lane), n));
+	/* behind the lane's name; many lanes are taller than a screen */
+	add_numbers(p, LEFT + LANE_NAME, p->y + LANE_HEAD - 6);
 	p->y += LANE_HEAD;
 	for (size_t i = 0; i < n; i++)
 		add_bar(p, v[i]);

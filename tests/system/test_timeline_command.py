@@ -120,6 +120,9 @@ def test_svg(told, world):
     height = float(picture.get("height"))
     texts = [e for e in picture.iter(f"{SVG}text")]
     assert all(0 <= float(e.get("y")) <= height for e in texts)
+    # the numbers of the scale stand at the head of each lane, too
+    numbers = [e.text for e in texts if e.get("class") == "small"]
+    assert numbers[0] == "0" and numbers.count(numbers[-1]) == 1 + len({s["lane"] for s in node.json()["spans"]}), numbers
     # no two names in one row
     rows = [e.get("y") for e in texts if re.fullmatch(r".* \([\d.]+ \w+\)", e.text)]
     assert len(rows) == len(set(rows)) >= len(titles)
