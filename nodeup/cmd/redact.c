@@ -4,6 +4,7 @@
 #include <string.h>
 #include "nodeup/base/enc.h"
 #include "nodeup/base/map.h"
+#include "nodeup/cmd/boot.h"
 
 /* SECRET_MIN: shorter words are no secrets. SURE: from this length on a secret counts inside other words, too.
  * RANDOM_MIN, KEY_MIN, LONG: see is_token. PEM_LINES: a PEM without an end hides no more. */
@@ -248,12 +249,25 @@ static void learn_values(struct redact *r, const char *line)
 	}
 }
 
+/* Returns whether the text sets a variable of ours that holds no secret. */
+static bool sets_open(struct redact *r, const char *text)
+{
+	bool is_open;
+
+	(void)boot_variable(arena_strn(r->scratch, text, strcspn(text, "=")), &is_open);
+	return is_open;
+}
+
 static void learn_line(struct redact *r, const char *line, bool alone)
 {
+	static const char export[] = "export ";
 	size_t n;
 
-	learn_values(r, line);
 	line += strspn(line, blanks);
+	line += str_has_prefix(line, export) ? strlen(export) : 0;
+	if (sets_open(r, line) && !strchr(line, ' '))
+		return;
+	learn_values(r, line);
 	for (n = strlen(line); n && strchr(blanks, line[n - 1]);)
 		n--;
 	for (const char *p = line; (p = strstr(p, "://"));)
@@ -262,7 +276,8 @@ static void learn_line(struct redact *r, const char *line, bool alone)
 		(alone ? add : add_chosen)(r, line, n);
 	for (; *line; line += n + strspn(line + n, blanks)) {
 		n = strcspn(line, blanks);
-		learn_word(r, arena_strn(r->scratch, line, n), alone);
+		if (!sets_open(r, line))
+			learn_word(r, arena_strn(r->scratch, line, n), alone);
 	}
 }
 

@@ -1,7 +1,6 @@
 #include "nodeup/cmd/redact.h"
 
 #include <string.h>
-#include "nodeup/cmd/boot.h"
 
 /* Values of a directive that are shown; of any other value only the length is shown. */
 enum form {
@@ -107,23 +106,6 @@ static bool may_show(struct arena *a, enum form form, const char *value)
 	return form == WORDS || form == UNITS;
 }
 
-/* Learns variables but for those of ours that hold no secret. */
-static void learn_variables(struct redact *r, struct arena *a, const char *value)
-{
-	const struct strv words_of = strv_split(a, value, ' ');
-	struct strv rest = { 0 };
-
-	for (size_t i = 0; i < words_of.n; i++) {
-		const char *name = words_of.v[i] + strspn(words_of.v[i], "\"'");
-		bool is_open;
-
-		(void)boot_variable(arena_strn(a, name, strcspn(name, "=")), &is_open);
-		if (!is_open)
-			strv_add(a, &rest, words_of.v[i]);
-	}
-	redact_learn(r, strv_join(a, &rest, " "));
-}
-
 static void add_value(struct redact *r, struct arena *a, enum form form, const char *value,
 		      struct buf *b)
 {
@@ -131,7 +113,7 @@ static void add_value(struct redact *r, struct arena *a, enum form form, const c
 	const size_t n = strcspn(program, " ");
 
 	if (form == SECRETS)
-		learn_variables(r, a, value);
+		redact_learn(r, value);
 	if (form == PROGRAM && str_is_path(arena_strn(a, program, n)) &&
 	    redact_is_open(r, arena_strn(a, program, n))) {
 		(void)buf_addf(b, "%.*s ", (int)n, program);

@@ -337,7 +337,9 @@ def test_what_is_hidden_is_learnt(node, path, text, said):
 
 
 def test_no_secrets_are_learnt(node):
-    node.put("etc/systemd/system/kubelet.service", "[Service]\nEnvironment=AWS_REGION=us-west-2\nExecStart=/bin/run --net=host --v=2\n")
+    """Of user data and of a unit: where their region is."""
+    node.keep({**node.kept, "imds": USER_DATA.replace("export ", "export AWS_REGION=us-west-2\nexport ")})
+    node.put("etc/systemd/system/kubelet.service", "[Service]\nEnvironment=AWS_REGION=us-west-2 A=b\nExecStart=/bin/run --net=host --v=2\n")
     node.fails("no host in us-west-2")
     assert "no host in us-west-2" in node.report()["status.txt"]
 
