@@ -412,6 +412,7 @@ static int print_json(struct session *s, const struct run_report *rep,
 	tree_set_true(s->arena, t, "prune", s->ctx.prune);
 	(void)tree_set(s->arena, t, "counts", count_tree(s->arena, rep));
 	(void)tree_set(s->arena, t, "warnings", warning_tree(s));
+	tree_set_some(s->arena, t, "remarks", tree_of_strv(s->arena, &s->plan.remarks));
 	(void)tree_set(s->arena, t, "causes", report_causes(s->arena, rep));
 	tree_set_some(s->arena, t, "restarts", tree_of_strv(s->arena, &units));
 	if (before) {
@@ -492,6 +493,8 @@ int cmd_plan_walk(struct cli *cli, struct session *s, const struct plan_before *
 			  facts_host_text(s->arena, facts_host(s->arena, &s->boot.facts)));
 	if (!before && vintage->newest)
 		show_line(stderr, "documents are of %s", vintage_title(s->arena, vintage));
+	for (size_t i = 0; !before && i < s->plan.remarks.n; i++)
+		show_line(stderr, "%s", s->plan.remarks.v[i]);
 	tell_unsure(s->arena, &rep);
 	r = str_eq(cli->output, "json") ? print_json(s, &rep, before, e)
 					: print_text(cli, s, &rep, before, e);

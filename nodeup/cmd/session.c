@@ -157,6 +157,7 @@ static struct plan_req *request_plan(struct session *s, const struct session_req
 		.imds_lacks_version1 = s->boot.imds_lacks_version1,
 		.image_mode = s->policy.image_mode,
 		.no_keys = s->boot.no_keys,
+		.no_machine = !policy_has_machine(&s->policy),
 		.lost = s->boot.lost,
 		.n_lost = s->boot.n_lost,
 		.verify = s->policy.verify,

@@ -35,6 +35,9 @@
 	X(struct opt_int, ips_per_eni, "ipsPerENI", .doc = "addresses of each of them") \
 	X(struct opt_bool, resolved, "resolved", .doc = "whether systemd-resolved has its own resolv.conf") \
 	X(struct opt_bool, asks_itself, "asksItself", .doc = "whether /etc/resolv.conf names this host, or no server") \
+	X(struct opt_int, processors, "processors", .doc = "processors of this machine") \
+	X(struct opt_int, memory_mib, "memoryMiB", .doc = "its memory, as the kernel counts it") \
+	X(struct opt_int, boot_disk_gib, "bootDiskGiB", .doc = "size of its root file system") \
 	/* for an instance of a warm pool: "Warmed:Stopped" */ \
 	X(const char *, target_lifecycle_state, "targetLifecycleState", .doc = "what its autoscaling group wants of it") \
 	X(struct strv, swaps, "swaps", .doc = "swap space in use: files and devices") \

@@ -133,6 +133,8 @@ int settings_add(struct arena *a, const struct settings_doc *doc, bool own, stru
 		s->status_url = doc->status_url;
 	if (str_is_empty(s->metrics_dir) && !str_is_empty(doc->metrics_dir))
 		s->metrics_dir = doc->metrics_dir;
+	if (!s->reserved)
+		s->reserved = doc->reserved;
 	s->require_signatures |= doc->require_signatures.v;
 	s->keep_assets |= doc->keep_assets.v;
 	s->ignore_host_checks |= doc->ignore_host_checks.v;

@@ -46,7 +46,9 @@ struct settings_texts {
 	X(struct opt_bool, guard, "guard", \
 	  .doc = "look every five minutes whether the node is as its last run left it, and report what is not") \
 	X(const char *, metrics_dir, "metricsDir", \
-	  .doc = "folder of node_exporter's textfile collector, in which each run writes nodeup.prom; without it: nowhere")
+	  .doc = "folder of node_exporter's textfile collector, in which each run writes nodeup.prom; without it: nowhere") \
+	X(const char *, reserved, "reserved", .oneof = "eks|gke", \
+	  .doc = "whose formula works out kubelet's kube-reserved, if the documents name neither it nor system-reserved: the amount is for kubelet, the runtime and the system together; without it: none")
 /* clang-format on */
 
 /* The settings as a document has them. */
@@ -70,6 +72,7 @@ struct settings {
 	bool guard;                        /* the units of the guard are installed */
 	const char *status_url;   /* s3:// location to which a run's status is copied; NULL: none */
 	const char *metrics_dir;  /* folder for the metrics of each run; NULL: none */
+	const char *reserved;     /* whose formula works out kube-reserved; NULL: none */
 	int64_t console_after_ns; /* how long a run works before the console says so; 0: never */
 };
 

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <ifaddrs.h>
 #include <linux/magic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <sys/vfs.h>
@@ -331,6 +332,26 @@ static void probe_servers(struct arena *a, const char *text, struct facts *f)
 	f->asks_itself = (struct opt_bool){ true, n == 0 || loops > 0 };
 }
 
+/* Fills the sizes that kubelet counts itself. */
+static void probe_size(struct arena *a, int root_fd, struct facts *f)
+{
+	static const char total[] = "MemTotal:";
+	const char *text = io_text(a, root_fd, "/proc/meminfo", FILE_MAX);
+	const char *memory = text ? strstr(text, total) : NULL;
+	const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+	struct statfs fs;
+
+	if (!f->processors.set && processors > 0)
+		f->processors = (struct opt_int){ true, processors };
+	if (!f->memory_mib.set && memory)
+		f->memory_mib =
+			(struct opt_int){ true, strtoll(memory + strlen(total), NULL, 10) >> 10 };
+	if (!f->boot_disk_gib.set && fstatfs(root_fd, &fs) == 0)
+		f->boot_disk_gib =
+			(struct opt_int){ true,
+					  (int64_t)(fs.f_blocks * (uint64_t)fs.f_frsize >> 30) };
+}
+
 int probe_host(struct arena *a, int root_fd, bool running, struct facts *f, struct err *e)
 {
 	int r;
@@ -352,6 +373,7 @@ int probe_host(struct arena *a, int root_fd, bool running, struct facts *f, stru
 		probe_interfaces(a, root_fd, f);
 		probe_addresses(a, f);
 		probe_bpffs(a, root_fd, f);
+		probe_size(a, root_fd, f);
 	}
 	probe_swaps(a, root_fd, running, f);
 	probe_resolved(root_fd, running, f);

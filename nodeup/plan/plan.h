@@ -36,6 +36,7 @@ struct plan_req {
 	bool (*has_file)(void *arg, const char *path);
 	void *has_file_arg;
 	const struct plan *before; /* in a diff: the other plan, whose files exist; or NULL */
+	bool no_machine;           /* documents are compared: some facts are nobody's */
 	bool no_keys; /* only the documents are checked: their key pairs and secrets are empty */
 	const char *only;             /* one builder by name; NULL: all of the node's role */
 	const struct node_lost *lost; /* documents to be restored */
@@ -79,8 +80,9 @@ struct plan {
 	size_t n_pod_files;
 	struct strv packages; /* packages that the builders need, each text separated by blanks */
 	struct strv warnings;
-	const char *sha1; /* a warning that an asset has only a sha1, or NULL */
-	bool keep_unused; /* assets stay even if nothing uses them */
+	struct strv remarks; /* lines about what nodeup worked out by itself */
+	const char *sha1;    /* a warning that an asset has only a sha1, or NULL */
+	bool keep_unused;    /* assets stay even if nothing uses them */
 };
 
 /* Returns whether this host can run the planned node. Changes nothing, so it can be called before anything else;

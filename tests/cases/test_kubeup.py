@@ -50,7 +50,8 @@ CASES |= {
     "1.5.8-node-no-store": ("1.5.8", NODE, "noble", {"instanceStore": 0}, {"DOCKER_STORAGE": "overlay"}),
     "1.5.8-node-ebs": ("1.5.8", NODE, "noble", {"instanceStore": 2}, {"DOCKER_STORAGE": "btrfs", "KUBE_AWS_STORAGE": "ebs"}),
     "1.5.8-node-btrfs": ("1.5.8", NODE, "noble", {"instanceStore": 2}, {"DOCKER_STORAGE": "btrfs"}),
-    "1.5.8-node-options": ("1.5.8", NODE, "noble", {}, {
+    "1.5.8-node-options": ("1.5.8", NODE, "noble", {"processors": 4, "memoryMiB": 16384, "bootDiskGiB": 100}, {
+        "reserved": "gke",
         "DOCKER_REGISTRY_MIRROR_URL": "https://mirror.example", "HAIRPIN_MODE": "hairpin-veth", "NODE_LABELS": "a=b", "KUBELET_PORT": "10252",
         "EVICTION_HARD": "memory.available<100Mi", "ENABLE_CUSTOM_METRICS": "true", "FEATURE_GATES": "AllAlpha=true",
         "DOCKER_TEST_LOG_LEVEL": "--log-level=debug", "PREPULL_E2E_IMAGES": "true", "SOFTLOCKUP_PANIC": "true", "AUTO_UPGRADE": "false",

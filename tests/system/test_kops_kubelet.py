@@ -294,6 +294,49 @@ def test_a_setting_of_the_document(settings, place, want, worker):
     assert at == want
 
 
+def reserve(worker, formula):
+    setting = worker.root / "etc/nodeup/nodeup.d/50-reserved.yaml"
+    setting.parent.mkdir(parents=True, exist_ok=True)
+    setting.write_text(f"reserved: {formula}\n")
+
+
+def test_kube_reserved_by_the_size_of_the_machine(worker):
+    """The values of EKS' own AMI on an m5.large, with the pods that kops gives it."""
+    reserve(worker, "eks")
+    worker.facts["processors"] = 2
+    worker.config["KubeletConfig"]["maxPods"] = 29
+    worker.write()
+    with worker.controller():
+        planned, as_json = worker.run("plan"), worker.run("plan", "-o", "json")
+    says = "kube-reserved is cpu=70m,memory=574Mi,ephemeral-storage=1024Mi, by the formula of eks from 2 processors, 29 pods"
+    assert says in planned.stderr.splitlines() and json.loads(as_json.stdout)["remarks"] == [says], planned.stderr
+    applied(worker)
+    assert conf(worker)["kubeReserved"] == {"cpu": "70m", "memory": "574Mi", "ephemeral-storage": "1024Mi"} and "systemReserved" not in conf(worker)
+    with worker.controller():
+        assert worker.run("plan").returncode == OK
+
+
+def test_documents_win_over_a_formula(worker):
+    reserve(worker, "gke")
+    worker.config["KubeletConfig"]["systemReserved"] = {"memory": "1Gi"}
+    worker.write()
+    with worker.controller():
+        assert "reserved: gke is not used: the documents name systemReserved" in worker.run("plan").stderr.splitlines()
+    applied(worker)
+    assert conf(worker)["systemReserved"] == {"memory": "1Gi"} and "kubeReserved" not in conf(worker)
+
+
+@pytest.mark.parametrize("formula, says", [
+    ("gke", "reserved: gke needs the fact memoryMiB, which is not known"), ("aks", "reserved: expected one of eks|gke, found 'aks'")])
+def test_without_a_size_or_a_formula_nothing_is_written(formula, says, worker):
+    reserve(worker, formula)
+    worker.facts["processors"] = 2
+    worker.write()
+    with worker.controller():
+        done = worker.apply()
+    assert done.returncode == CONFIG and says in done.stderr and not (worker.root / "var/lib/kubelet").exists(), done.stderr
+
+
 def test_flags_of_the_document(worker):
     worker.config["KubeletConfig"].update(logLevel=0, registerNode=True, runtimeRequestTimeout="20m", rootDir="/x", bootstrapKubeconfig="")
     worker.config["containerdConfig"]["address"] = "/run/other.sock"

@@ -28,7 +28,9 @@ const struct schema kops_config_server_schema = SCHEMA_OF_LIST(struct kops_confi
 	X(const struct tree *, settings.accept, "accept", .shape = TREE_SEQ, \
 	  .doc = "ours: keys whose values go on with a warning where a program is said to refuse them") \
 	X(struct opt_bool, settings.ignore_host_checks, "ignoreHostChecks", \
-	  .doc = "ours: try a Kubernetes that cannot run on this host")
+	  .doc = "ours: try a Kubernetes that cannot run on this host") \
+	X(const char *, settings.reserved, "reserved", .oneof = "eks|gke", \
+	  .doc = "ours: whose formula works out kube-reserved, if the documents have none")
 /* clang-format on */
 
 const struct schema kops_boot_schema = SCHEMA_OF_LIST(struct kops_boot, "BootConfig", BOOT_CONFIG);

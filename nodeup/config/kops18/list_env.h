@@ -45,6 +45,8 @@
 	  .doc = "age of a run at which the console is told what it waits for; not of kops") \
 	X(const char *, settings.status_url, "statusURL", \
 	  .doc = "s3://BUCKET/PREFIX where the status of each run goes as well; not of kops") \
+	X(const char *, settings.reserved, "reserved", .oneof = "eks|gke", \
+	  .doc = "whose formula works out kube-reserved, if the documents have none; not of kops") \
 	X(struct strv, packages, "packages", .doc = "packages of the distribution to install; not of kops")
 
 /* source: kops 1.8.1 pkg/apis/nodeup/config.go Image */

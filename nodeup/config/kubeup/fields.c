@@ -58,7 +58,7 @@ static const struct field_format line = { "a text of one line", str_is_line };
 
 #define ENV_OF_KUBEUP(X) \
 	KUBEUP_KEYS(X) \
-	X(const struct tree *, settings.url_rewrites, "urlRewrites", .shape = TREE_SEQ, SECRET, .doc = "as in nodeup.d; not of kube-up, nor are the next ten") \
+	X(const struct tree *, settings.url_rewrites, "urlRewrites", .shape = TREE_SEQ, SECRET, .doc = "as in nodeup.d; not of kube-up, nor are the next eleven") \
 	X(const struct tree *, settings.mirrors, "mirrors", .shape = TREE_SEQ, SECRET, .doc = "as in nodeup.d") \
 	X(const struct tree *, settings.accept, "accept", .shape = TREE_SEQ, .doc = "as in nodeup.d") \
 	X(const char *, settings.ca_bundle, "caBundle", .doc = "as in nodeup.d") \
@@ -68,7 +68,8 @@ static const struct field_format line = { "a text of one line", str_is_line };
 	X(struct opt_bool, settings.ignore_host_checks, "ignoreHostChecks", .doc = "as in nodeup.d") \
 	X(struct opt_bool, settings.quiet_console, "quietConsole", .doc = "as in nodeup.d") \
 	X(struct opt_dur, settings.console_after, "consoleAfter", .doc = "as in nodeup.d") \
-	X(const char *, settings.status_url, "statusURL", .doc = "as in nodeup.d")
+	X(const char *, settings.status_url, "statusURL", .doc = "as in nodeup.d") \
+	X(const char *, settings.reserved, "reserved", .oneof = "eks|gke", .doc = "as in nodeup.d")
 /* clang-format on */
 
 const struct schema kubeup_env_schema =

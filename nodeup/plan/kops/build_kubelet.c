@@ -5,6 +5,7 @@
 #include "nodeup/base/yaml.h"
 #include "nodeup/config/kops/changes.h"
 #include "nodeup/plan/assets.h"
+#include "nodeup/plan/reserved.h"
 
 enum { TEXT_MAX = 256 << 10 };
 
@@ -59,6 +60,7 @@ static struct kops_kubelet settings_of(struct plan *p)
 		s.runtime_request_timeout = (struct opt_dur){ true, REQUEST_TIMEOUT_NS };
 	if (!s.max_pods.set)
 		s.max_pods = kops_max_pods(p);
+	plan_reserve(p, &s.kube_reserved, s.system_reserved.n > 0, s.max_pods);
 	if (str_is_empty(s.volume_plugin_directory))
 		s.volume_plugin_directory = plan_distro(p)->volume_plugins_dir;
 	if (!s.resolv_conf)

@@ -2,6 +2,7 @@
 #include "nodeup/plan/kops18/kops18.h"
 
 #include "nodeup/plan/assets.h"
+#include "nodeup/plan/reserved.h"
 
 static const char sysconfig[] = "/etc/sysconfig/kubelet";
 static const char kubeconfig[] = "/var/lib/kubelet/kubeconfig";
@@ -41,6 +42,7 @@ static const char *environment(struct plan *p)
 
 	if (!s.resolv_conf)
 		s.resolv_conf = plan_resolv_conf(p);
+	plan_reserve(p, &s.kube_reserved, s.system_reserved.n > 0, s.max_pods);
 	field_flags(p->arena, &kubelet_schema, &s, &flags);
 	kops18_warn_flags(p, "kubelet", &kubelet_schema, &flags);
 	add_late_flags(p, &flags);

@@ -6,6 +6,7 @@
 #include "nodeup/config/kubeup/model.h"
 #include "nodeup/plan/assets.h"
 #include "nodeup/plan/docker.h"
+#include "nodeup/plan/reserved.h"
 #include "nodeup/plan/static_pod.h"
 
 static const char vendor_units[] = "/lib/systemd/system/";
@@ -57,16 +58,29 @@ static const char *replaced(struct arena *a, const char *text, const char *from,
 		  : text;
 }
 
-/* Adds the file of name servers: no document of kube-up names one, except in arguments for tests. */
+static const char *with_flag(struct plan *p, const char *text, const char *flag, const char *value)
+{
+	static const char start[] = "DAEMON_ARGS=\"";
+
+	return replaced(p->arena, text, start,
+			arena_printf(p->arena, "%s%s=%s ", start, flag, value));
+}
+
+/* Adds the file of name servers, and what is reserved: no document of kube-up names them, except in arguments for
+ * tests. */
 static const char *options_of_kubelet(struct plan *p, const char *text)
 {
 	const char *resolv_conf = plan_resolv_conf(p);
-	static const char start[] = "DAEMON_ARGS=\"";
+	struct strmap reserved = { 0 };
 
+	plan_reserve(p, &reserved,
+		     strstr(text, "--kube-reserved") || strstr(text, "--system-reserved"),
+		     (struct opt_int){ 0 });
+	if (reserved.n)
+		text = with_flag(p, text, "--kube-reserved", reserved_text(p->arena, &reserved));
 	if (!resolv_conf || strstr(text, "--resolv-conf"))
 		return text;
-	return replaced(p->arena, text, start,
-			arena_printf(p->arena, "%s--resolv-conf=%s ", start, resolv_conf));
+	return with_flag(p, text, "--resolv-conf", resolv_conf);
 }
 
 static void add_file(struct plan *p, const struct kubeup_made *m)

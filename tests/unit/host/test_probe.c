@@ -112,11 +112,14 @@ static void test_network(void **state)
 	assert_int_equal(
 		symlinkat("../../devices/virtual/net/cni0", root->fd, "sys/class/net/cni0"), 0);
 	scratch_write(root, "/proc/self/mounts", "bpf /sys/fs/bpf bpf rw 0 0\n");
+	scratch_write(root, "/proc/meminfo", "MemTotal:        8000512 kB\nMemFree: 1 kB\n");
 	f = probe(fx, true, (struct facts){ .arch = "amd64" });
 	assert_int_equal(f.interfaces.n, 1);
 	assert_string_equal(strmap_get(&f.interfaces, "ens5"), "06:11:22:33:44:55");
 	assert_true(f.bpffs_mounted.set && f.bpffs_mounted.v);
 	assert_true(f.resolved.set && !f.resolved.v);
+	assert_true(f.memory_mib.set && f.memory_mib.v == 7813);
+	assert_true(f.processors.v > 0 && f.boot_disk_gib.set);
 	/* those of the machine that tests: it has one of its own */
 	assert_true(strv_has(&f.addresses, "127.0.0.1/8"));
 	scratch_write(root, "/run/systemd/resolve/resolv.conf", "");
@@ -124,6 +127,7 @@ static void test_network(void **state)
 	f = probe(fx, false, (struct facts){ .arch = "amd64" });
 	assert_int_equal(f.interfaces.n, 0);
 	assert_int_equal(f.addresses.n, 0);
+	assert_true(!f.memory_mib.set && !f.processors.set && !f.boot_disk_gib.set);
 	assert_true(f.resolved.v && !f.bpffs_mounted.set);
 	/* an image: nothing runs yet, and only what is masked never will */
 	assert_int_equal(unlinkat(root->fd, "run/systemd/resolve/resolv.conf", 0), 0);
