@@ -1,4 +1,4 @@
-/* autoscaling.h - completes a lifecycle hook, so that an instance of an Auto Scaling group may go on
+/* autoscaling.h - asks for the lifecycle hooks of an Auto Scaling group
  * Uses query.h, which alone has time limits and retries.
  * Owner: nothing is kept. Errors: query.h's. Threads: all functions.
  * Source: Amazon EC2 Auto Scaling API reference, 2011-01-01.
@@ -9,11 +9,10 @@
 #include "nodeup/aws/imds.h"
 
 struct autoscaling_hook {
-	const char *group, *name, *instance;
+	const char *group, *name;
 	const char *region; /* NULL: AWS_REGION, then IMDS */
 };
 
-/* Completes the instance's lifecycle hook. Returns 1 if the hook is completed; 0 if the group has no such hook, or
- * if the instance does not wait for the hook. */
-int autoscaling_go_on(struct http *http, struct imds *imds, const struct autoscaling_hook *hook,
-		      struct err *e) must_check;
+/* Returns whether the group has the hook: 1 or 0. */
+int autoscaling_has_hook(struct http *http, struct imds *imds, const struct autoscaling_hook *hook,
+			 struct err *e) must_check;

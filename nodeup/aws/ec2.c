@@ -5,8 +5,6 @@
 
 enum { PAGES_MAX = 1000 };
 
-static const struct query_service service = { "EC2", ENDPOINT_EC2, "2016-11-15" };
-
 static int64_t number_of(const struct xml *x, const char *name)
 {
 	return strtoll(xml_text(x, name), NULL, 10);
@@ -76,7 +74,7 @@ struct query *ec2_new(const struct query_req *req)
 {
 	struct query_req own = *req;
 
-	own.service = &service;
+	own.service = ENDPOINT_EC2;
 	return query_new(&own);
 }
 

@@ -30,11 +30,21 @@ static const struct {
 } services[] = {
 	[ENDPOINT_EC2] = { "ec2", "AWS_ENDPOINT_URL_EC2" },
 	[ENDPOINT_AUTO_SCALING] = { "autoscaling", "AWS_ENDPOINT_URL_AUTO_SCALING" },
+	[ENDPOINT_CLOUDFORMATION] = { "cloudformation", "AWS_ENDPOINT_URL_CLOUDFORMATION" },
 };
 
 const char *endpoint_signed_name(enum endpoint_service service)
 {
 	return services[service].name;
+}
+
+enum endpoint_service endpoint_named(const char *name)
+{
+	size_t i = ARRAY_LEN(services) - 1;
+
+	while (i > 0 && strcmp(services[i].name, name) != 0)
+		i--;
+	return (enum endpoint_service)i;
 }
 
 char *endpoint_of(struct arena *a, enum endpoint_service service, const char *region)

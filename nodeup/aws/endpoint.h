@@ -6,12 +6,14 @@
 
 #include "nodeup/base/str.h"
 
-enum endpoint_service { ENDPOINT_EC2, ENDPOINT_AUTO_SCALING };
+enum endpoint_service { ENDPOINT_EC2, ENDPOINT_AUTO_SCALING, ENDPOINT_CLOUDFORMATION };
 
 /* Returns the domain of AWS's host names in a region: "amazonaws.com". */
 const char *endpoint_domain(const char *region);
 /* Returns the service's name in signatures: "ec2". */
 const char *endpoint_signed_name(enum endpoint_service service);
+/* Returns the service of that name, which must be one. */
+enum endpoint_service endpoint_named(const char *name);
 /* Returns the endpoint that the environment names for the service; if it names none, AWS's endpoint. No slash at its
  * end. */
 char *endpoint_of(struct arena *a, enum endpoint_service service, const char *region);

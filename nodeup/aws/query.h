@@ -13,14 +13,8 @@
 #include "nodeup/aws/imds.h"
 #include "nodeup/aws/xml.h"
 
-struct query_service {
-	const char *name; /* the service's usual name */
-	enum endpoint_service endpoint;
-	const char *version; /* version of the service's API */
-};
-
 struct query_req {
-	const struct query_service *service;
+	enum endpoint_service service;
 	struct http *http;
 	struct imds *imds;  /* NULL: only the environment's credentials */
 	const char *region; /* NULL: AWS_REGION, then IMDS */

@@ -31,6 +31,8 @@ static const struct meaning {
 	{ "MissingAuthenticationToken", NULL,             ERR_NET,    EKEYEXPIRED, "the request was not signed: no credentials" },
 	{ "InvalidParameterValue",      NULL,             ERR_CONFIG, EINVAL,      "it is not taken" },
 	{ "ValidationError",   "No active Lifecycle Action", ERR_BUSY, ESRCH,      "the instance waits for nothing there" },
+	{ "ValidationError",   "cannot be signaled",         ERR_BUSY, ESRCH,      "the stack waits for nothing there" },
+	{ "ValidationError",   "already exists",             ERR_BUSY, ESRCH,      "the stack has this signal already" },
 	{ "ValidationError",            NULL,             ERR_CONFIG, EINVAL,      "it is not taken" },
 	{ "ResourceContention",         NULL,             ERR_BUSY,   EAGAIN,      "a change of the group is under way" },
 	{ "OptInRequired",              NULL,             ERR_CONFIG, EINVAL,      "the account has not subscribed to EC2" },

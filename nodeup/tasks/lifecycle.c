@@ -2,7 +2,9 @@
 #include "nodeup/tasks/kinds.h"
 
 #include "nodeup/aws/autoscaling.h"
+#include "nodeup/aws/signal.h"
 #include "nodeup/base/print.h"
+#include "nodeup/config/signals.h"
 #include "nodeup/tasks/baseline.h"
 #include "nodeup/tasks/granted.h"
 
@@ -36,17 +38,26 @@ static int lifecycle_check(const struct task *t, struct task_ctx *ctx, struct ta
 static int lifecycle_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
 			   struct err *e)
 {
-	const struct autoscaling_hook hook = { .group = t->lifecycle.group,
-					       .name = t->name,
-					       .instance = t->lifecycle.instance,
-					       .region = t->lifecycle.region };
+	const struct task_lifecycle *l = &t->lifecycle;
+	const struct autoscaling_hook hook = { l->group, t->name, l->region };
+	const struct signal s = signal_of_hook(l->group, t->name);
 	autoarena struct arena *a = arena_new_empty();
 	struct imds *imds = imds_new(ctx->http);
-	int r = autoscaling_go_on(ctx->http, imds, &hook, e);
+	const struct signal_req go_on = {
+		.http = ctx->http,
+		.imds = imds,
+		.region = l->region,
+		.service = s.row->service,
+		.action = s.row->action,
+		.parameters = signal_parameters(a, &s, l->instance, false),
+	};
+	int r = autoscaling_has_hook(ctx->http, imds, &hook, e);
 
+	if (r > 0)
+		r = signal_send(&go_on, e);
 	imds_free(imds);
 	if (r < 0)
-		return r;
+		return err_wrap(e, "group %s, hook %s", l->group, t->name);
 	(void)print_to(run->remark, sizeof(run->remark), "%s",
 		       r ? "the group goes on" : "the group waits for nothing");
 	return granted_note(ctx, asked, now(t, a), e);

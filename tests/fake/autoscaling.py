@@ -3,7 +3,8 @@
 
 usage: autoscaling.py ADDRESS PORT STATE.json [LOG [--stay]]
 
-STATE.json: {"region", "keys": as of ec2.py, "groups": {name: {"hooks": {name: [instances that wait for it]}}}}
+STATE.json: {"region", "keys": as of ec2.py, "groups": {name: {"hooks": {name: [instances that wait for it]}}},
+             "health": {instance: its status}}
 """
 import ec2
 from ec2 import Refused, numbered, xml
@@ -36,11 +37,21 @@ class Handler(ec2.Handler):
     def CompleteLifecycleAction(self, form, state):
         hooks = self.group(form, state, "InstanceId", "LifecycleHookName", "LifecycleActionResult")
         waits = hooks.get(form["LifecycleHookName"], [])
-        if form["LifecycleActionResult"] != "CONTINUE":
-            raise Refused("ValidationError", "a node goes on")
+        if form["LifecycleActionResult"] not in ("CONTINUE", "ABANDON"):
+            raise Refused("ValidationError", "The result is CONTINUE or ABANDON")
         if form["InstanceId"] not in waits:
             raise Refused("ValidationError", "No active Lifecycle Action found with instance ID " + form["InstanceId"])
         waits.remove(form["InstanceId"])
+        return ""
+
+    def SetInstanceHealth(self, form, state):
+        if set(form) != {"Action", "Version", "HealthStatus", "InstanceId", "ShouldRespectGracePeriod"}:
+            raise Refused("ValidationError", "The request has other parameters")
+        if form["HealthStatus"] not in ("Healthy", "Unhealthy") or form["ShouldRespectGracePeriod"] not in ("true", "false"):
+            raise Refused("ValidationError", "The request has other values")
+        if form["InstanceId"] not in state.get("health", {}):
+            raise Refused("ValidationError", "Instance Id not found - " + form["InstanceId"])
+        state["health"][form["InstanceId"]] = form["HealthStatus"]
         return ""
 
 

@@ -7,7 +7,8 @@ usage: ec2.py ADDRESS PORT STATE.json [LOG [--stay]]
 STATE.json: {"region": R, "keys": {id: [secret, session token or null]},
              "volumes": {id: {"state", "instance", "device", "attachment", "multiAttachEnabled",
                               "others": [instances that have it as well]}},
-             "types": {name: {"enis", "ips", "gpus": [counts], "maker"}}, "interfaces": {id: [prefixes]}}
+             "types": {name: {"enis", "ips", "gpus": [counts], "maker"}}, "interfaces": {id: [prefixes]},
+             "tags": {instance: {key: value}}}
 It ends with its standard input, unless it is to stay.  A list of volumes has two a page.  LOG gets a line for each action: its name and parameters.
 
     /__put              body: another state, or parts of it
@@ -180,6 +181,14 @@ class Handler(BaseHTTPRequestHandler):
         prefixes = state["interfaces"][interface]
         prefixes.append(f"2001:db8:0:{len(prefixes)}::/80")
         return {"networkInterfaceId": interface, "assignedIpv6PrefixSet": prefixes[-1:]}
+
+    def CreateTags(self, form, state):
+        if set(form) != {"Action", "Version", "ResourceId.1", "Tag.1.Key", "Tag.1.Value"}:
+            raise Refused("InvalidParameterCombination", "one tag is what a node takes")
+        if form["ResourceId.1"] not in state.get("tags", {}):
+            raise Refused("InvalidInstanceID.NotFound", f"The instance ID '{form['ResourceId.1']}' does not exist")
+        state["tags"][form["ResourceId.1"]][form["Tag.1.Key"]] = form["Tag.1.Value"]
+        return {"return": "true"}
 
     def DescribeVolumes(self, form, state):
         ids = numbered(form, "VolumeId") or sorted(state["volumes"])

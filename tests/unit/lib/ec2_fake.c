@@ -85,6 +85,11 @@ struct ec2_fake *ec2_fake_start_groups(const char *state)
 	return start("tests/fake/autoscaling.py", "AWS_ENDPOINT_URL_AUTO_SCALING", state);
 }
 
+struct ec2_fake *ec2_fake_start_stacks(const char *state)
+{
+	return start("tests/fake/cloudformation.py", "AWS_ENDPOINT_URL_CLOUDFORMATION", state);
+}
+
 void ec2_fake_stop(struct ec2_fake *f)
 {
 	int status;

@@ -17,7 +17,8 @@ struct ec2_fake {
 
 /* Start it with this state ("volumes" and others, JSON without the outer braces). */
 struct ec2_fake *ec2_fake_start(const char *state);
-/* tests/fake/autoscaling.py in its stead: "groups". */
+/* tests/fake/cloudformation.py in its stead: "stacks"; or tests/fake/autoscaling.py: "groups", "health". */
+struct ec2_fake *ec2_fake_start_stacks(const char *state);
 struct ec2_fake *ec2_fake_start_groups(const char *state);
 void ec2_fake_stop(struct ec2_fake *f);
 /* "DescribeVolumes&code=Blocked&times=2". */
