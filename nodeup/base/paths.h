@@ -17,6 +17,7 @@
 #define OWN_BOOT OWN_LIB "/boot.json"
 #define OWN_IDENTITY OWN_LIB "/identity"
 #define OWN_LAST_GOOD OWN_LIB "/last-good"
+#define OWN_SIGNALS OWN_LIB "/signals"
 #define OWN_IMAGES_DIR OWN_LIB "/images"
 #define OWN_MOVED_DIR OWN_LIB "/moved"
 #define OWN_UNMOVED_DIR OWN_LIB "/unmoved"

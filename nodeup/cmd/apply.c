@@ -16,6 +16,7 @@
 #include "nodeup/base/show.h"
 #include "nodeup/documents/store.h"
 #include "nodeup/documents/location.h"
+#include "nodeup/host/kubelet.h"
 #include "nodeup/host/names.h"
 #include "nodeup/join/keys.h"
 #include "nodeup/cmd/last_good.h"
@@ -469,6 +470,14 @@ static int64_t next_number(int root_fd)
 	return 1 + (run > kept ? run : kept);
 }
 
+/* Returns the instance that an earlier process noted; "": none. */
+static const char *identity_of(struct arena *a, int root_fd)
+{
+	autobuf struct buf id = BUF_INIT(ID_MAX);
+
+	return record_read(root_fd, OWN_IDENTITY, &id) ? str_trim(a, buf_str(&id)) : "";
+}
+
 static int apply(struct cli *cli, const char *own_unit, const struct saved_plan *plan,
 		 struct err *e)
 {
@@ -514,6 +523,8 @@ static int apply(struct cli *cli, const char *own_unit, const struct saved_plan 
 		}
 		ending_tell(cmd_ending_run, cli);
 		ap.status.number = next_number(root);
+		ap.identity = identity_of(a, root);
+		ap.kubelet_ran = io_is_there(root, KUBELET_LOGS);
 		apply_tell_beginning(&ap);
 		if (names_note(root, &late) < 0)
 			log_warning("the name of this host was not noted: %s", late.msg);

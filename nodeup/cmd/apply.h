@@ -1,9 +1,10 @@
-/* apply.h - the state of an apply, private to its three files
+/* apply.h - the state of an apply, private to its four files
  * apply.c runs. apply_status.c reports: status.json, console, message of the day, history, metrics. apply_copy.c
- * copies the status to S3, for people who watch many nodes, and nodes that they cannot log in to.
+ * copies the status to S3, for people who watch many nodes, and nodes that they cannot log in to. apply_signals.c
+ * tells services.
  * Invariant: only a run on a live machine has a status (live_fd). No failed report fails a run.
  * Owner: apply(). Errors: none. Units: ns, monotonic. Threads: one.
- * Tests: test_rerun.py, test_interrupt.py, test_status.py. */
+ * Tests: test_rerun.py, test_interrupt.py, test_status.py, test_apply_signals.c, test_told_outside.py. */
 #pragma once
 
 #include "nodeup/cmd/cli.h"
@@ -17,8 +18,10 @@ struct apply {
 	const struct saved_plan *plan; /* the plan of --plan */
 	struct cli *cli;
 	struct session session;
-	int live_fd; /* root of the machine with the status; -1: none */
-	int lock_fd; /* -1: not held */
+	int live_fd;          /* root of the machine with the status; -1: none */
+	int lock_fd;          /* -1: not held */
+	const char *identity; /* instance that an earlier process noted; "": none */
+	bool kubelet_ran;     /* before this process */
 	struct status status;
 	struct progress *progress; /* progress of the present run, or NULL */
 	struct waits *waits;
@@ -46,6 +49,8 @@ void apply_note_documents(struct apply *ap);
 void apply_end_status(struct apply *ap, const char *state, enum round next, const struct err *e);
 /* Copies the status to S3 if the settings say so. */
 void apply_copy_status(const struct apply *ap);
+/* Tells services of the first success, or of a run that failed for good, as the settings say. */
+void apply_tell_outside(const struct apply *ap, enum round next);
 /* Sets the message of the day for the first run after a start: until a run ends well, this is no node yet. */
 void apply_tell_beginning(const struct apply *ap);
 /* Prints a summary of what was found and done; after a repair, with the reasons. */

@@ -308,6 +308,8 @@ void apply_end_status(struct apply *ap, const char *state, enum round next, cons
 	if (ap->live_fd >= 0 && ap->status.metrics)
 		metrics_write(ap->live_fd);
 	apply_copy_status(ap);
+	if (ap->live_fd >= 0 && !left_as_it_was(ap))
+		apply_tell_outside(ap, next);
 	keep_assets(ap);
 	ap->status.ended = false;
 	ap->status.rep = NULL;

@@ -32,6 +32,7 @@ static const struct variable unit_variables[] = {
 	{ "AWS_ENDPOINT_URL_S3", "store" },
 	{ "AWS_ENDPOINT_URL_EC2", "store" },
 	{ "AWS_ENDPOINT_URL_AUTO_SCALING", "store" },
+	{ "AWS_ENDPOINT_URL_CLOUDFORMATION", "store" },
 	{ "S3_ENDPOINT", "store" },
 	{ "S3_REGION", "store", .open = true },
 	{ "S3_ACCESS_KEY_ID", "store" },

@@ -114,6 +114,14 @@ static bool is_started_by_us(struct arena *a, int root_fd, const struct tree *ru
 	       (!strstr(text, "[Install]") || was_started(a, runs, name));
 }
 
+bool last_good_is_of(struct arena *a, int root_fd, const char *instance)
+{
+	struct good good;
+
+	return read_record(a, root_fd, &good) &&
+	       (str_eq(good.instance, instance) || str_eq(good.instance, nobody));
+}
+
 /* Finds the units of an earlier version of nodeup, which kept no such record. Reads the state, which lists the files
  * that were written or found right, and the records of runs. A version that knew the instance noted it, and forgot
  * the runs of other instances. */

@@ -13,6 +13,9 @@
 /* Records the units that a good run has started, or found started. */
 int last_good_keep(const struct session *s, struct err *e) must_check;
 
+/* Returns whether a run ended well on this instance, or on one that was not known. */
+bool last_good_is_of(struct arena *a, int root_fd, const char *instance);
+
 struct last_good_req {
 	int64_t patience_ns; /* patience with the metadata service, which knows the instance */
 	int64_t deadline_ns; /* 0: none */

@@ -40,7 +40,7 @@ static const struct {
 } records[] = {
 	{ OWN_CONF, is_place },     { OWN_STATE, state_is_whole }, { OWN_DOCUMENTS, is_object },
 	{ OWN_VINTAGE, is_text },   { OWN_APPLIED, is_text },      { OWN_IDENTITY, is_text },
-	{ OWN_LAST_GOOD, is_text },
+	{ OWN_LAST_GOOD, is_text }, { OWN_SIGNALS, is_text },
 };
 
 static void set_aside(int root_fd, const char *path)

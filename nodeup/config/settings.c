@@ -4,6 +4,7 @@
 #include <strings.h>
 #include "nodeup/base/show.h"
 #include "nodeup/base/str.h"
+#include "nodeup/config/signals.h"
 #include "nodeup/config/vintage.h"
 
 const struct schema settings_schema = SCHEMA_OF_LIST(struct settings_doc, "Settings", SETTINGS);
@@ -45,6 +46,28 @@ static int add_prefixes(struct arena *a, const struct tree *list, const char *ke
 			r = errs_keep(errors,
 				      err_config(e, "%s: %s[%zu]: wanted FROM=TO",
 						 tree_where(a, &texts.v[i].pos), key, i),
+				      e);
+	}
+	return r;
+}
+
+/* Reads a list of signals. */
+static int add_signals(struct arena *a, const struct tree *list, struct strv *ret,
+		       struct errs *errors, struct err *e)
+{
+	struct settings_texts texts = { 0 };
+	int r = texts_of(a, list, "signals", &texts, errors, e);
+
+	for (size_t i = 0; r == 0 && i < texts.n; i++) {
+		struct signal ignored;
+
+		if (signal_parse(a, texts.v[i].text, &ignored))
+			strv_add_once(a, ret, texts.v[i].text);
+		else
+			r = errs_keep(errors,
+				      err_config(e, "%s: signals[%zu]: wanted one of %s",
+						 tree_where(a, &texts.v[i].pos), i,
+						 signal_forms(a)),
 				      e);
 	}
 	return r;
@@ -117,6 +140,8 @@ int settings_add(struct arena *a, const struct settings_doc *doc, bool own, stru
 		r = texts_of(a, doc->accept_keys, "acceptKeys", &accepted, errors, e);
 	if (r == 0)
 		r = texts_of(a, doc->accept, "accept", &values, errors, e);
+	if (r == 0)
+		r = add_signals(a, doc->signals, &s->signals, errors, e);
 	if (r == 0)
 		r = check_texts(a, doc, errors, e);
 	if (r < 0)

@@ -47,6 +47,8 @@ struct settings_texts {
 	  .doc = "look every five minutes whether the node is as its last run left it, and report what is not") \
 	X(const char *, metrics_dir, "metricsDir", \
 	  .doc = "folder of node_exporter's textfile collector, in which each run writes nodeup.prom; without it: nowhere") \
+	X(const struct tree *, signals, "signals", .shape = TREE_SEQ, \
+	  .doc = "what is told outside of the first success and of a run that failed for good: lifecycleHook=GROUP:HOOK, instanceHealth, stackSignal=STACK:RESOURCE, tag=KEY; without it: nothing") \
 	X(const char *, reserved, "reserved", .oneof = "eks|gke", \
 	  .doc = "whose formula works out kubelet's kube-reserved, if the documents name neither it nor system-reserved: the amount is for kubelet, the runtime and the system together; without it: none")
 /* clang-format on */
@@ -72,6 +74,7 @@ struct settings {
 	bool guard;                        /* the units of the guard are installed */
 	const char *status_url;   /* s3:// location to which a run's status is copied; NULL: none */
 	const char *metrics_dir;  /* folder for the metrics of each run; NULL: none */
+	struct strv signals;      /* "tag=KEY": services that are told how a run ended */
 	const char *reserved;     /* whose formula works out kube-reserved; NULL: none */
 	int64_t console_after_ns; /* how long a run works before the console says so; 0: never */
 };

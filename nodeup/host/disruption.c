@@ -8,12 +8,12 @@
 #include "nodeup/base/yaml.h"
 #include "nodeup/host/liveness.h"
 #include "nodeup/host/containers.h"
+#include "nodeup/host/kubelet.h"
 #include "nodeup/host/process.h"
 
 enum { FILE_MAX = 1 << 20 };
 
 static const char docker[] = "docker.service";
-static const char logs[] = "/var/log/containers";
 
 /* Returns whether docker was started with live-restore. The flag overrides the file. */
 static bool keeps_containers(struct arena *a, int root_fd, uint32_t pid)
@@ -51,7 +51,7 @@ static bool ask_docker(struct arena *a, int root_fd, struct strv *ret)
 /* Adds the pods of the log files, "POD_NAMESPACE_CONTAINER-ID.log". */
 static void read_logs(struct arena *a, int root_fd, struct strv *ret)
 {
-	const struct strv names = walk_list(a, root_fd, logs, "");
+	const struct strv names = walk_list(a, root_fd, KUBELET_LOGS, "");
 
 	for (size_t i = 0; i < names.n; i++)
 		if (strchr(names.v[i], '_'))

@@ -10,6 +10,9 @@
 #include <stdint.h>
 #include "nodeup/base/mem.h"
 
+/* A directory that kubelet makes when it starts; the names of its files name pods. */
+#define KUBELET_LOGS "/var/log/containers"
+
 /* Returns the value of a key in a drop-in directory, and the file that gives it: the last file that has the key.
  * NULL: no file has it. */
 const char *kubelet_dropin(struct arena *a, int root_fd, const char *dir, const char *key,

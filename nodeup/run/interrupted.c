@@ -37,8 +37,7 @@ static const char *start_ticks(struct arena *a, int root_fd, const char *process
 						      : NULL;
 }
 
-/* Returns the id of this boot; NULL: unknown. */
-static const char *boot_id(struct arena *a, int root_fd)
+const char *interrupted_boot_id(struct arena *a, int root_fd)
 {
 	autobuf struct buf boot = BUF_INIT(STAT_MAX);
 	struct err ignored;
@@ -55,13 +54,13 @@ void interrupted_identify(struct arena *a, int root_fd, struct tree *map)
 	tree_set_int(a, map, "pid", getpid());
 	if (ticks)
 		(void)tree_set(a, map, "pidStartTicks", tree_plain(a, ticks));
-	tree_set_text(a, map, "bootId", boot_id(a, root_fd));
+	tree_set_text(a, map, "bootId", interrupted_boot_id(a, root_fd));
 }
 
 /* Returns whether the status is of this boot; also true if that cannot be known. */
 static bool is_of_this_boot(struct arena *a, int root_fd, const struct tree *status)
 {
-	const char *boot = tree_text(status, "bootId"), *now = boot_id(a, root_fd);
+	const char *boot = tree_text(status, "bootId"), *now = interrupted_boot_id(a, root_fd);
 
 	return !boot || !now || str_eq(boot, now);
 }

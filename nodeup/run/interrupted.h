@@ -9,6 +9,8 @@
 #include "nodeup/base/buf.h"
 #include "nodeup/base/tree.h"
 
+/* Returns the id of this boot; NULL: unknown. */
+const char *interrupted_boot_id(struct arena *a, int root_fd);
 /* Adds this process's identity: "pid", "pidStartTicks" and "bootId". */
 void interrupted_identify(struct arena *a, int root_fd, struct tree *map);
 /* Returns the process that a status names; 0: the process has ended. */
