@@ -1,20 +1,22 @@
-/* help_key.c - explains one key of a document: its meaning, its flag, its accepted values; from the readers' tables */
+/* help_key.c - explains one key of a document, or one setting: its meaning, flag, accepted values; from the tables */
 #include "nodeup/cmd/cli.h"
 
 #include <string.h>
 #include <strings.h>
 #include "nodeup/base/accepts.h"
 #include "nodeup/base/field_value.h"
+#include "nodeup/base/paths.h"
 #include "nodeup/config/rules.h"
+#include "nodeup/config/settings.h"
 #include "nodeup/documents/dialects.h"
 
 enum { DEPTH_MAX = 16, SHOWN_MAX = 256 << 10 };
 
 struct search {
 	struct arena *arena;
-	const char *name; /* "maxPods", "KubeletConfig.maxPods" */
-	const struct dialect *dialect;
-	struct strmap shown; /* shown texts about a row, with the places of each */
+	const char *name;              /* "maxPods", "KubeletConfig.maxPods" */
+	const struct dialect *dialect; /* NULL: the settings of the machine are searched */
+	struct strmap shown;           /* shown texts about a row, with the places of each */
 };
 
 static void line(struct buf *b, const char *label, const char *text)
@@ -66,7 +68,8 @@ static void show_rules(const struct search *s, const struct field *f, const char
 {
 	struct arena *a = s->arena;
 
-	for (const struct field_rules *const *all = s->dialect->rules; all && *all; all++)
+	for (const struct field_rules *const *all = s->dialect ? s->dialect->rules : NULL;
+	     all && *all; all++)
 		for (size_t k = 0; names(a, (*all)->sections, section) && k < (*all)->n; k++) {
 			const struct field_rule *r = &(*all)->v[k];
 			const char *text = arena_printf(a, "%.*s: %s%s", (int)strcspn(r->keys, "|"),
@@ -84,7 +87,8 @@ static void show(struct search *s, const struct field *f, const char *path, cons
 	autobuf struct buf b = BUF_INIT(SHOWN_MAX);
 	const char *dot = strrchr(in, '.'), *text, *paths;
 
-	(void)buf_addf(&b, ", of %s\n", s->dialect->title);
+	(void)buf_addf(&b, ", of %s\n",
+		       s->dialect ? s->dialect->title : OWN_SETTINGS_DIR "/*.yaml");
 	line(&b, "means", f->doc);
 	line(&b, "flag", f->flag ? arena_printf(s->arena, "--%s", f->flag) : "");
 	line(&b, "config", f->config);
@@ -125,6 +129,8 @@ bool help_key(struct arena *a, const char *name, struct buf *b)
 		look(&s, (*d)->cluster, "", 0);
 		look(&s, (*d)->group, "", 0);
 	}
+	s.dialect = NULL;
+	look(&s, &settings_schema, "", 0);
 	for (size_t i = 0; i < s.shown.n; i++)
 		(void)buf_addf(b, "%s%s%s", i ? "\n" : "", s.shown.v[i].value, s.shown.v[i].key);
 	return s.shown.n > 0;

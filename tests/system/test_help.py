@@ -85,6 +85,7 @@ def test_a_key_says_what_it_accepts():
     assert done.returncode == 0 and done.stdout.count("\n  rule ") == 2 and "below imageGCHighThresholdPercent" in done.stdout, done
     assert done.stdout.endswith(" (since Kubernetes 1.30)\n"), done
     assert nodeup("help", "noSuchKey").returncode == 64
+    assert nodeup("help", "signals").stdout.startswith("signals, of /etc/nodeup/nodeup.d/*.yaml\n  means    what is told outside of the first success")
     text = nodeup("help", "authorizationWebhookConfigFile").stdout
     assert "\n  rule     authorizationMode: expected authorizationWebhookConfigFile with Webhook\n" in text, text
     assert "\n  rule     authorizationWebhookConfigFile: expected Webhook in authorizationMode\n" in text, text
