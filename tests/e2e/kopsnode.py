@@ -12,7 +12,9 @@ import sys
 import yaml
 
 import disknode
+import nodechecks
 import podimages
+import refused
 from lab import FAKE, IPS, NAMES, REGION, ROLE, LabError
 from labhost import CERTS, LAB, ROOT, fetch, host_packages
 
@@ -113,7 +115,8 @@ class Machine:
         if disk:
             uuid = disknode.volume_uuid(disknode.instance_id(name), "/data")
             nspawn += ["--property=DeviceAllow=block-loop rwm", f"--bind={disk}:/dev/xvdb", f"--bind={disk}:/dev/disk/by-uuid/{uuid}"]
-        self.node = lab.boot(name, "nodes", "#!/bin/sh\ntrue\n", layers=[*layers, lab.layer("kops", PACKAGES)], docker_dir=False, nspawn=nspawn, cgroup=cgroup)
+        self.node = lab.boot(name, "nodes", "#!/bin/sh\ntrue\n", layers=[*layers, lab.layer("kops", PACKAGES)], docker_dir=False, nspawn=nspawn, cgroup=cgroup,
+                             more_facts={"autoscaling/target-lifecycle-state": "InService"})
         self.instance = disknode.instance_id(self.node.name)
         self.node.wait(lambda: "status: done" in self.node.exec("cloud-init", "status").stdout, 300, "cloud-init")
         # kops' image has no docker, and nothing is excused here
@@ -209,8 +212,11 @@ class Machine:
         self.put(CONF, (self.worker.folder / "documents/kube_env.yaml").read_bytes())
         self.node.serve("kops-controller", sys.executable, FAKE + "/kops_controller.py", "127.0.0.1", str(PORT), str(self.worker.folder))
         self.server = self.node.servers[-1]
-        self.node.wait(lambda: f"127.0.0.1:{PORT}" in subprocess.run(
-            ["ip", "netns", "exec", self.node.netns, "ss", "-Hltn"], capture_output=True, text=True, check=True).stdout, 30, "kops-controller")
+        self.wait_listening(PORT)
+
+    def wait_listening(self, port):
+        self.node.wait(lambda: f"127.0.0.1:{port}" in subprocess.run(
+            ["ip", "netns", "exec", self.node.netns, "ss", "-Hltn"], capture_output=True, text=True, check=True).stdout, 30, f"port {port}")
 
     def lie(self, how):
         """Let the controller answer so from now on; what it has is read for each request. One that is gone is waited for."""
@@ -225,14 +231,34 @@ class Machine:
         if how == "another configuration":
             (self.worker.folder / "nodeupconfig.yaml").write_text(yaml.safe_dump({**self.worker.config, "UpdatePolicy": "external"}))
 
-    def group(self):
-        """Auto Scaling, whose group waits for this instance; its log."""
-        state, log = self.worker.folder / "group.json", self.worker.folder / "group.log"
-        state.write_text(json.dumps({"region": REGION, "keys": self.worker.control["keys"],
-                                     "groups": {"nodes.a.example.com": {"hooks": {"kops-warmpool": [self.instance]}}}}))
-        self.node.serve("autoscaling", sys.executable, FAKE + "/autoscaling.py", "127.0.0.1", "3989", str(state), str(log), "--stay")
-        self.environ.append("AWS_ENDPOINT_URL_AUTO_SCALING=http://127.0.0.1:3989")
-        return log
+    def serve_outside(self):
+        """Auto Scaling, whose group waits for this instance by two hooks, CloudFormation and EC2: what the signals of the settings are told to."""
+        hooks = {name: [self.instance] for name in ("kops-warmpool", "up")}
+        services = {"autoscaling": {"groups": {"nodes.a.example.com": {"hooks": hooks}}, "health": {self.instance: "Healthy"}},
+                    "cloudformation": {"stacks": {"s": {"state": "CREATE_IN_PROGRESS", "resources": {"r": {}}}}}, "ec2": {"tags": {self.instance: {}}}}
+        for port, variable, (name, state) in zip((3989, 3990, 3991), ("AUTO_SCALING", "CLOUDFORMATION", "EC2"), services.items()):
+            given = self.worker.folder / f"{name}.json"
+            given.write_text(json.dumps({"region": REGION, "keys": self.worker.control["keys"], **state}))
+            self.node.serve(name, sys.executable, f"{FAKE}/{name}.py", "127.0.0.1", str(port), str(given), str(self.worker.folder / f"{name}.log"), "--stay")
+            self.environ.append(f"AWS_ENDPOINT_URL_{variable}=http://127.0.0.1:{port}")
+            self.wait_listening(port)
+        self.put("etc/nodeup/nodeup.d/50-signals.yaml", b"signals: [lifecycleHook=nodes.a.example.com:up, instanceHealth, stackSignal=s:r, tag=state]\n")
+
+    def told_outside(self, service):
+        """Values that the service was told, in their order."""
+        log = self.worker.folder / f"{service}.log"
+        keys = ("LifecycleActionResult", "HealthStatus", "Status", "Tag.1.Value")
+        return [form[key] for form in map(json.loads, log.read_text().splitlines()) for key in keys if key in form]
+
+    def refuse(self):
+        """A run of our own unit, which a document refuses; what it says."""
+        with refused.bad_document(self.node, CONF):
+            done = self.node.exec("systemd-run", "--wait", "--quiet", f"--unit={nodechecks.OURS}", "env", *self.environ, "/opt/kops/bin/nodeup", "apply",
+                                  f"--conf={CONF}", timeout=300)
+        said = self.node.journal(nodechecks.OURS, lines=30)
+        if done.returncode != refused.CONFIG:
+            raise LabError(done.stdout + done.stderr + said)
+        return said
 
     def nodeup(self, *arguments):
         return self.node.exec("env", *self.environ, "/opt/kops/bin/nodeup", *arguments, timeout=400)

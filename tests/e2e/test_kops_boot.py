@@ -59,7 +59,7 @@ def runtime():
 def worker(lab, runtime):
     """Its first run is over."""
     m = kopsnode.Machine(lab, "worker", runtime, KeyOfTomorrow=1, EnableLifecycleHook=True, **DOCUMENTS)
-    m.group_log = m.group()
+    m.serve_outside()
     m.put("etc/nodeup/nodeup.d/50-keys.yaml", b"acceptKeys: [KeyOfTomorrow]\n")
     program, packed = kopsnode.PROGRAM.read_bytes(), podimages.packed
     m.worker.config["containerdConfig"]["registryMirrors"] = {"registry.example": [f"https://{kopsnode.REGISTRY}"]}
@@ -110,12 +110,22 @@ def test_a_report_has_the_journal_and_no_secret_of_it(worker):
 
 
 def test_the_group_is_told_when_all_is_done(worker):
-    told = [json.loads(line) for line in worker.group_log.read_text().splitlines()]
-    assert [t["Action"] for t in told] == ["DescribeLifecycleHooks", "CompleteLifecycleAction"], told
-    assert told[1]["InstanceId"] == worker.instance and told[1]["LifecycleActionResult"] == "CONTINUE"
+    told = [json.loads(line) for line in (worker.worker.folder / "autoscaling.log").read_text().splitlines()]
+    assert [t["Action"] for t in told[:2]] == ["DescribeLifecycleHooks", "CompleteLifecycleAction"], told
+    assert told[1]["LifecycleHookName"] == "kops-warmpool" and told[1]["InstanceId"] == worker.instance and told[1]["LifecycleActionResult"] == "CONTINUE"
     done = [line.split("changed ")[1] for line in worker.first.splitlines() if " changed " in line]
     hook, kubelet = (next(i for i, what in enumerate(done) if what.startswith(name)) for name in ("lifecycle hook kops-warmpool", "unit kubelet.service"))
     assert hook > kubelet, done
+
+
+def test_services_hear_of_the_first_success_and_the_tag_of_a_later_failure(worker):
+    m = worker
+    assert m.told_outside("autoscaling") == ["CONTINUE"] * 2 and m.told_outside("cloudformation") == ["SUCCESS"], m.first
+    before = m.pids()
+    m.refuse()
+    m.apply()
+    assert m.told_outside("ec2") == ["ready", "failed", "ready"] and m.pids() == before
+    assert m.told_outside("autoscaling") == ["CONTINUE"] * 2 and m.told_outside("cloudformation") == ["SUCCESS"]
 
 
 def test_images_are_there_before_kubelet_starts(worker):
@@ -209,6 +219,7 @@ def newly_refused(m):
 def test_a_refused_boot_leaves_its_services_started(worker):
     """Also the hook that nothing but a run starts; and by what an older nodeup left."""
     m = worker
+    m.node.sh("rm /etc/nodeup/nodeup.d/50-signals.yaml")
     m.worker.config["Hooks"][1].append({"name": "stays", "manifest": "ExecStart=/bin/sleep infinity\n"})
     m.controller(faults=[])
     done = m.nodeup("--install-systemd-unit", f"--conf={kopsnode.CONF}", "--wait=150s")
@@ -238,8 +249,16 @@ def test_a_refused_boot_leaves_its_services_started(worker):
 def plain(lab, runtime, disk):
     """One whose documents have no images, and whose first run is over."""
     m = kopsnode.Machine(lab, "plain", runtime, disk=disk, addresses=["172.20.32.20"], **damages.KOPS)
+    m.serve_outside()
+    m.first = m.refuse()
     m.apply()
     return m
+
+
+def test_services_hear_of_a_first_boot_that_fails(plain):
+    m = plain
+    assert m.told_outside("autoscaling") == ["ABANDON", "Unhealthy", "CONTINUE"] and m.told_outside("cloudformation") == ["FAILURE", "SUCCESS"], m.first
+    assert m.told_outside("ec2") == ["failed", "ready"]
 
 
 def test_what_is_damaged_on_a_ready_node_is_undone(plain):
