@@ -159,3 +159,13 @@ int containers_of_containerd(struct arena *a, const struct container_query *q,
 			r = add_pod(a, ids.v[i], ret, e);
 	return r;
 }
+
+int containers_any(struct arena *a, const char **ret, struct err *e)
+{
+	static const char *const list[] = { "ctr", "-n", "k8s.io", "containers", "ls", "-q", NULL };
+	char *ids = NULL;
+	int r = ask_ctr(a, list, &ids, e);
+
+	*ret = r == 0 && *str_trim(a, ids) ? strv_split(a, str_trim(a, ids), '\n').v[0] : NULL;
+	return r;
+}

@@ -35,3 +35,5 @@ int containers_of_docker(struct arena *a, const struct container_query *q, struc
 /* Like containers_of_docker, but asks containerd. The query must have a namespace and a name. */
 int containers_of_containerd(struct arena *a, const struct container_query *q,
 			     struct containers *ret, struct err *e) must_check;
+/* Gives the id of any container that containerd has for kubelet, whether it runs or not; *ret NULL: there is none. */
+int containers_any(struct arena *a, const char **ret, struct err *e) must_check;
