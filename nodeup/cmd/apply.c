@@ -365,7 +365,7 @@ static const char *state_of_success(const struct apply *ap)
 {
 	const bool was_ready = str_eq(tree_says(ap->status.node, "state"), "ready");
 
-	if (ap->session.boot.guess_why)
+	if (ap->session.boot.guess_why || ap->session.boot.lacks_store)
 		return "degraded";
 	return bootstrap_is_current(&ap->session.boot) || (was_ready && ap->cli->shell_differs)
 		       ? "ready"

@@ -171,6 +171,7 @@ void apply_note_documents(struct apply *ap)
 		.known_by = vintage_known_by(s->arena, v),
 		.kept_why = s->boot.replay_why,
 		.guess_why = s->boot.guess_why,
+		.lacks_store = s->boot.lacks_store,
 		.accepted = &s->boot.accepted,
 		.tolerated = &s->boot.tolerated,
 		.expiring = s->boot.expiring,

@@ -122,7 +122,12 @@ static void help_disks(struct buf *b)
 		". Another one is refused, blank or not: ask for it by\n"
 		"volumeID, or remove the record.\n\n"
 		"kube-up's DOCKER_STORAGE puts docker, containerd, kubelet and pod logs on the\n"
-		"instance store at /mnt/ephemeral, unless KUBE_AWS_STORAGE is ebs.\n");
+		"instance store at /mnt/ephemeral, unless KUBE_AWS_STORAGE is ebs.\n\n"
+		"The setting instanceStorePolicy: RAID0, of " OWN_SETTINGS_DIR "/*.yaml or\n"
+		"kube_env.yaml, makes one file system of the whole instance store, with kubelet,\n"
+		"the container runtime and the logs of pods on it (instanceStoreFilesystem: ext4,\n"
+		"xfs or btrfs). It is made at the first boot, or by hand on a node without pods.\n"
+		"A stop of the instance empties it; it is made anew before the runtime starts.\n");
 }
 
 static void help_facts(struct buf *b)

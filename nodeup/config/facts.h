@@ -52,6 +52,7 @@
 	/* their number */ \
 	X(struct opt_int, instance_store, "instanceStore", .doc = "disks of the instance store") \
 	X(struct opt_bool, instance_store_used, "instanceStoreUsed", .doc = "whether docker and kubelet of this instance are on them") \
+	X(const char *, pods, "pods", .doc = "what shows that pods are or may be on this host, where it is asked; without it: none") \
 	X(struct opt_bool, raid, "raid", .doc = "whether several disks can be striped by md") \
 	X(struct opt_bool, kubelet_flags, "kubeletFlags", .doc = "whether kops' own program gave kubelet its settings by flags, not by a file") \
 	/* 0: the file names no version */ \

@@ -111,7 +111,23 @@ static int check_texts(struct arena *a, const struct settings_doc *doc, struct e
 			      err_config(e, "statusURL: '%s' is not s3://BUCKET/PREFIX",
 					 doc->status_url),
 			      e);
+	if (r == 0 && doc->store_policy && strcasecmp(doc->store_policy->scalar, "RAID0") != 0)
+		r = errs_keep(errors,
+			      err_config(e, "%s: instanceStorePolicy: expected RAID0, found '%s'",
+					 tree_where(a, &doc->store_policy->pos),
+					 doc->store_policy->scalar),
+			      e);
 	return r;
+}
+
+const struct tree *settings_store_policy(const struct settings *own, const struct settings_doc *doc)
+{
+	return own && own->store_policy ? own->store_policy : doc->store_policy;
+}
+
+const char *settings_store_filesystem(const struct settings *own, const struct settings_doc *doc)
+{
+	return own && own->store_filesystem ? own->store_filesystem : doc->store_filesystem;
 }
 
 bool settings_has(const struct strv *own, const struct tree *list, const char *key)
@@ -160,6 +176,10 @@ int settings_add(struct arena *a, const struct settings_doc *doc, bool own, stru
 		s->metrics_dir = doc->metrics_dir;
 	if (!s->reserved)
 		s->reserved = doc->reserved;
+	if (!s->store_policy)
+		s->store_policy = doc->store_policy;
+	if (!s->store_filesystem)
+		s->store_filesystem = doc->store_filesystem;
 	s->require_signatures |= doc->require_signatures.v;
 	s->keep_assets |= doc->keep_assets.v;
 	s->ignore_host_checks |= doc->ignore_host_checks.v;

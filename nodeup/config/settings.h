@@ -50,7 +50,11 @@ struct settings_texts {
 	X(const struct tree *, signals, "signals", .shape = TREE_SEQ, \
 	  .doc = "what is told outside of the first success and of a run that failed for good: lifecycleHook=GROUP:HOOK, instanceHealth, stackSignal=STACK:RESOURCE, tag=KEY; without it: nothing") \
 	X(const char *, reserved, "reserved", .oneof = "eks|gke", \
-	  .doc = "whose formula works out kubelet's kube-reserved, if the documents name neither it nor system-reserved: the amount is for kubelet, the runtime and the system together; without it: none")
+	  .doc = "whose formula works out kubelet's kube-reserved, if the documents name neither it nor system-reserved: the amount is for kubelet, the runtime and the system together; without it: none") \
+	X(const struct tree *, store_policy, "instanceStorePolicy", .shape = TREE_SCALAR, \
+	  .doc = "RAID0: all NVMe disks of the instance store become one, for kubelet, the container runtime and the logs of pods; without it: they are left alone") \
+	X(const char *, store_filesystem, "instanceStoreFilesystem", .oneof = "ext4|xfs|btrfs", \
+	  .doc = "what instanceStorePolicy makes there; without it: ext4")
 /* clang-format on */
 
 /* The settings as a document has them. */
@@ -72,10 +76,12 @@ struct settings {
 	bool ignore_host_checks;           /* goes on even if the node cannot run here */
 	bool quiet_console;                /* writes nothing to the console */
 	bool guard;                        /* the units of the guard are installed */
-	const char *status_url;   /* s3:// location to which a run's status is copied; NULL: none */
-	const char *metrics_dir;  /* folder for the metrics of each run; NULL: none */
-	struct strv signals;      /* "tag=KEY": services that are told how a run ended */
-	const char *reserved;     /* whose formula works out kube-reserved; NULL: none */
+	const char *status_url;  /* s3:// location to which a run's status is copied; NULL: none */
+	const char *metrics_dir; /* folder for the metrics of each run; NULL: none */
+	struct strv signals;     /* "tag=KEY": services that are told how a run ended */
+	const char *reserved;    /* whose formula works out kube-reserved; NULL: none */
+	const struct tree *store_policy; /* RAID0; NULL: the instance store is left alone */
+	const char *store_filesystem;    /* NULL: ext4 */
 	int64_t console_after_ns; /* how long a run works before the console says so; 0: never */
 };
 
@@ -86,5 +92,9 @@ extern const struct schema settings_schema;
  * given, wrong settings are kept there. */
 int settings_add(struct arena *a, const struct settings_doc *doc, bool own, struct settings *s,
 		 struct errs *errors, struct err *e) must_check;
+/* Return the policy for the instance store, and its file system; NULL: not given. The machine's own come first. */
+const struct tree *settings_store_policy(const struct settings *own,
+					 const struct settings_doc *doc);
+const char *settings_store_filesystem(const struct settings *own, const struct settings_doc *doc);
 /* Returns whether the machine's list or the document's own has a key, ignoring case; either may be NULL. */
 bool settings_has(const struct strv *own, const struct tree *list, const char *key);

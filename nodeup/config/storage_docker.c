@@ -18,7 +18,7 @@ static const struct kube_up {
 	{ "overlay2", "overlay2", "ext4", -1 }, { "devicemapper", "devicemapper", "ext4", -1 },
 };
 
-/* Paths at which kube-up had symbolic links. */
+/* Paths at which kube-up had symbolic links; docker's comes first. */
 static const struct {
 	const char *source, *target;
 } links[] = {
@@ -28,24 +28,32 @@ static const struct {
 	{ "kubernetes/pods", "/var/log/pods" },
 };
 
-static void add_volume(const struct storage_docker *s, const struct kube_up *k)
+struct node_volume storage_on_store(struct arena *a, const char *name, const char *filesystem,
+				    int64_t nth, bool docker, struct tree_pos pos)
 {
 	struct node_volume v = {
-		.name = storage_kube_up_name,
-		.path = storage_kube_up_name,
-		.filesystem = k->filesystem,
+		.name = name,
+		.path = name,
+		.filesystem = filesystem,
 		.disks = NODE_DISKS_INSTANCE_STORE,
-		.nth = k->nth,
+		.nth = nth,
 		.device_timeout_ns = TIMEOUT_NS,
-		.pos = s->pos,
+		.pos = pos,
 	};
 
-	strv_add(s->arena, &v.mount_options, "noatime");
-	for (size_t i = 0; i < ARRAY_LEN(links); i++)
-		arena_push(s->arena, v.binds.v, v.binds.n,
+	strv_add(a, &v.mount_options, "noatime");
+	for (size_t i = docker ? 0 : 1; i < ARRAY_LEN(links); i++)
+		arena_push(a, v.binds.v, v.binds.n,
 			   (struct node_bind){ links[i].source, links[i].target,
-					       volumes_users(s->arena, links[i].target), v.pos });
-	arena_push(s->arena, s->node->volumes.v, s->node->volumes.n, v);
+					       volumes_users(a, links[i].target), v.pos });
+	return v;
+}
+
+static void add_volume(const struct storage_docker *s, const struct kube_up *k)
+{
+	arena_push(s->arena, s->node->volumes.v, s->node->volumes.n,
+		   storage_on_store(s->arena, storage_kube_up_name, k->filesystem, k->nth, true,
+				    s->pos));
 }
 
 /* Returns the node's facts. If only documents are checked, this machine is not the node, so all facts are unknown. */

@@ -27,6 +27,10 @@ extern const char storage_kube_up_name[];
 
 /* Appends the volume of kube-up's settings, and sets the driver that they name. */
 int storage_kube_up(const struct storage_docker *s) must_check;
+/* Returns a volume on the instance store, with the directories of kubelet and the container runtime bound to it. nth:
+ * which disk; -1: all of them. docker: docker's directory as well. */
+struct node_volume storage_on_store(struct arena *a, const char *name, const char *filesystem,
+				    int64_t nth, bool docker, struct tree_pos pos);
 /* Chooses a driver of those in node->docker_storage. The kernel and an installed docker must have the driver, and it
  * must work on the file system of docker's directory. If a volume of the node holds the directory, the volume's file
  * system counts (all volumes must be known); otherwise the fact of the host counts. If neither file system is known

@@ -211,6 +211,13 @@ static bool is_recorded(struct loader *l, const char **ret_last)
 	       str_eq(str_trim(l->arena, buf_str(&identity)), l->b->facts.instance_id);
 }
 
+bool loader_was_made(struct loader *l)
+{
+	const char *last;
+
+	return is_recorded(l, &last);
+}
+
 bool loader_was_applied(void *records, const struct vintage *v)
 {
 	struct loader *l = records;

@@ -58,6 +58,8 @@ struct bootstrap {
 	const char *outlived;  /* minors of an unsupported kops that made this node; or NULL */
 	const char *vintage;   /* version of kops and how it is known, for the record; or NULL */
 	const char *guess_why; /* why this boot keeps an earlier guess of the kops; or NULL */
+	/* why the node is to have its instance store, and has not; or NULL */
+	const char *lacks_store;
 	bool is_given;   /* kops-controller gave certificates, and may refuse to give them again */
 	bool is_refused; /* kops-controller refused to tell what this node is */
 	const char *expiring; /* name of the certificate that ends first */

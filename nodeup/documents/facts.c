@@ -10,7 +10,9 @@
 #include "nodeup/base/yaml.h"
 #include "nodeup/documents/location.h"
 #include "nodeup/documents/loader.h"
+#include "nodeup/config/instance_store.h"
 #include "nodeup/host/disks.h"
+#include "nodeup/host/occupied.h"
 #include "nodeup/documents/op.h"
 
 enum { FACTS_MAX = 1 << 20, KEPT_FACTS_MAX = 4096 };
@@ -135,6 +137,9 @@ static int ask_for_store(struct loader *l, struct err *e)
 	}
 	r = probe_instance_store(l->arena, l->req->root_fd, b->imds, b->documents.instance_store,
 				 &b->facts, e);
+	if (r == 0 && str_eq(b->documents.instance_store, instance_store_name) &&
+	    b->facts.instance_store.v > 0 && !b->facts.instance_store_used.v)
+		b->facts.pods = occupied_by(l->arena, l->req->root_fd, b->facts.docker_root);
 	return r < 0 ? err_wrap(e, "%s", key) : 0;
 }
 
@@ -184,17 +189,31 @@ static int ask_for_all(struct loader *l, struct err *e)
 	return 0;
 }
 
+/* Notes that the setting instanceStorePolicy wants the instance store, unless the documents do. */
+static void note_setting(struct loader *l)
+{
+	struct documents *d = &l->b->documents;
+
+	if (!settings_store_policy(l->req->settings, &d->settings) || d->instance_store)
+		return;
+	d->instance_store = instance_store_name;
+	d->instance_store_key = "instanceStorePolicy";
+}
+
 static int find_own_facts(struct loader *l, struct err *e)
 {
 	const struct facts *f = &l->b->facts;
 	struct wanted wanted;
 	int r;
 
+	note_setting(l);
 	/* an image has no instance, and documents may be read on any machine */
 	if (l->policy->image_mode || !policy_makes_node(l->policy))
 		return 0;
-	if (l->b->documents.of_instance && !l->req->facts_file)
-		return ask_for_all(l, e);
+	if (l->b->documents.of_instance && !l->req->facts_file) {
+		r = ask_for_all(l, e);
+		return r == 0 && l->b->documents.instance_store ? ask_for_store(l, e) : r;
+	}
 	/* facts that are given belong to another machine, whose disks are not here */
 	if (l->b->documents.docker_root && !l->req->facts_file)
 		probe_docker_filesystem(l->arena, l->req->root_fd, l->b->documents.docker_root,

@@ -2,7 +2,7 @@
  * Each step reads through the store and leaves its result in the bootstrap. A step can run again after the store was
  * told to replay kept documents.
  * Bodies: adopt.c, applied.c, archive.c, checked.c, clock.c, controller.c, facts.c, fallback.c, find.c, issue.c,
- * keys.c, mend.c, model.c, read.c, vintage.c.
+ * keys.c, local_store.c, mend.c, model.c, read.c, vintage.c.
  * Owner: the arena. Errors: as bootstrap.h. Threads: one.
  * Tests: test_kept.c, documents/test_bootstrap.c, test_checked.c, test_kept_keys.c, test_fallback.c, test_find.c,
  * test_store_keys.c. */
@@ -76,6 +76,8 @@ int loader_load(struct loader *l, struct err *e) must_check;
 /* Returns whether the records name the kops `v`, so that a node may go on with documents of that kops. If v is NULL,
  * returns whether the records say that these documents were applied. */
 bool loader_was_applied(void *loader, const struct vintage *v);
+/* Returns whether a run on this instance ended well before. */
+bool loader_was_made(struct loader *l);
 /* Reads the version of kops in this instance's records; false: none. */
 bool loader_recorded(void *loader, struct vintage *ret);
 /* Fails for an empty document. An empty document from a server counts as no answer: the error is NET with this
@@ -84,6 +86,8 @@ enum { LOADER_HOLLOW = ENOMSG };
 int loader_hollow(struct loader *l, const char *location, struct err *e) must_check;
 /* Fetches the archive that the documents name, from the first mirror with the right bytes, and reads its files. */
 int loader_archive(struct loader *l, struct err *e) must_check;
+/* Adds the volume of the setting instanceStorePolicy to the model, or notes why there is none. */
+int loader_store_volume(struct loader *l, const struct dialect_opts *o, struct err *e) must_check;
 /* Reads the facts of --facts. */
 int loader_given_facts(struct loader *l, struct err *e) must_check;
 /* loader_keep_facts keeps the instance's facts until its next boot, for runs that may not ask. loader_kept_facts

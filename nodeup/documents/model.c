@@ -17,7 +17,7 @@ static void forget(struct loader *l)
 	b->n_texts = 0;
 	l->unparsed = NULL;
 	b->unknown = (struct field_unknowns){ .arena = l->arena };
-	b->outlived = NULL;
+	b->outlived = b->lacks_store = NULL;
 	b->documents = (struct documents){ 0 };
 	b->node = (struct node){ 0 };
 	if (b->set_why)
@@ -61,7 +61,9 @@ static int check_node(struct loader *l, const struct dialect_opts *o, struct err
 	const struct reading in = { l->arena, o, &b->facts, &b->node, e };
 	int r = loader_vintage(l, o, e);
 
-	return r < 0 ? r : b->documents.dialect->node(&in, &b->documents);
+	if (r >= 0)
+		r = b->documents.dialect->node(&in, &b->documents);
+	return r < 0 ? r : loader_store_volume(l, o, e);
 }
 
 int loader_model(struct loader *l, struct err *e)

@@ -172,7 +172,8 @@ static void judge_run(struct arena *a, int root_fd, struct health *t)
 static const char *why_degraded(struct arena *a, const struct health *t)
 {
 	const char *why = tree_text(t->word, "keptWhy"), *harm = tree_text(t->word, "hurt"),
-		   *guess = tree_text(t->word, "guessWhy");
+		   *guess = tree_text(t->word, "guessWhy"),
+		   *store = tree_text(t->word, "lacksStore");
 
 	if (harm)
 		return harm;
@@ -180,6 +181,7 @@ static const char *why_degraded(struct arena *a, const struct health *t)
 		return "the run was refused: what the one before had started goes on";
 	return why     ? arena_printf(a, "documents are the kept ones: %s", why)
 	       : guess ? guess
+	       : store ? store
 		       : "the state store was not reached: documents are the kept ones";
 }
 

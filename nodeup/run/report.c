@@ -457,6 +457,7 @@ int status_write(int root_fd, const struct status *st, struct err *e)
 		(void)tree_set(a, t, "node", (struct tree *)st->node);
 	tree_set_word(a, t, "keptWhy", d->kept_why);
 	tree_set_word(a, t, "guessWhy", d->guess_why);
+	tree_set_word(a, t, "lacksStore", d->lacks_store);
 	if (d->accepted && d->accepted->n)
 		(void)tree_set(a, t, "acceptedKeys", tree_of_strv(a, d->accepted));
 	if (d->tolerated && d->tolerated->n)

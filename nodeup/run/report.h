@@ -41,6 +41,8 @@ struct status_documents {
 		*known_by; /* the kops version that wrote the documents, and how it is known; NULL: not known */
 	const char *kept_why;  /* why kept documents are used; NULL: none are used */
 	const char *guess_why; /* why this boot keeps a guess of the kops; NULL: it keeps none */
+	/* why the node is to have its instance store, and has not; NULL: it has, or is not to have it */
+	const char *lacks_store;
 	const struct strv *accepted;  /* accepted unknown keys; NULL: none */
 	const struct strv *tolerated; /* refused values with which the run goes on; NULL: none */
 	const char *expiring;         /* the certificate that ends first; NULL: none */

@@ -23,7 +23,7 @@ SECTIONS = {
 STORAGE = {"DOCKER_STORAGE", "KUBE_AWS_STORAGE", "volumeMounts"}
 # Keys of ours that change what nodeup does and not what a node is made of.
 OURS = {"assetsSignature", "signature", "urlRewrites", "mirrors", "caBundle", "publicKeys", "requireSignatures", "keepAssets",
-        "accept", "ignoreHostChecks", "quietConsole", "consoleAfter", "statusURL", "kopsVersion"}
+        "accept", "ignoreHostChecks", "quietConsole", "consoleAfter", "statusURL", "kopsVersion", "instanceStorePolicy", "instanceStoreFilesystem"}
 
 
 def bare(text):

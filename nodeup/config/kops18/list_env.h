@@ -47,6 +47,10 @@
 	  .doc = "s3://BUCKET/PREFIX where the status of each run goes as well; not of kops") \
 	X(const char *, settings.reserved, "reserved", .oneof = "eks|gke", \
 	  .doc = "whose formula works out kube-reserved, if the documents have none; not of kops") \
+	X(const struct tree *, settings.store_policy, "instanceStorePolicy", .shape = TREE_SCALAR, \
+	  .doc = "RAID0: the NVMe disks of the instance store become one, for docker, kubelet and logs; not of kops") \
+	X(const char *, settings.store_filesystem, "instanceStoreFilesystem", .oneof = "ext4|xfs|btrfs", \
+	  .doc = "what instanceStorePolicy makes there; not of kops") \
 	X(struct strv, packages, "packages", .doc = "packages of the distribution to install; not of kops")
 
 /* source: kops 1.8.1 pkg/apis/nodeup/config.go Image */

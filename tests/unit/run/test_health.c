@@ -129,6 +129,7 @@ static void the_reason_of_a_run_that_ended_well_is_told(void **state)
 	static const char kept[] = "s3://b/c/nodeupconfig.yaml: the document is empty";
 	static const char guess[] =
 		"documents are of kops 1.36.1, and this node was made as of 1.36";
+	static const char store[] = "instanceStorePolicy: there are pods: replace the node";
 	static const struct {
 		struct status_documents documents;
 		const char *why;
@@ -136,6 +137,7 @@ static void the_reason_of_a_run_that_ended_well_is_told(void **state)
 		{ { .kept_why = kept },
 		  "documents are the kept ones: s3://b/c/nodeupconfig.yaml: the document is empty" },
 		{ { .guess_why = guess }, guess },
+		{ { .lacks_store = store }, store },
 		{ { 0 }, "the state store was not reached: documents are the kept ones" },
 	};
 	autoarena struct arena *a = arena_new_empty();
