@@ -20,6 +20,7 @@ MIB = 1 << 20
 NAMES = ["/dev/xvd" + letter for letter in "bcdefghijklmnop"]
 CONF = "/var/cache/kubernetes-install/kube_env.yaml"
 NODEUP = "/var/cache/kubernetes-install/nodeup"
+SYS_BLOCK = "/srv/sys-block"
 RECORD = "/run/lab/strace"
 
 
@@ -67,16 +68,16 @@ def volume_uuid(owner, name):
     return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))
 
 
-def boot(lab, name, loops, volumes, documents, more_facts=(), docker_dir=True):
+def boot(lab, name, loops, volumes, documents, more_facts=(), docker_dir=True, names=NAMES, nspawn=()):
     """A worker that has nodeup and its documents, and ran nothing. loops: its disks in the order of
-    NAMES; volumes: name to the index of the disk that udev's link would point to; documents: lines
+    names; nspawn: further arguments; volumes: name to the index of the disk that udev's link would point to; documents: lines
     for kube_env.yaml. The node's name, and with it every UUID, is its own: the kernel knows btrfs by
     its UUID alone, whoever mounts it."""
     name += "-" + os.urandom(4).hex()
-    arguments = ["--property=DeviceAllow=block-loop rwm", "--property=DeviceAllow=/dev/btrfs-control rwm"]
+    arguments = ["--property=DeviceAllow=block-loop rwm", "--property=DeviceAllow=/dev/btrfs-control rwm", *nspawn]
     if os.path.exists("/dev/btrfs-control"):
         arguments.append("--bind=/dev/btrfs-control")
-    for device, path in zip(loops, NAMES):
+    for device, path in zip(loops, names):
         arguments.append("--bind=%s:%s" % (device, path))
     for volume, index in volumes.items():
         arguments.append("--bind=%s:/dev/disk/by-uuid/%s" % (
@@ -123,6 +124,25 @@ def opened_for_writing(node, *arguments):
     text = node.exec("cat", RECORD, check=True).stdout
     found = [m[1] for m in re.finditer(r'"(?:/dev/|dev/)?((?:xvd|loop|disk/)[^"]*)".*?O_(?:WRONLY|RDWR|EXCL)', text)]
     return done, found, re.findall(r'execve\("([^"]*)"', text)
+
+
+def instance_store(folder, devices):
+    """A folder in which these loop devices are EC2's instance store: its arguments of nspawn, their names. show_store()
+    puts it in the place of /sys/block, again after each boot: nspawn cannot."""
+    for i, device in enumerate(devices):
+        disk = os.path.join(folder, "nvme%dn1" % (i + 1))
+        real = "/sys/block/%s/" % os.path.basename(device)
+        os.makedirs(disk + "/device")
+        for attr in ("dev", "size", "ro", "diskseq"):
+            shutil.copyfile(real + attr, os.path.join(disk, attr))
+        for attr, text in (("device/model", "Amazon EC2 NVMe Instance Storage"), ("device/serial", "AWS%016d" % i), ("uevent", "")):
+            with open(os.path.join(disk, attr), "w") as f:
+                f.write(text + "\n")
+    return ["--bind=%s:%s" % (folder, SYS_BLOCK)], ["/dev/nvme%dn1" % (i + 1) for i in range(len(devices))]
+
+
+def show_store(node):
+    node.exec("mount", "--bind", SYS_BLOCK, "/sys/block", check=True)
 
 
 def findmnt(node, path):
