@@ -63,7 +63,10 @@ int instance_store_add(const struct instance_store *s, struct node *node, const 
 		dialect_warn(a, s->opts, "%s: %s", where, *ret_why);
 		return 0;
 	case INSTANCE_STORE_STOPS:
-		break;
+		if (!s->looks)
+			break;
+		dialect_warn(a, s->opts, "%s: %s: apply is refused", where, why_not(s));
+		return 0;
 	}
 	return stop(s);
 }

@@ -17,7 +17,8 @@ struct instance_store {
 	const struct tree *policy; /* the setting; NULL: there is none */
 	const char *filesystem;    /* NULL: ext4 */
 	bool docker;               /* the node may have docker */
-	bool by_unit;              /* our own unit makes the run */
+	bool by_unit;              /* our own unit makes the run, or the guard looks at its work */
+	bool looks;                /* the command changes nothing */
 	bool was_made; /* a run on this instance ended well before, so this is not its first boot */
 	const struct facts *facts;
 	const struct dialect_opts *opts; /* for its warnings */

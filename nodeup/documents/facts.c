@@ -138,7 +138,8 @@ static int ask_for_store(struct loader *l, struct err *e)
 	r = probe_instance_store(l->arena, l->req->root_fd, b->imds, b->documents.instance_store,
 				 &b->facts, e);
 	if (r == 0 && str_eq(b->documents.instance_store, instance_store_name) &&
-	    b->facts.instance_store.v > 0 && !b->facts.instance_store_used.v)
+	    b->facts.instance_store.v > 0 && !b->facts.instance_store_used.v &&
+	    l->policy->mode != MODE_GUARD)
 		b->facts.pods = occupied_by(l->arena, l->req->root_fd, b->facts.docker_root);
 	return r < 0 ? err_wrap(e, "%s", key) : 0;
 }

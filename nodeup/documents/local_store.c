@@ -12,7 +12,8 @@ int loader_store_volume(struct loader *l, const struct dialect_opts *o, struct e
 		.filesystem = settings_store_filesystem(l->req->settings, doc),
 		/* a kops that writes a NodeupConfig knows no docker */
 		.docker = !b->documents.dialect->cluster_tells,
-		.by_unit = l->policy->at_boot,
+		.by_unit = l->policy->at_boot || l->policy->mode == MODE_GUARD,
+		.looks = !policy_may_change(l->policy),
 		.was_made = policy && loader_was_made(l),
 		.facts = &b->facts,
 		.opts = o,

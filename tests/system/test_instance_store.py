@@ -78,6 +78,13 @@ def test_by_hand_a_node_with_pods_is_refused_before_anything_is_changed(tmp_path
     assert f"disks.yaml:1:22: instanceStorePolicy: {PODS}, so the instance store is not used" in done.stderr
     assert "replace the node" in done.stderr
     assert made.tree() == before
+    # those who only look at a node that keeps its directories are told, and not refused
+    with made.controller():
+        for command in ("plan", "check", "why"):
+            done = made.run(command, *["/etc/hosts"][:command == "why"])
+            assert done.returncode != CONFIG and f"{PODS}, so the instance store is not used: apply is refused" in done.stderr, (command, done.stderr)
+            assert "/mnt/instance-store" not in done.stdout
+    assert made.tree() == before
     # what was begun is gone on with, whatever pods there are
     made.facts["instanceStoreUsed"] = True
     done = apply(made)

@@ -154,7 +154,16 @@ static void why_there_is_none_is_told(void **state)
 				   "store is not used: replace the node");
 	assert_int_equal(t.warnings.n, 1);
 	assert_int_equal(t.node.volumes.n, 0);
+	/* by hand: a look is told, and no more */
 	t.store.by_unit = false;
+	t.store.looks = true;
+	assert_int_equal(add(&t), 0);
+	assert_null(t.why);
+	assert_string_equal(t.warnings.v[1],
+			    "disks.yaml:1:22: instanceStorePolicy: there are pods: x has y, so "
+			    "the instance store is not used: apply is refused");
+	assert_int_equal(t.node.volumes.n, 0);
+	t.store.looks = false;
 	assert_true(add(&t) < 0);
 	assert_int_equal(t.e.kind, ERR_CONFIG);
 	assert_int_equal(t.node.volumes.n, 0);
