@@ -83,6 +83,42 @@ static int leave_alone(struct err *e, enum err_kind kind, struct arena *a,
 	return r;
 }
 
+/* Words which of the recorded disks are not here while others of them are; NULL: all or none are here. */
+static const char *lost_disks(const struct look *l)
+{
+	const bool made = l->rec && l->rec->done && str_eq(l->rec->machine, l->req->machine);
+	const struct strv before = made ? disk_record_serials(l->a, l->rec) : (struct strv){ 0 };
+	struct strv gone = { 0 };
+
+	for (size_t i = 0; i < before.n; i++) {
+		bool is_here = false;
+
+		for (size_t k = 0; k < l->members->n; k++)
+			is_here |= strcmp(before.v[i], l->members->v[k].serial) == 0;
+		if (!is_here)
+			strv_add(l->a, &gone, before.v[i]);
+	}
+	if (gone.n == 0 || gone.n == before.n)
+		return NULL;
+	return arena_printf(l->a, "%s of the volume's disks %s not here",
+			    strv_join(l->a, &gone, ", "), gone.n == 1 ? "is" : "are");
+}
+
+/* Fails if a volume that cannot do without any of its disks has lost one. */
+static int not_in_part(const struct look *l, struct err *e)
+{
+	const char *raid = l->req->mkfs.raid, *lost = lost_disks(l);
+	int r;
+
+	if (!lost || (raid && !str_eq(raid, "raid0")))
+		return 0;
+	r = leave_alone(e, ERR_REFUSED, l->a, l->req, &l->members->v[0],
+			"another disk of the volume is gone");
+	err_note(e, "got", "%s", lost);
+	err_note(e, "do", "replace the instance: what was on the volume cannot be read any more");
+	return r;
+}
+
 /* why: why the disk does not count as a disk as EC2 made it; or NULL. */
 static int refuse_data(const struct look *l, const struct disk *d, const struct probe *p,
 		       const char *why, struct err *e)
@@ -92,6 +128,8 @@ static int refuse_data(const struct look *l, const struct disk *d, const struct 
 
 	err_note(e, "has", "%s; wanted blank%s%s", p->has, req->persist ? " or " : "",
 		 req->persist ? req->mkfs.fs : "");
+	if (lost_disks(l))
+		err_note(e, "got", "%s", lost_disks(l));
 	if (p->unknown && has_begun(l))
 		err_note(e, "ruled out",
 			 "an interrupted %s of ours: %s says that one began, but not on this disk "
@@ -383,6 +421,7 @@ static int judge_plain(const struct look *l, const struct probe *probes, struct 
 		j.verdict = VERDICT_OURS;
 		j.recorded = is_recorded_done(l, j.uuid);
 		j.is_cloud_inits = j.recorded && has_cloud_inits_line(l, j.uuid);
+		r = not_in_part(l, e);
 	} else if ((r = not_replaced(l, probes, e)) < 0) {
 		return r;
 	} else if (req->persist && all_carry(req, probes, l->disks->n, probes[0].uuid)) {
@@ -428,7 +467,7 @@ static int judge_raid(struct look *l, struct judged *ret, struct err *e)
 		*ret = (struct judged){ .verdict = VERDICT_ASSEMBLE,
 					.uuid = l->req->mkfs.uuid,
 					.on = *l->disks };
-		return 0;
+		return not_in_part(l, e);
 	}
 	l->disks = &array;
 	return judge_plain(l, probe_all(l), ret, e);

@@ -3,7 +3,7 @@
  * wanted kind already. FORMAT: each disk is blank and unused, or our own mkfs was interrupted on it in this boot. In
  * all other cases the error tells what is on the disks. For a volume that need not persist, an instance-store disk
  * as EC2 made it counts as blank (ephemeral.h). If a record ties a device name to a disk, every other disk under
- * that name is refused until the record is removed.
+ * that name is refused until the record is removed. A striped volume that lacks a disk of its record is refused.
  * Owner: the arena. Errors: REFUSED for data and for disks in use, SYSTEM for disks that cannot be read, CONFIG for
  * disks that are too small, read-only or too few. Threads: all functions.
  * Tests: test_disk_record.c. */

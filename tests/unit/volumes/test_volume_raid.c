@@ -146,6 +146,35 @@ static void killed_in_mdadm_the_next_run_converges(void **state)
 	assert_int_equal(check(w), TASK_EQUAL);
 }
 
+/* As at a boot that finds the disks in another order, each with its own content and serial number. */
+static void an_array_is_found_under_other_names(void **state)
+{
+	static const char *const moves[][2] = { { "nvme1n1", "nvme9n1" },
+						{ "nvme2n1", "nvme1n1" },
+						{ "nvme9n1", "nvme2n1" } };
+	static const char *const folders[] = { "dev", "sys/block" };
+	struct world *w = *state;
+	struct timespec array;
+
+	apply_well(w);
+	array = touched(w, "md127");
+	stop_array(w);
+	for (size_t i = 0; i < ARRAY_LEN(moves) * ARRAY_LEN(folders); i++) {
+		const char *const *move = moves[i / 2], *folder = folders[i % 2];
+
+		assert_int_equal(renameat(w->box.root.fd,
+					  arena_printf(w->box.arena, "%s/%s", folder, move[0]),
+					  w->box.root.fd,
+					  arena_printf(w->box.arena, "%s/%s", folder, move[1])),
+				 0);
+	}
+	assert_int_equal(check(w), TASK_DIFFERS);
+	assert_non_null(strstr(w->diff.why, "are members of an array that is not started"));
+	apply_well(w);
+	assert_int_equal(check(w), TASK_EQUAL);
+	assert_untouched(w, "md127", array);
+}
+
 /* The members are ours, and what the array carries is half a file system of ours. */
 static void killed_in_mkfs_the_next_run_converges(void **state)
 {
@@ -201,6 +230,26 @@ static void half_an_array_is_not_made_whole(void **state)
 	disk_box_remove(&w->box, "nvme2n1");
 	plug(w, "nvme3n1");
 	assert_refused(w, "nvme1n1");
+	assert_string_equal(note(w, "got"), "AWS-nvme2n1 of the volume's disks is not here");
+}
+
+static void a_lost_disk_is_named(void **state)
+{
+	struct world *w = *state;
+
+	plug(w, "nvme3n1");
+	apply_well(w);
+	stop_array(w);
+	disk_box_remove(&w->box, "nvme1n1");
+	assert_refused(w, "nvme2n1");
+	assert_non_null(
+		strstr(w->e.msg, "another disk of the volume is gone; nothing was written"));
+	assert_string_equal(note(w, "got"), "AWS-nvme1n1 of the volume's disks is not here");
+	/* also if one alone is left */
+	disk_box_remove(&w->box, "nvme3n1");
+	assert_refused(w, "nvme2n1");
+	assert_string_equal(note(w, "got"),
+			    "AWS-nvme1n1, AWS-nvme3n1 of the volume's disks are not here");
 }
 
 static void data_on_our_array_is_data(void **state)
@@ -354,11 +403,13 @@ int main(void)
 		T(several_disks_become_an_array),
 		T(one_disk_is_none),
 		T(an_array_that_is_not_started_is_started),
+		T(an_array_is_found_under_other_names),
 		T(killed_in_mdadm_the_next_run_converges),
 		T(killed_in_mkfs_the_next_run_converges),
 		T(a_tool_that_outlives_us_keeps_the_lock),
 		T(anothers_member_is_data),
 		T(half_an_array_is_not_made_whole),
+		T(a_lost_disk_is_named),
 		T(data_on_our_array_is_data),
 		T(one_with_data_spares_the_other),
 		T(without_mdadm_nothing_is_begun),
