@@ -8,8 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 #include "nodeup/base/proc.h"
+#include "nodeup/config/instance_store.h"
+#include "nodeup/config/storage_docker.h"
+#include "nodeup/tasks/volume.h"
 #include "nodeup/volumes/discover.h"
 #include "nodeup/volumes/disk_probe.h"
+#include "nodeup/volumes/judge.h"
 #include "tests/unit/lib/disk_box.h"
 
 #define MIB ((uint64_t)1 << 20)
@@ -367,32 +371,85 @@ static bool scribble(struct world *w, const char *name, uint64_t size, bool pers
 	return is_looked_at(at, size, persist);
 }
 
+/* Plugs in a disk of the layout and scribbles on it. Returns whether that must be seen. */
+static bool plug_any(struct world *w, const char *name, const char *model, uint64_t size,
+		     uint64_t *seed)
+{
+	/* the instance store never outlives its instance */
+	const bool persist = strcmp(model, DISK_MODEL_STORE) != 0 && next(seed) % 4 == 0;
+	bool seen = false;
+
+	disk_box_add(&w->box, &(struct box_disk){ .name = name,
+						  .model = model,
+						  .serial = arena_printf(w->box.arena, "A%s", name),
+						  .size = size });
+	for (uint64_t k = next(seed) % 3; k > 0; k--)
+		seen |= scribble(w, name, size, persist, seed);
+	if (probe(w, name, persist) != (seen ? PROBE_DATA : PROBE_BLANK))
+		fail_msg("%s, %llu bytes: %s", name, (unsigned long long)size, w->p.has);
+	return seen;
+}
+
+/* The setting instanceStorePolicy formats the disks of the instance store, all of them, and only if all are blank. */
+static bool is_formatted(struct world *w, size_t stores)
+{
+	struct arena *a = w->box.arena;
+	const struct node_volume v =
+		storage_on_store(a, instance_store_name, "ext4", -1, false, (struct tree_pos){ 0 });
+	const struct volume_req req = volume_req_of(a, &v, "0b1e5c53-1f83", "i-0a1b");
+	const struct disk_want want = { .by = DISK_BY_STORE, .nth = -1 };
+	const char *missing;
+	struct disks found;
+	struct judged j;
+	struct err e;
+	int r = disk_find(&w->box.host, a, &want, &found, &missing, &e);
+
+	assert_int_equal(r, stores ? 0 : -ENODEV);
+	if (stores == 0)
+		return false;
+	assert_int_equal(found.n, stores);
+	for (size_t i = 0; i < found.n; i++)
+		assert_int_equal(found.v[i].kind, DISK_INSTANCE_STORE);
+	r = judge_disks(&w->box.host, a, &req, &found, &j, &e);
+	if (r == 0)
+		assert_int_equal(j.verdict, VERDICT_FORMAT);
+	return r == 0;
+}
+
 static void a_thousand_layouts(void **state)
 {
+	static const char *const models[] = { DISK_MODEL_STORE, "Amazon Elastic Block Store", "" };
+	static const char *const names[] = { "nvme0n1", "nvme1n1", "nvme2n1" };
 	struct world *w = *state;
 	uint64_t seed = 0x9e3779b97f4a7c15;
-	int blank = 0;
+	int blank = 0, formatted = 0;
 
 	for (int i = 0; i < 1000; i++) {
-		const char *name = arena_printf(w->box.arena, "xvd%d", i);
 		const uint64_t size =
-			i % 16 ? 128 * 1024 + next(&seed) % (6 * MIB) / 512 * 512
+			i % 16 ? (i % 8 ? 128 * 1024 : 16 * MIB) +
+					 next(&seed) % (6 * MIB) / 512 * 512
 			       : 160 * MIB + next(&seed) % (160 * MIB) / 512 * 512 + 512;
-		const bool persist = next(&seed) % 4 == 0;
-		bool seen = false;
+		const size_t n = 1 + next(&seed) % ARRAY_LEN(names);
+		bool spoilt = size < 16 * MIB; /* too small for ext4 */
+		size_t stores = 0;
 
-		plug(w, name, size);
-		for (uint64_t k = next(&seed) % 3; k > 0; k--)
-			seen |= scribble(w, name, size, persist, &seed);
-		if (probe(w, name, persist) != (seen ? PROBE_DATA : PROBE_BLANK))
-			fail_msg("layout %d, %llu bytes: %s", i, (unsigned long long)size,
-				 w->p.has);
-		blank += !seen;
-		assert_int_equal(unlink(disk_box_file(&w->box, name)), 0);
-		disk_box_forget(&w->box, name);
+		for (size_t k = 0; k < n; k++) {
+			const size_t kind = next(&seed) % ARRAY_LEN(models);
+			const bool seen = plug_any(w, names[k], models[kind], size, &seed);
+
+			blank += k == 0 && !seen;
+			stores += kind == 0;
+			spoilt |= kind == 0 && seen;
+		}
+		if (is_formatted(w, stores) != (stores && !spoilt))
+			fail_msg("layout %d", i);
+		formatted += stores && !spoilt;
+		for (size_t k = 0; k < n; k++)
+			disk_box_remove(&w->box, names[k]);
 	}
 	/* the dice were not loaded */
 	assert_in_range(blank, 200, 800);
+	assert_in_range(formatted, 10, 50);
 }
 
 #define T(f) cmocka_unit_test_setup_teardown(f, world_new, world_done)
