@@ -55,6 +55,18 @@ def test_by_hand_it_is_refused_before_anything_is_changed(node):
     assert untouched(node) == before
 
 
+def test_those_who_look_are_told_and_the_guard_sees_no_drift(node):
+    before = untouched(node)
+    for command in ("check",), ("why", "kubelet.service"):
+        done = node.exec(nodechecks.NODEUP, *command)
+        assert done.returncode == 0 and "so the instance store is not used: apply is refused" in done.stderr, done
+    nodechecks.age(node)
+    done = node.exec(nodechecks.NODEUP, "guard")
+    assert done.returncode == 0 and "nothing is looked at" not in done.stdout, done
+    assert untouched(node) == before
+
+
+@pytest.mark.long
 def test_a_later_boot_without_pods_does_not_make_it_either(node):
     node.sh("rm -r %s; systemctl stop docker; rm -rf /var/lib/docker/containers/*; systemctl start docker" % PODS)
     status, said = run_of_unit(node)

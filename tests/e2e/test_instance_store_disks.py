@@ -1,5 +1,5 @@
 """instanceStorePolicy on loop devices that the node sees as EC2's instance store: one disk, and two as btrfs, since the kernel
-of this machine has no md."""
+of this machine has no md. Each node is killed at another call, over and over, while the volume is made."""
 import os
 
 import pytest
@@ -14,9 +14,15 @@ PLACES = ["/var/lib/docker", "/var/lib/containerd", "/var/lib/kubelet", "/var/lo
 KEPT = "/var/lib/kubelet/old/file /var/lib/containerd/image"
 
 
-@pytest.fixture(scope="module", params=[("ext4", 1), ("btrfs", 2)], ids=["one", "two"])
+# file system, disks, the call of nodeup or of one of its tools at which a run is killed; 2: not at each of them, but at the
+# first, second, fourth
+ROWS = [("ext4", 1, "renameat", 2), *(pytest.param(row, marks=pytest.mark.long) for row in [
+    ("btrfs", 2, "renameat", 1), ("ext4", 1, "fsync", 1), ("xfs", 1, "mkdirat", 1), ("ext4", 1, "execve", 1), ("ext4", 1, "sendmsg", 1)])]
+
+
+@pytest.fixture(scope="module", params=ROWS, ids=lambda row: "-".join(map(str, row[:3])))
 def node(request):
-    kind, disks = request.param
+    kind, disks, *killed = request.param
     with disknode.Loops() as loops, Lab() as lab:
         for _ in range(disks):
             loops.add(1024)
@@ -24,7 +30,7 @@ def node(request):
         nspawn, names = disknode.instance_store(folder, loops.devices)
         made = disknode.boot(lab, "store", loops.devices, {POINT: 0}, "instanceStorePolicy: RAID0\ninstanceStoreFilesystem: %s\n" % kind,
                              docker_dir=False, names=names, nspawn=nspawn)
-        made.loops, made.kind, made.names = loops, kind, [os.path.basename(n) for n in names]
+        made.loops, made.kind, made.names, made.killed = loops, kind, [os.path.basename(n) for n in names], killed
         disknode.show_store(made)
         made.wait_active("docker.service", 300)
         made.sh("mkdir -p /var/lib/kubelet/old && for f in %s; do echo precious >$f; done" % KEPT)
@@ -58,9 +64,18 @@ def test_with_pods_nothing_is_written(node):
     assert not findmnt(node, POINT)
 
 
-def test_it_is_made_after_kills_and_what_was_there_is_moved(node):
-    for seconds in (0.2, 0.5, 1, 2):
-        node.exec("timeout", "-s", "KILL", str(seconds), disknode.NODEUP, "--conf=" + disknode.CONF)
+def test_killed_at_each_step_it_goes_on_and_what_was_there_is_moved(node):
+    call, factor = node.killed
+    nth, kills = 1, 0
+    while True:
+        assert nth < 300, "it never came to an end"
+        done = node.exec("strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=" + call, "-e", "inject=%s:signal=KILL:when=%d" % (call, nth),
+                         disknode.NODEUP, "--conf=" + disknode.CONF, timeout=600)
+        assert node.sh("cat " + KEPT) == "precious\n" * 2, (call, nth)
+        if done.returncode == 0:
+            break
+        nth, kills = max(nth + 1, nth * factor), kills + 1
+    assert kills > 3
     done = nodeup(node)
     assert done.returncode == 0, done
     in_place(node)

@@ -27,8 +27,8 @@ def apply(made):
         return made.apply("--deadline=20s")
 
 
-@pytest.mark.parametrize("filesystem", [None, "xfs"])
-@pytest.mark.parametrize("disks", [1, 2, 8])
+@pytest.mark.parametrize("disks, filesystem", [(2, None), *(pytest.param(*row, marks=pytest.mark.long) for row in [
+    (1, None), (8, None), (1, "xfs"), (2, "xfs"), (8, "xfs")])])
 def test_a_setting_of_the_machine_makes_it_one_volume(disks, filesystem, tmp_path):
     settings = {"instanceStorePolicy": "RAID0", **({"instanceStoreFilesystem": filesystem} if filesystem else {})}
     made = worker(tmp_path, yaml.safe_dump(settings), instanceStore=disks)
@@ -103,7 +103,7 @@ def test_values_that_it_does_not_know(settings, said, tmp_path):
     assert not (made.root / POINT[1:]).exists()
 
 
-@pytest.mark.parametrize("disks", [0, 1])
+@pytest.mark.parametrize("disks", [pytest.param(0, marks=pytest.mark.long), 1])
 def test_what_kube_up_says_of_it_comes_first(disks, tmp_path):
     m = Machine(tmp_path, NODE)
     (m.root / SETTINGS).parent.mkdir(parents=True)
