@@ -64,9 +64,11 @@ int probe_instance_store(struct arena *a, int root_fd, struct imds *m, const cha
 	if (r < 0 && r != -ENODEV)
 		return r;
 	f->instance_store = (struct opt_int){ true, (int64_t)found.n };
-	/* a disk that EC2 promises counts already: the run waits for it */
+	/* a disk that EC2 promises, or whose controller is here, counts already: the run waits for it */
 	for (size_t i = 0; i < host.mapping.n && found.n == 0; i++)
 		f->instance_store.v += str_has_prefix(host.mapping.v[i].key, "ephemeral");
+	if (f->instance_store.v == 0)
+		f->instance_store.v = missing != NULL;
 	/* if the instance had disks and lost them, they count too: otherwise docker would start with an empty
 	 * directory beside its old content. Without an instance id, the machine builds an image, and its disks say
 	 * nothing about the image */

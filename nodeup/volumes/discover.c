@@ -260,11 +260,10 @@ int disk_find(const struct disk_host *h, struct arena *a, const struct disk_want
 		arena_push(a, found.v, found.n, *d);
 		break;
 	}
-	if (r < 0)
-		return r;
-	*ret = found;
 	*ret_missing = missing;
-	return 0;
+	if (r == 0)
+		*ret = found;
+	return r;
 }
 
 int disk_have_nodes(const struct disk_host *h, const struct disks *found, struct err *e)

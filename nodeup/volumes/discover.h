@@ -21,7 +21,7 @@ struct disk_want {
 };
 
 /* Finds the wanted disks, at least one. *ret_missing names disks of the instance store that are still to come
- * ("sdc"), since IMDS promises them or their controllers exist; else NULL. */
+ * ("sdc"), since IMDS promises them or their controllers exist; else NULL. It does so even if none is here. */
 int disk_find(const struct disk_host *h, struct arena *a, const struct disk_want *want,
 	      struct disks *ret, const char **ret_missing, struct err *e) must_check;
 /* Fails with -ENODEV until each disk has a node. The kernel makes the node after it names the disk in /sys, and only

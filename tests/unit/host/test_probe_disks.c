@@ -35,6 +35,10 @@ static void what_the_machine_shows(void **state)
 	disk_box_new(&b);
 	disk_box_add(&b, &ebs);
 	assert_int_equal(count(&b, NULL, &none), 0);
+	/* a controller that has no disk yet will have one */
+	scratch_write(&b.root, "/sys/class/nvme/nvme1/model", "Amazon EC2 NVMe Instance Storage\n");
+	none = (struct facts){ 0 };
+	assert_int_equal(count(&b, NULL, &none), 1);
 	for (int i = 1; i <= 2; i++)
 		disk_box_add(&b, &(struct box_disk){
 					 .name = i == 1 ? "nvme1n1" : "nvme2n1",
