@@ -193,6 +193,55 @@ static void killed_in_mkfs_the_next_run_converges(void **state)
 	assert_int_equal(check(w), TASK_EQUAL);
 }
 
+static void boot(struct world *w)
+{
+	scratch_write(&w->box.root, "/proc/sys/kernel/random/boot_id", "boot-2\n");
+}
+
+/* Somebody may have written to the disk while this machine was off. */
+static void the_power_goes_in_mdadm(void **state)
+{
+	struct world *w = *state;
+
+	scratch_write(&w->box.root, "/half", "");
+	assert_true(apply(w) < 0);
+	assert_int_equal(unlinkat(w->box.root.fd, "half", 0), 0);
+	boot(w);
+	assert_refused(w, "nvme1n1");
+}
+
+/* The members are whole and ours, and their array is blank. */
+static void the_power_goes_between_mdadm_and_mkfs(void **state)
+{
+	struct world *w = *state;
+
+	put_tool(w, "mkfs.ext4", "#!/bin/sh\nexit 1\n");
+	assert_true(apply(w) < 0);
+	assert_int_equal(unlinkat(w->box.root.fd, "tools/mkfs.ext4", 0), 0);
+	stop_array(w);
+	boot(w);
+	assert_int_equal(check(w), TASK_DIFFERS);
+	apply_well(w);
+	assert_int_equal(check(w), TASK_EQUAL);
+}
+
+/* The record says that mkfs began, and the file system is whole. */
+static void the_power_goes_after_mkfs(void **state)
+{
+	struct world *w = *state;
+	struct timespec array;
+
+	put_tool(w, "mkfs.ext4", "#!/bin/sh\nPATH=${PATH#*:}\nmkfs.ext4 \"$@\"\nexit 1\n");
+	assert_true(apply(w) < 0);
+	assert_int_equal(unlinkat(w->box.root.fd, "tools/mkfs.ext4", 0), 0);
+	array = touched(w, "md127");
+	stop_array(w);
+	boot(w);
+	apply_well(w);
+	assert_int_equal(check(w), TASK_EQUAL);
+	assert_untouched(w, "md127", array);
+}
+
 /* Both tools have the lock of the disks for as long as they live, as their standard input. */
 static void a_tool_that_outlives_us_keeps_the_lock(void **state)
 {
@@ -406,6 +455,9 @@ int main(void)
 		T(an_array_is_found_under_other_names),
 		T(killed_in_mdadm_the_next_run_converges),
 		T(killed_in_mkfs_the_next_run_converges),
+		T(the_power_goes_in_mdadm),
+		T(the_power_goes_between_mdadm_and_mkfs),
+		T(the_power_goes_after_mkfs),
 		T(a_tool_that_outlives_us_keeps_the_lock),
 		T(anothers_member_is_data),
 		T(half_an_array_is_not_made_whole),
