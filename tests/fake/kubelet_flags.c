@@ -250,7 +250,10 @@ static bool pair_ok(enum kind kind, char *item)
 	case GATES:
 		return in_list(gates, item) && is_bool(value, &b);
 	case QTYS:
-		return in_list(",cpu,memory,storage,", item) && is_quantity(value);
+		return in_list(KUBE_MINOR < 8 ? ",cpu,memory,storage,"
+					      : ",cpu,memory,ephemeral-storage,",
+			       item) &&
+		       is_quantity(value);
 	case TAINTS:
 		effect = strrchr(value, ':');
 		return effect && in_list(",NoSchedule,PreferNoSchedule,NoExecute,", effect + 1);
