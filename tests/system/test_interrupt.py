@@ -4,10 +4,12 @@ And how a run waits: quietly, and without keeping others from the machine while 
 import json
 import os
 import pathlib
+import queue
 import re
 import signal
 import socket
 import subprocess
+import threading
 
 import pytest
 
@@ -260,21 +262,23 @@ class Manager:
         self.path = folder / "notify"
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.socket.bind(str(self.path))
-        self.socket.setblocking(False)
+        self.said = queue.SimpleQueue()
+        threading.Thread(target=self.listen, daemon=True).start()
+
+    def listen(self):
+        """At once, as a manager does: a queue of ten that is full would hold the sender."""
+        while data := self.socket.recv(65536):
+            self.said.put(data.decode())
 
     def heard(self):
         """All lines since this was asked last."""
-        found = []
-        while True:
-            try:
-                found += self.socket.recv(65536).decode().splitlines()
-            except BlockingIOError:
-                return found
+        self.socket.sendto(b"asked", str(self.path))
+        return "\n".join(iter(self.said.get, "asked")).splitlines()
 
     def end(self):
         """The last status, and that the last word of all is that the run has ended."""
         found = self.heard()
-        self.socket.close()
+        self.socket.shutdown(socket.SHUT_RDWR)
         assert found[-1] == "READY=1" and found.count("READY=1") == 1, found
         return found[-2].removeprefix("STATUS=")
 
