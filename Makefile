@@ -216,7 +216,7 @@ check-long: all fakes unit
 	$(Q)RSA_KEYS=1000 RSA_CANDIDATES=10000 $(B)/tests/unit/config/test_rsa
 	$(Q)tests/without_era kops kops18 kubeup
 	$(Q)NODEUP=$(CURDIR)/build/nodeup tests/damages
-	$(Q)NODEUP=$(CURDIR)/build/nodeup /usr/bin/python3 -m pytest -q --tb=short -p no:cacheprovider -m long tests/cases tests/system tests/e2e
+	$(Q)NODEUP=$(CURDIR)/build/nodeup /usr/bin/python3 -m pytest -q --tb=short -p no:cacheprovider -m long tests/cases tests/system tests/e2e tests/vm
 	$(Q)if git cat-file -e $(OLDER)^{commit} 2>/dev/null; then tests/takeover $(OLDER); \
 	else echo "test_takeover: left out, there is no history of $(OLDER)"; fi
 check-salt: ## SALT=DIR: the templates of Kubernetes' own salt trees
