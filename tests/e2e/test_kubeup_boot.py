@@ -29,6 +29,7 @@ def pid(machine, unit):
     return machine.node.show(unit, "MainPID")["MainPID"]
 
 
+@pytest.mark.long
 def test_a_node(lab):
     """By its user data; then again, after a reboot with the server of its documents gone, and with another token."""
     m = Machine(lab, "kubeup-node", NODE, "1.3.4")
