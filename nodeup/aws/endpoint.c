@@ -24,18 +24,17 @@ const char *endpoint_domain(const char *region)
 			return partitions[i].domain;
 }
 
-/* The service's name in signatures and host names, and the variable that sets another endpoint. */
-static const struct {
-	const char *name, *variable;
-} services[] = {
-	[ENDPOINT_EC2] = { "ec2", "AWS_ENDPOINT_URL_EC2" },
-	[ENDPOINT_AUTO_SCALING] = { "autoscaling", "AWS_ENDPOINT_URL_AUTO_SCALING" },
-	[ENDPOINT_CLOUDFORMATION] = { "cloudformation", "AWS_ENDPOINT_URL_CLOUDFORMATION" },
+static const struct endpoint services[] = {
+	[ENDPOINT_EC2] = { "ec2", "EC2", "2016-11-15", "AWS_ENDPOINT_URL_EC2" },
+	[ENDPOINT_AUTO_SCALING] = { "autoscaling", "Auto Scaling", "2011-01-01",
+				    "AWS_ENDPOINT_URL_AUTO_SCALING" },
+	[ENDPOINT_CLOUDFORMATION] = { "cloudformation", "CloudFormation", "2010-05-15",
+				      "AWS_ENDPOINT_URL_CLOUDFORMATION" },
 };
 
-const char *endpoint_signed_name(enum endpoint_service service)
+const struct endpoint *endpoint_row(enum endpoint_service service)
 {
-	return services[service].name;
+	return &services[service];
 }
 
 enum endpoint_service endpoint_named(const char *name)

@@ -18,15 +18,6 @@ enum { ANSWER_MAX = 8 << 20, PAGE_MAX = 8 * 1024, CLOCK_TOLERANCE_S = 240 };
 
 static const char form[] = "application/x-www-form-urlencoded; charset=utf-8";
 
-/* The service's usual name, and the version of its API. */
-static const struct {
-	const char *name, *version;
-} services[] = {
-	[ENDPOINT_EC2] = { "EC2", "2016-11-15" },
-	[ENDPOINT_AUTO_SCALING] = { "Auto Scaling", "2011-01-01" },
-	[ENDPOINT_CLOUDFORMATION] = { "CloudFormation", "2010-05-15" },
-};
-
 struct query {
 	enum endpoint_service service;
 	struct http *http;
@@ -131,7 +122,7 @@ static void sign(struct query *c, struct arena *a, const struct creds_now *now,
 	struct sigv4_req what = {
 		.method = "POST",
 		.region = c->region,
-		.service = endpoint_signed_name(c->service),
+		.service = endpoint_row(c->service)->name,
 		.time = now->time,
 	};
 	struct strv signature;
@@ -197,8 +188,8 @@ static int ask_once(struct query *c, struct arena *a, const char *action, const 
 		*e = q.err;
 		r = err_wrap(e, "%s", action);
 	} else {
-		r = query_error(a, services[c->service].name, action, q.status, buf_str(&q.page),
-				q.page.len, e);
+		r = query_error(a, endpoint_row(c->service)->title, action, q.status,
+				buf_str(&q.page), q.page.len, e);
 	}
 	if (r == -EKEYEXPIRED && q.date >= 0 && llabs(q.date - now.time) > CLOCK_TOLERANCE_S) {
 		creds_set_clock(c->creds, q.date);
@@ -215,7 +206,8 @@ static int ask_once(struct query *c, struct arena *a, const char *action, const 
 static const char *form_of(struct arena *a, const struct query *c, const char *action,
 			   const struct strmap *parameters)
 {
-	char *text = arena_printf(a, "Action=%s&Version=%s", action, services[c->service].version);
+	char *text =
+		arena_printf(a, "Action=%s&Version=%s", action, endpoint_row(c->service)->version);
 
 	for (size_t i = 0; i < parameters->n; i++)
 		text = arena_printf(a, "%s&%s=%s", text, enc_url(a, parameters->v[i].key, false),
@@ -232,7 +224,7 @@ static int read_answer(struct arena *a, const struct query *c, const char *actio
 	*ret = xml_parse(a, buf_str(body), body->len, &whole);
 	if (!whole || !*ret || !str_eq((*ret)->name, name))
 		return err_fail(e, ERR_NET, EPROTO, "the answer is not a %s of %s", name,
-				services[c->service].name);
+				endpoint_row(c->service)->title);
 	return 0;
 }
 
