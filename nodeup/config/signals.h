@@ -29,7 +29,7 @@ struct signal {
 	const char *first, *second; /* the parts of its form; second NULL: it has one */
 };
 
-/* What the record knows of this instance. */
+/* The record's word for this instance. */
 enum signal_word {
 	SIGNAL_NOTHING,
 	SIGNAL_FAILED, /* its end was asked for */

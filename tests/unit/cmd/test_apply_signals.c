@@ -1,4 +1,4 @@
-/* Which services hear of a run's end: by tests/fake/autoscaling.py, cloudformation.py, ec2.py and cloud.py. */
+/* Asks the emulators which services hear of a run's end: tests/fake/autoscaling.py, cloudformation.py, ec2.py and cloud.py. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -52,7 +52,7 @@ static void forms(void **state)
 			assert_non_null(strstr(settings_schema.fields[i].doc, signal_forms(a)));
 }
 
-/* Which signals a run may send, as the first letters of lifecycleHook, instanceHealth, stackSignal and tag, and the
+/* Lists the signals that a run may send, as the first letters of lifecycleHook, instanceHealth, stackSignal and tag, and the
  * word that follows if all services hear it, and if one does not. */
 static void when(void **state)
 {
