@@ -87,6 +87,14 @@ hide_internals()
 	"${cross}objcopy" --redefine-syms="$src/$name.internal" "$1" "$deps/lib/$name"
 }
 
+# What only weak symbols name is not linked: functions of a library that we never come to, and that would stop the program.
+leave_out()
+{
+	local archive=$1
+	shift
+	"${cross}objcopy" --wildcard "${@/#/--weaken-symbol=}" "$archive"
+}
+
 # http and https only; CA files are found at run time, nodeup has its own table of their places.  What arrived is
 # handed on in pieces as large as the receive buffer: at 16 KiB a large object costs tens of thousands of writes.
 build_curl()
@@ -155,7 +163,7 @@ build_systemd()
 	cp src/systemd/sd-*.h src/systemd/_sd-common.h "$deps/include/systemd/"
 }
 
-# ISA-L's inflate, in assembler for each kind of processor; the rest of it is not linked.
+# ISA-L's inflate, in assembler for each kind of processor; of the rest its checksums of gzip and zlib are linked.
 build_isal()
 {
 	cd "$src/libisal"
@@ -164,6 +172,8 @@ build_isal()
 		./configure "${host[@]}" --disable-shared --enable-static
 	make -j "$jobs" libisal.la
 	hide_internals .libs/libisal.a '^isal_'
+	leave_out "$deps/lib/libisal.a" 'isal_deflate_*' 'isal_update_histogram*' 'libisal_*icf*' 'libisal_create_huff*' 'libisal_build_huff*' \
+		'libisal_crc16*' 'libisal_crc32_i*'
 	mkdir -p "$deps/include/isa-l"
 	cp include/igzip_lib.h include/types.h "$deps/include/isa-l/"
 }
@@ -184,6 +194,11 @@ for name in curl systemd isal; do
 done
 log=
 hide_internals "$("${cc[@]}" -print-file-name=libblkid.a)" '^blkid_'
+
+# zstd compresses at level 1 alone, and the others of its strategies are 280 KB.
+cp "$("${cc[@]}" -print-file-name=libzstd.a)" "$deps/lib/"
+leave_out "$deps/lib/libzstd.a" 'ZSTD_compressBlock_[!f]*' 'ZSTD_*oubleHashTable' 'ZSTD_insertAndFind*' ZSTD_row_update ZSTD_updateTree \
+	'ZSTD_dedicatedDictSearch_*'
 rm -rf "$src/curl" "$src/systemd" "$src/libisal" "$src"/*.internal "$src/cross.ini"
 
 {

@@ -27,6 +27,9 @@ int pack_new(int fd, const char *path, struct pack **ret, struct err *e)
 	*p = (struct pack){ .to = archive_write_new(), .path = path, .fd = fd };
 	if (archive_write_set_format_ustar(p->to) != ARCHIVE_OK ||
 	    archive_write_add_filter_zstd(p->to) != ARCHIVE_OK ||
+	    /* the only strategy that tools/deps.sh links */
+	    archive_write_set_filter_option(p->to, "zstd", "compression-level", "1") !=
+		    ARCHIVE_OK ||
 	    archive_write_open_fd(p->to, fd) != ARCHIVE_OK)
 		r = failed(p, e);
 	if (r < 0)
