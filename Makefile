@@ -71,7 +71,8 @@ LDLIBS   += $(DYNAMIC)
 else
 X86      := $(filter amd64,$(ARCH))
 # Nothing unwinds the stack at run time, and a debugger has its own tables.
-CFLAGS   += -fstack-protector-strong -fstack-clash-protection $(if $(X86),-fcf-protection,-mbranch-protection=standard) -D_FORTIFY_SOURCE=2 \
+# The libraries hash, inflate and encrypt; what is our own is a tenth of a run, and smaller by 200 KB so.
+CFLAGS   += -Os -fstack-protector-strong -fstack-clash-protection $(if $(X86),-fcf-protection,-mbranch-protection=standard) -D_FORTIFY_SOURCE=2 \
             -fno-asynchronous-unwind-tables
 # Half a megabyte of relocations in some kilobytes, where the linker knows how.
 UNWIND   := tools/no_unwind.ld

@@ -104,7 +104,7 @@ build_curl()
 		sspi telnet tftp tls-srp websockets openssl-auto-load-config shared)
 	cd "$src/curl"
 	autoreconf -fi
-	CFLAGS='-O2 -fPIE -ffunction-sections -fdata-sections -fstack-protector-strong -D_FORTIFY_SOURCE=2 -DCURL_MAX_WRITE_SIZE=524288' \
+	CFLAGS='-Os -fPIE -ffunction-sections -fdata-sections -fstack-protector-strong -D_FORTIFY_SOURCE=2 -DCURL_MAX_WRITE_SIZE=524288' \
 		./configure "${host[@]}" --with-openssl --with-zlib --enable-ares --enable-static --enable-unix-sockets \
 		--enable-ipv6 --without-ca-bundle --without-ca-path --without-libpsl --without-libidn2 \
 		--without-brotli --without-zstd --without-nghttp2 --without-libssh2 --without-librtmp \
