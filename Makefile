@@ -74,6 +74,7 @@ X86      := $(filter amd64,$(ARCH))
 # The libraries hash, inflate and encrypt; what is our own is a tenth of a run, and smaller by 200 KB so.
 CFLAGS   += -Os -fstack-protector-strong -fstack-clash-protection $(if $(X86),-fcf-protection,-mbranch-protection=standard) -D_FORTIFY_SOURCE=2 \
             -fno-asynchronous-unwind-tables
+$(O)/nodeup/base/%.o: CFLAGS += -O2
 # Half a megabyte of relocations in some kilobytes, where the linker knows how.
 UNWIND   := tools/no_unwind.ld
 STATIC   := -static-pie -Wl,--wrap=dlopen,--no-eh-frame-hdr,-T,$(UNWIND)$(if $(X86),$(comma)-z$(comma)pack-relative-relocs)
