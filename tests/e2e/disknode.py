@@ -87,7 +87,7 @@ def boot(lab, name, loops, volumes, documents, more_facts=(), docker_dir=True, n
     head, tail = script.rsplit(mark, 1)
     script = head + textwrap.dedent(documents) + mark + tail
     node = lab.boot(name, "nodes", script, nspawn=arguments, more_facts=more_facts, docker_dir=docker_dir)
-    node.wait(lambda: "status: done" in node.exec("cloud-init", "status").stdout, 300, "cloud-init")
+    node.wait_cloud_init(300)
     return node
 
 

@@ -118,7 +118,7 @@ class Machine:
         self.node = lab.boot(name, "nodes", "#!/bin/sh\ntrue\n", layers=[*layers, lab.layer("kops", PACKAGES)], docker_dir=False, nspawn=nspawn, cgroup=cgroup,
                              more_facts={"autoscaling/target-lifecycle-state": "InService"})
         self.instance = disknode.instance_id(self.node.name)
-        self.node.wait(lambda: "status: done" in self.node.exec("cloud-init", "status").stdout, 300, "cloud-init")
+        self.node.wait_cloud_init(300)
         # kops' image has no docker, and nothing is excused here
         self.node.sh("systemctl disable --now docker.service docker.socket; rm -f /lib/systemd/system/docker.* /etc/nodeup/nodeup.d/lab.yaml;"
                      "systemctl daemon-reload")

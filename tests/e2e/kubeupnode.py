@@ -47,7 +47,7 @@ class Machine:
         name += "-" + os.urandom(4).hex()
         nspawn = options.pop("nspawn", lambda instance: [])(disknode.instance_id(name))
         self.node = lab.boot(name, LAB_ROLE[role], "#!/bin/sh\ntrue\n", nspawn=nspawn, layers=[lab.layer("kubeup", PACKAGES)])
-        self.node.wait(lambda: "status: done" in self.node.exec("cloud-init", "status").stdout, 300, "cloud-init")
+        self.node.wait_cloud_init(300)
         data = archive(lab)
         self.tag = hashlib.sha1(data).hexdigest()[:12]
         folder = self.put("var/tmp/assets/of-before", b"").parent

@@ -93,9 +93,7 @@ def check_stable(node):
 
 def check_rest(node):
     """cloud-init, failed units, the image, and how the metadata service was asked."""
-    node.wait(lambda: "status: running" not in node.exec("cloud-init", "status").stdout, 30, "cloud-init")
-    status = node.exec("cloud-init", "status", "--long").stdout
-    need("status: done" in status, node, status + node.sh("tail -20 /var/log/cloud-init-output.log"))
+    node.wait_cloud_init(30)
     failed = node.sh("systemctl --failed --plain --no-legend --no-pager").strip()
     need(not failed, node, "failed units:\n" + failed)
     if is_master(node):

@@ -134,7 +134,7 @@ def test_content_alone_restarts_a_unit(boots):
 
 def test_killed_runs_are_healed(lab, boots):
     node = boots.nodes[WORKER, "killed"]
-    node.wait(lambda: "status: done" in node.exec("cloud-init", "status").stdout, 60, "cloud-init")
+    node.wait_cloud_init(60)
     explained(node, nodechecks.check_killed, node, lab.assets, longest=1.0, extra=6)
 
 
@@ -160,7 +160,7 @@ def test_run_by_cloud_init_in_the_foreground(foreground):
     """The other way to deadlock: units are started while cloud-init's own job is not done (docker#23793)."""
     node = foreground
     explained(node, nodechecks.wait_kubelet, node)
-    node.wait(lambda: "status: done" in node.exec("cloud-init", "status").stdout, 60, "cloud-init")
+    node.wait_cloud_init(60)
     assert node.show("kops-configuration.service", "LoadState")["LoadState"] == "not-found"
     assert "success" in node.exec("cat", "/var/log/cloud-init-output.log").stdout.splitlines()
     explained(node, nodechecks.check_stable, node)
@@ -169,7 +169,7 @@ def test_run_by_cloud_init_in_the_foreground(foreground):
 def test_a_crash_loop_is_told_with_its_own_words(foreground):
     """Active is not success: kubelet starts, meets a manifest it refuses, and is restarted for ever."""
     node = foreground
-    node.wait(lambda: "status: done" in node.exec("cloud-init", "status").stdout, 60, "cloud-init")
+    node.wait_cloud_init(60)
     node.sh("systemctl stop kubelet; echo nonsense >/etc/kubernetes/manifests/bad.manifest")
     result = node.exec("/var/cache/kubernetes-install/nodeup", "apply",
                        "--conf=/var/cache/kubernetes-install/kube_env.yaml", timeout=120)

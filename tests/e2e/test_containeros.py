@@ -55,7 +55,7 @@ def node():
     with Lab() as lab:
         node = lab.boot("cos", "nodes", labassets.documents_only(labassets.seed_user_data("nodes", lab.assets)),
                         nspawn=["--tmpfs=/home:mode=755,noexec"])
-        node.wait(lambda: "status: done" in node.exec("cloud-init", "status").stdout, 300, "cloud-init")
+        node.wait_cloud_init(300)
         write_documents(lab, pathlib.Path(node.root))
         yield node
 

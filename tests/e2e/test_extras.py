@@ -138,7 +138,7 @@ def node(tmp_path_factory):
     directory = tmp_path_factory.mktemp("registry")
     with Lab() as lab:
         node = lab.boot("extras", "nodes", labassets.documents_only(labassets.seed_user_data("nodes", lab.assets)))
-        node.wait(lambda: "status: done" in node.exec("cloud-init", "status").stdout, 300, "cloud-init")
+        node.wait_cloud_init(300)
         root = pathlib.Path(node.root)
         repository(root)
         write_documents(lab, root)

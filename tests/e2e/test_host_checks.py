@@ -39,7 +39,7 @@ def node(lab, request):
     """One with the documents, docker of Debian 12 and no apparmor_parser; nodeup did not run yet."""
     node = lab.boot(request.param[:6], request.param,
                     labassets.documents_only(labassets.seed_user_data(request.param, lab.assets)))
-    node.wait(lambda: "status: done" in node.exec("cloud-init", "status").stdout, 300, "cloud-init")
+    node.wait_cloud_init(300)
     assert "+dfsg" in node.sh("dpkg-query -Wf '${Version}' docker.io")
     assert node.exec("test", "-e", "/sbin/apparmor_parser").returncode
     return node
@@ -116,7 +116,7 @@ def questions(node):
 
 def boot_documents(lab, name, role, **options):
     node = lab.boot(name, role, labassets.documents_only(labassets.seed_user_data(role, lab.assets)), **options)
-    node.wait(lambda: "status: done" in node.exec("cloud-init", "status").stdout, 300, "cloud-init")
+    node.wait_cloud_init(300)
     return node
 
 

@@ -81,7 +81,7 @@ def node():
     with Lab() as lab:
         node = lab.boot("packages", "nodes", labassets.documents_only(labassets.seed_user_data("nodes", lab.assets)),
                         layers=[lab.layer("rpm", PACKAGES)])
-        node.wait(lambda: "status: done" in node.exec("cloud-init", "status").stdout, 300, "cloud-init")
+        node.wait_cloud_init(300)
         root = pathlib.Path(node.root)
         node.lab = lab
         shutil.copy(os.path.join(ROOT, PROBE), root / "root/package_probe")

@@ -38,7 +38,7 @@ def node(lab):
     node = lab.boot("rebooted", "nodes", script)
     node.kubelet = digest
     node.serve("slow", sys.executable, FAKE + "/origin.py", "--dir", folder, "--port", str(PORT))
-    node.wait(lambda: "status: done" in node.exec("cloud-init", "status").stdout, 120, "cloud-init")
+    node.wait_cloud_init(120)
     return node
 
 

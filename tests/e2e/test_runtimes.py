@@ -58,7 +58,7 @@ class Documents:
 
 def boot(lab, name, role, **options):
     node = lab.boot(name, role, labassets.documents_only(labassets.seed_user_data(role, lab.assets)), **options)
-    node.wait(lambda: "status: done" in node.exec("cloud-init", "status").stdout, 300, "cloud-init")
+    node.wait_cloud_init(300)
     return node
 
 
