@@ -216,6 +216,7 @@ OLDER = c18c3a82
 check-long: ## what takes too long for check: every value, every damage, hundreds of power cuts, a tree without each era
 check-long: all fakes unit
 	$(Q)RSA_KEYS=1000 RSA_CANDIDATES=10000 $(B)/tests/unit/config/test_rsa
+	$(Q)LAYOUTS=1000 $(B)/tests/unit/volumes/test_disk_probe
 	$(Q)tests/without_era kops kops18 kubeup
 	$(Q)NODEUP=$(CURDIR)/build/nodeup tests/damages
 	$(Q)NODEUP=$(CURDIR)/build/nodeup /usr/bin/python3 -m pytest -q --tb=short -p no:cacheprovider -m long tests/cases tests/system tests/e2e tests/vm
