@@ -49,7 +49,7 @@ static void look_twice(struct session *s, struct run_report *ret)
 			ret->outcomes[i].state = RUN_EQUAL;
 }
 
-/* Returns when somebody stopped the task's unit; 0: it runs, failed or ended by itself. */
+/* Returns when somebody stopped the task's unit; 0: it runs, failed or ended by itself, or cannot be started again. */
 static int64_t stopped_at(struct session *s, const struct task *t)
 {
 	struct bus_unit u;
@@ -58,6 +58,7 @@ static int64_t stopped_at(struct session *s, const struct task *t)
 	return t->ops == &task_unit_ops && s->ctx.bus &&
 			       bus_get(s->ctx.bus, s->arena, t->name, &u, &ignored) == 0 &&
 			       str_eq(u.active_state, "inactive") &&
+			       !str_eq(u.load_state, "masked") &&
 			       (str_is_empty(u.result) || str_eq(u.result, "success"))
 		       ? journal_stopped(t->name)
 		       : 0;

@@ -166,6 +166,8 @@ def test_a_frozen_kubelet_is_seen_and_restarted_by_repair_alone(node):
         node.sh("kill -CONT %s 2>/dev/null || :" % pid)
 
 
+# a frozen containerd is in the check
+@pytest.mark.long
 def test_a_runtime_that_is_dumb_is_seen_and_restarted_by_repair(node):
     """Frozen, which systemd does not see; and asked through its path, so that a socket that was removed is found."""
     nodechecks.settle(node, "docker.service")
@@ -372,7 +374,12 @@ def test_a_unit_that_a_person_stopped_is_told_once(guarded):
         assert re.fullmatch(r"unit kubelet\.service was stopped by request, .* ago: it is left so, and does not count", said[0][1]), said
         assert look(node) == ([], 0)
         assert node.show("kubelet.service", "ActiveState")["ActiveState"] == "inactive"
+        # and one that is masked does not come back with the next boot
+        node.sh("cd /etc/systemd/system && mv kubelet.service /run && ln -s /dev/null kubelet.service && systemctl daemon-reload")
+        said, drift = look(node)
+        assert drift >= 1 and any("unit kubelet.service differs" in line and "mask" in line for _, line in said), said
     finally:
+        node.sh("cd /etc/systemd/system; [ ! -L kubelet.service ] || { mv -f /run/kubelet.service . && systemctl daemon-reload; }")
         node.sh("systemctl start kubelet")
     nodechecks.wait_kubelet(node)
     # one that failed, or ended by itself, is no person's
