@@ -9,7 +9,8 @@ import kopsnode
 from lab import REGION, Lab
 from test_kops_adoption import OURS, kops_script, settled, user_data
 
-pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="the lab makes mounts and namespaces")
+# the check has user data of kops on Debian, and this system's golden tree
+pytestmark = [pytest.mark.long, pytest.mark.skipif(os.geteuid() != 0, reason="the lab makes mounts and namespaces")]
 RELEASE = b'ID=flatcar\nVERSION_ID=4152.2.0\nNAME="Flatcar Container Linux by Kinvolk"\n'
 # As the system's own has them. Its containerd reads a file of /usr unless it is told of another.
 UNITS = {

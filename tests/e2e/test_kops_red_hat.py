@@ -44,12 +44,11 @@ def offer(machine):
     return names
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("release, names, firewall", [
     ("rocky-9", "nftables iptables-nft libseccomp util-linux container-selinux chrony logrotate", {"LoadState": "loaded", "ActiveState": "active"}),
-    pytest.param("rhel-10", "nftables iptables-nft libseccomp util-linux container-selinux chrony logrotate kernel-modules-extra", MASKED,
-                 marks=pytest.mark.long),
-    pytest.param("amazonlinux-2023", "iptables-nft libseccomp util-linux container-selinux chrony logrotate",
-                 {"LoadState": "loaded", "ActiveState": "active"}, marks=pytest.mark.long),
+    ("rhel-10", "nftables iptables-nft libseccomp util-linux container-selinux chrony logrotate kernel-modules-extra", MASKED),
+    ("amazonlinux-2023", "iptables-nft libseccomp util-linux container-selinux chrony logrotate", {"LoadState": "loaded", "ActiveState": "active"}),
 ])
 def test_a_worker(release, names, firewall):
     runtime = kopsnode.newest() or pytest.skip(f"no containerd of {kopsnode.NEWEST[0]}")

@@ -66,7 +66,7 @@ def list_rpm(package):
 
 
 @pytest.mark.parametrize("kind, listed, arch", [
-    ("deb", list_deb, "amd64"), pytest.param("deb", list_deb, "arm64", marks=if_built), ("rpm", list_rpm, "amd64"),
+    ("deb", list_deb, "amd64"), pytest.param("deb", list_deb, "arm64", marks=[if_built, pytest.mark.long]), ("rpm", list_rpm, "amd64"),
     pytest.param("rpm", list_rpm, "arm64", marks=[if_built, pytest.mark.long])])
 def test_a_package_has_these_files(kind, listed, arch, made):
     package = made(kind, arch)
