@@ -112,9 +112,7 @@ static int not_in_part(const struct look *l, struct err *e)
 
 	if (!lost || (raid && !str_eq(raid, "raid0")))
 		return 0;
-	r = leave_alone(e, ERR_REFUSED, l->a, l->req, &l->members->v[0],
-			"another disk of the volume is gone");
-	err_note(e, "got", "%s", lost);
+	r = leave_alone(e, ERR_REFUSED, l->a, l->req, &l->members->v[0], lost);
 	err_note(e, "do", "replace the instance: what was on the volume cannot be read any more");
 	return r;
 }
@@ -124,12 +122,11 @@ static int refuse_data(const struct look *l, const struct disk *d, const struct 
 		       const char *why, struct err *e)
 {
 	const struct volume_req *req = l->req;
-	int r = leave_alone(e, ERR_REFUSED, l->a, req, d, "not blank");
+	const char *lost = lost_disks(l);
+	int r = leave_alone(e, ERR_REFUSED, l->a, req, d, lost ? lost : "not blank");
 
 	err_note(e, "has", "%s; wanted blank%s%s", p->has, req->persist ? " or " : "",
 		 req->persist ? req->mkfs.fs : "");
-	if (lost_disks(l))
-		err_note(e, "got", "%s", lost_disks(l));
 	if (p->unknown && has_begun(l))
 		err_note(e, "ruled out",
 			 "an interrupted %s of ours: %s says that one began, but not on this disk "
