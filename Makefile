@@ -54,6 +54,8 @@ CFLAGS   += -std=gnu17 -O2 -g -fPIE -pthread -ffunction-sections -fdata-sections
             -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition -Wformat=2 \
             -Wno-format-nonliteral -Wno-missing-field-initializers -Wvla -Wundef -Wpointer-arith \
             -Wwrite-strings -Wcast-align -Wimplicit-fallthrough
+# The folder is no part of a program: with it in what a debugger reads, another folder would give another build id.
+CFLAGS   += '-ffile-prefix-map=$(CURDIR)=.'
 LDFLAGS  += -pthread -L$(DEPS)/lib -Wl,--gc-sections,-z,relro,-z,now,-z,noexecstack,--fatal-warnings
 # For what is linked two hundred times and never shipped.
 QUICKLY  := $(if $(CROSS),,-fuse-ld=lld)
