@@ -278,7 +278,7 @@ def packages_of(worker):
 
 # The check has each network on Debian, and each release without one.
 @pytest.mark.parametrize("name, release", [
-    pytest.param(name, release, marks=[pytest.mark.long] * (name != "none" and release != "debian")) for name, (_, brings) in NETWORKS.items() for release in RELEASES])
+    pytest.param(name, release, marks=[pytest.mark.long] * (name != "none" and release != "debian")) for name in NETWORKS for release in RELEASES])
 def test_a_node_gets_these_files_and_no_other(name, release, tmp_path):
     documents, brings = NETWORKS[name]
     sysctl = SYSCTL + FORWARD + (FILTERS if "cilium" in documents else "")
