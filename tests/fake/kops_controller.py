@@ -103,6 +103,19 @@ def serial(certificate, written):  # of another certificate under the same name 
     return int(openssl("x509", "-in", certificate, "-noout", "-serial").strip().split("=")[1], 16)
 
 
+def backdated(folder, certificate):
+    """As the real one's, valid from two days ago. openssl x509 knows only now, so the time is replaced and the whole signed anew."""
+    body = certificate.split("-----")[2]
+    whole = base64.b64decode(body)
+    # SEQUENCE {TBSCertificate, algorithm, BIT STRING}, each of two bytes of length
+    signed = whole[4:8 + int.from_bytes(whole[6:8], "big")]
+    start = time.strftime("%y%m%d%H%M%SZ", time.gmtime(time.time() - 48 * 3600)).encode()
+    dated = re.sub(rb"\x17\x0d\d{12}Z", lambda _: b"\x17\x0d" + start, signed, count=1)
+    signature = subprocess.run(["openssl", "dgst", "-sha256", "-sign", folder / "ca.key"], input=dated, check=True, capture_output=True).stdout
+    made = whole[:4] + dated + whole[4 + len(signed):-len(signature)] + signature
+    return certificate.replace(body, "\n" + base64.encodebytes(made).decode())
+
+
 def issue(folder, control, name, public, key_of_another):
     """As the real one: the public key alone says for whom it is."""
     lie = control.get("lies", {}).get(name, {})
@@ -134,6 +147,7 @@ def issue(folder, control, name, public, key_of_another):
         forced = [] if key_of_another else ["-force_pubkey", work / "key.pem"]
         text = openssl("x509", "-req", "-in", work / "csr", *forced, "-CA", folder / "ca.crt", "-CAkey", folder / "ca.key", "-days", "400",
                        "-set_serial", str(int.from_bytes(os.urandom(15), "big")), "-extfile", work / "ext")
+        text = backdated(folder, text)
         return lie.get("before", "") + text.replace("CERTIFICATE", lie.get("label", "CERTIFICATE")) + lie.get("behind", "")
 
 
