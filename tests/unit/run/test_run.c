@@ -485,7 +485,7 @@ static void who_was_waited_for_last_is_known(void **state)
 	edge(&g, 4, 0);
 	serve(&g, 2, 5);
 	g.scripts[0] = (struct script){ .waits = 1, .pause_ns = 20 * DUR_MS };
-	g.scripts[2] = (struct script){ .waits = 1, .pause_ns = 300 * DUR_MS };
+	g.scripts[2] = (struct script){ .waits = 1, .pause_ns = DUR_SEC };
 	g.scripts[5].wait_for_tasks = true;
 	assert_int_equal(execute(&g, dur_now() + 60 * DUR_SEC), 0);
 	o = g.rep.outcomes;
@@ -494,10 +494,11 @@ static void who_was_waited_for_last_is_known(void **state)
 	assert_ptr_equal(o[5].after, &g.tasks[2]);
 	/* the time of other tasks is not its own */
 	assert_true(o[4].start_ns >= o[2].end_ns && o[5].start_ns >= o[2].end_ns);
-	assert_true(o[0].waited_ns >= 20 * DUR_MS && o[0].waited_ns < 250 * DUR_MS);
-	assert_true(o[2].waited_ns >= 300 * DUR_MS && o[5].waited_ns == 0);
-	/* what a short wait was for nobody asks */
-	assert_null(o[0].held_by);
+	assert_true(o[0].waited_ns >= 20 * DUR_MS && o[0].waited_ns < o[2].waited_ns);
+	assert_true(o[2].waited_ns >= DUR_SEC && o[5].waited_ns == 0);
+	/* Nobody asks for the reason of a short wait. On a busy machine this one can become long. */
+	if (o[0].waited_ns < 250 * DUR_MS)
+		assert_null(o[0].held_by);
 	assert_string_equal(o[2].held_by, "the clock");
 	arena_free(g.arena);
 }
