@@ -29,7 +29,7 @@ fi
 src=$deps/src
 
 # What is linked: static archives of the distribution, as component=package.
-linked=(openssl=libssl-dev cares=libc-ares-dev yaml=libyaml-dev jansson=libjansson-dev expat=libexpat1-dev
+linked=(openssl=libssl-dev yaml=libyaml-dev jansson=libjansson-dev expat=libexpat1-dev
 	archive=libarchive-dev blkid=libblkid-dev zlib=zlib1g-dev lzma=liblzma-dev zstd=libzstd-dev
 	lz4=liblz4-dev glibc=libc6-dev)
 build_tools=(gcc clang make pkg-config dpkg-dev meson ninja-build autoconf automake libtool nasm gperf
@@ -95,6 +95,18 @@ leave_out()
 	"${cross}objcopy" --wildcard "${@/#/--weaken-symbol=}" "$archive"
 }
 
+# Each of curl's handles has a resolver. It asks for one name at a time, and its tables of queries have 74 KiB.
+build_cares()
+{
+	cd "$src/c-ares"
+	sed -i -E 's/^(#define ARES_(QID|TIMEOUT)_TABLE_SIZE) .*/\1 16/' src/lib/ares_private.h
+	CFLAGS='-Os -fPIE -ffunction-sections -fdata-sections -fstack-protector-strong -D_FORTIFY_SOURCE=2' \
+		./configure "${host[@]}" --disable-shared --enable-static --disable-tests
+	make -C src/lib -j "$jobs"
+	cp src/lib/.libs/libcares.a "$deps/lib/"
+	cp include/ares*.h "$deps/include/"
+}
+
 # http and https only; CA files are found at run time, nodeup has its own table of their places.  What arrived is
 # handed on in pieces as large as the receive buffer: at 16 KiB a large object costs tens of thousands of writes.
 build_curl()
@@ -102,10 +114,11 @@ build_curl()
 	local -a off=(alt-svc cookies crypto-auth dateparse dict doh file ftp get-easy-options gopher hsts
 		imap ldap ldaps libcurl-option manual mime mqtt netrc ntlm pop3 progress-meter rtsp smb smtp
 		sspi telnet tftp tls-srp websockets openssl-auto-load-config shared)
+	build_cares
 	cd "$src/curl"
 	autoreconf -fi
 	CFLAGS='-Os -fPIE -ffunction-sections -fdata-sections -fstack-protector-strong -D_FORTIFY_SOURCE=2 -DCURL_MAX_WRITE_SIZE=524288' \
-		./configure "${host[@]}" --with-openssl --with-zlib --enable-ares --enable-static --enable-unix-sockets \
+		./configure "${host[@]}" --with-openssl --with-zlib "--enable-ares=$deps" --enable-static --enable-unix-sockets \
 		--enable-ipv6 --without-ca-bundle --without-ca-path --without-libpsl --without-libidn2 \
 		--without-brotli --without-zstd --without-nghttp2 --without-libssh2 --without-librtmp \
 		--without-libgsasl "${off[@]/#/--disable-}"
@@ -181,6 +194,7 @@ build_isal()
 curl=$(tools/apt.sh source curl 7.88.1 "$src")
 systemd=$(tools/apt.sh source systemd 252 "$src")
 isal=$(tools/apt.sh source libisal 2.30 "$src")
+cares=$(tools/apt.sh source c-ares 1.18 "$src")
 # Side by side: each spends most of its time in a configure that has one process at a time.
 declare -A built
 for name in curl systemd isal; do
@@ -199,12 +213,13 @@ hide_internals "$("${cc[@]}" -print-file-name=libblkid.a)" '^blkid_'
 cp "$("${cc[@]}" -print-file-name=libzstd.a)" "$deps/lib/"
 leave_out "$deps/lib/libzstd.a" 'ZSTD_compressBlock_[!f]*' 'ZSTD_*oubleHashTable' 'ZSTD_insertAndFind*' ZSTD_row_update ZSTD_updateTree \
 	'ZSTD_dedicatedDictSearch_*'
-rm -rf "$src/curl" "$src/systemd" "$src/libisal" "$src"/*.internal "$src/cross.ini"
+rm -rf "$src/curl" "$src/c-ares" "$src/systemd" "$src/libisal" "$src"/*.internal "$src/cross.ini"
 
 {
 	echo "curl $curl"
 	echo "systemd $systemd"
 	echo "isal $isal"
+	echo "cares $cares"
 	for c in "${linked[@]}"; do
 		echo "${c%%=*} $(version_of "${c#*=}")"
 	done
