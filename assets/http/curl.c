@@ -12,7 +12,7 @@
 
 enum {
 	/* each transfer has a buffer, and all buffers may be full at once */
-	BUFFER_SIZE = 512 * 1024,
+	BUFFER_SIZE = 384 * 1024,
 	WINDOW = 512 * 1024,
 	LOOKUP_MS = 3 * 1000,
 	/* OpenSSL's verdicts on certificates (X509_V_ERR_...) */
