@@ -6,6 +6,7 @@ import vmnode
 from vm import EBS
 from vmnode import CONF, ENDPOINT, disk
 
+pytestmark = pytest.mark.long
 ONE, TWO, HALF, KILLED = "AWS0000000000000001", "AWS0000000000000002", "vol0cccccccccccccccc", "vol0dddddddddddddddd"
 STORE = "volumeMounts:\n- {instanceStore: all, path: /scratch, filesystem: xfs}\n"
 REFUSED, SYSTEM = 73, 71

@@ -8,6 +8,7 @@ import vmnode
 from vm import EBS
 from vmnode import INSTANCE, disk, ec2_state
 
+pytestmark = pytest.mark.long
 ONE, TWO = "AWS1111111111111111", "AWS2222222222222222"
 DATA, LOGS, SWAP = "vol0aaaaaaaaaaaaaaaa", "vol0bbbbbbbbbbbbbbbb", "vol0cccccccccccccccc"
 DISKS = {ONE: disk(ONE), TWO: disk(TWO), DATA: disk(DATA, EBS, 400), LOGS: disk(LOGS, EBS), SWAP: disk(SWAP, EBS, 64)}

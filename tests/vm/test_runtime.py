@@ -8,6 +8,8 @@ import pytest
 import kopsnode
 import kopsvm
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def vm(tmp_path_factory):
