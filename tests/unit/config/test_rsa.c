@@ -10,16 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "nodeup/config/rsa.h"
+#include "tests/unit/lib/rounds.h"
 
 enum { ROUNDS = 64 }; /* as BN_check_prime */
-
-/* As many as the long check makes are RSA_KEYS=1000 RSA_CANDIDATES=10000. */
-static size_t count(const char *variable, size_t otherwise)
-{
-	const char *text = getenv(variable);
-
-	return text ? strtoul(text, NULL, 10) : otherwise;
-}
 
 static BIGNUM *part(const EVP_PKEY *key, const char *name)
 {
@@ -58,9 +51,10 @@ static void is_key(EVP_PKEY *key, BN_CTX *ctx)
 	EVP_PKEY_CTX_free(check);
 }
 
+/* The long check has RSA_KEYS=1000 RSA_CANDIDATES=10000. */
 static void keys_are_sound_and_share_nothing(void **state)
 {
-	const size_t n = count("RSA_KEYS", 8);
+	const size_t n = rounds("RSA_KEYS", 8);
 	BN_CTX *ctx = BN_CTX_new();
 	BIGNUM *all = BN_new(), *gcd = BN_new();
 
@@ -121,7 +115,7 @@ static void make_candidate(BIGNUM *w, enum kind kind, int bits, BN_CTX *ctx)
 
 static void a_prime_is_told_as_openssl_tells_it(void **state)
 {
-	const size_t n = count("RSA_CANDIDATES", 500);
+	const size_t n = rounds("RSA_CANDIDATES", 500);
 	BN_CTX *ctx = BN_CTX_new();
 	BIGNUM *w = BN_new();
 	size_t seen[N_KINDS][2] = { 0 };

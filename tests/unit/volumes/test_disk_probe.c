@@ -15,6 +15,7 @@
 #include "nodeup/volumes/disk_probe.h"
 #include "nodeup/volumes/judge.h"
 #include "tests/unit/lib/disk_box.h"
+#include "tests/unit/lib/rounds.h"
 
 #define MIB ((uint64_t)1 << 20)
 #define SIZE (320 * MIB)
@@ -416,11 +417,10 @@ static bool is_formatted(struct world *w, size_t stores)
 	return r == 0;
 }
 
-/* So many of them: the long check has LAYOUTS=1000. */
+/* The long check has LAYOUTS=1000. */
 static void any_layout_is_judged_by_each_of_its_bytes(void **state)
 {
-	const char *text = getenv("LAYOUTS");
-	const int n_layouts = text ? atoi(text) : 200;
+	const int n_layouts = (int)rounds("LAYOUTS", 200);
 	static const char *const models[] = { DISK_MODEL_STORE, "Amazon Elastic Block Store", "" };
 	static const char *const names[] = { "nvme0n1", "nvme1n1", "nvme2n1" };
 	struct world *w = *state;
