@@ -32,7 +32,7 @@ def test_a_flaky_test_counts_as_failed_where_ci_is_set(ci, excused, passes, tmp_
     (tmp_path / "tests/run").write_text(text)
     # what hangs is ended by tests/run itself
     done = subprocess.run(["/usr/bin/python3", tmp_path / "tests/run", "cases"], capture_output=True, text=True,
-                          env={**os.environ, "CI": ci, "VARIANTS": "gcc-release"})
+                          env={**os.environ, "CI": ci, "VARIANTS": "gcc-release", "TMPDIR": str(tmp_path)})
     assert f"flaky: {NAME} failed, and passed when it was run again" in done.stdout, done
     assert (f"failed: {NAME}" in done.stdout) != passes, done
     assert (done.returncode, done.stdout.splitlines()[-1]) == ((0, "1 passed, 0 failed") if passes else (1, "0 passed, 1 failed")), done
