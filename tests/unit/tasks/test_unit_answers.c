@@ -79,12 +79,16 @@ static int world_done(void **state)
 	return 0;
 }
 
+/* Answers as a daemon does: after the question. An end that is closed before takes no question. */
 static void *answer_one(void *arg)
 {
 	const struct world *w = arg;
 	autoclose int client = accept(w->fd, NULL, NULL);
+	char question[256];
 
-	assert_int_equal(send(client, "HTTP/1.1 200 OK\r\n", 17, MSG_NOSIGNAL), 17);
+	/* on a busy machine nobody may wait for it any more */
+	if (recv(client, question, sizeof(question), 0) > 0)
+		(void)send(client, "HTTP/1.1 200 OK\r\n", 17, MSG_NOSIGNAL);
 	return NULL;
 }
 
