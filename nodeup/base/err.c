@@ -98,14 +98,6 @@ void err_add(struct err *e, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* Ends a text that was cut behind a whole word: nobody knows the half of a secret for one. */
-static void end_with_word(char *text, size_t size)
-{
-	char *blank = memrchr(text, ' ', size - sizeof("..."));
-
-	(void)print_to(blank ? blank + 1 : text, sizeof("..."), "...");
-}
-
 void err_note(struct err *e, const char *label, const char *fmt, ...)
 {
 	struct err_note *note;
@@ -116,8 +108,7 @@ void err_note(struct err *e, const char *label, const char *fmt, ...)
 	note = &e->notes[e->nnotes++];
 	(void)print_to(note->label, sizeof(note->label), "%s", label);
 	va_start(ap, fmt);
-	if (print_va(note->text, sizeof(note->text), fmt, ap) >= sizeof(note->text))
-		end_with_word(note->text, sizeof(note->text));
+	print_words(note->text, sizeof(note->text), fmt, ap);
 	va_end(ap);
 }
 

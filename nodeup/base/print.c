@@ -197,3 +197,14 @@ size_t print_to(char *out, size_t size, const char *fmt, ...)
 	va_end(ap);
 	return n;
 }
+
+void print_words(char *out, size_t size, const char *fmt, va_list ap)
+{
+	static const char more[] = "...";
+	char *blank;
+
+	if (print_va(out, size, fmt, ap) < size)
+		return;
+	blank = memrchr(out, ' ', size - sizeof(more));
+	(void)print_to(blank ? blank + 1 : out, sizeof(more), more);
+}

@@ -13,3 +13,6 @@
 size_t print_to(char *out, size_t size, const char *fmt, ...) printf_like(3, 4);
 /* Like print_to, with a va_list. */
 size_t print_va(char *out, size_t size, const char *fmt, va_list ap) printf_like(3, 0);
+/* Like print_va. A text that is too long ends behind a whole word, with "...": nobody knows the half of a secret for
+ * one. */
+void print_words(char *out, size_t size, const char *fmt, va_list ap) printf_like(3, 0);

@@ -24,7 +24,7 @@ const char *task_path(const struct task *t)
 
 static void set_why(struct task_diff *d, const char *fmt, va_list ap)
 {
-	(void)print_va(d->why, sizeof(d->why), fmt, ap);
+	print_words(d->why, sizeof(d->why), fmt, ap);
 	d->missing = d->restarts = false;
 }
 
@@ -95,7 +95,7 @@ int task_wait(struct task_run *run, int64_t next_ns, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	(void)print_va(run->waiting, sizeof(run->waiting), fmt, ap);
+	print_words(run->waiting, sizeof(run->waiting), fmt, ap);
 	va_end(ap);
 	run->next_ns = next_ns;
 	return TASK_WAIT;

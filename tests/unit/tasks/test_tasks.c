@@ -535,6 +535,23 @@ static void started_records(void **state)
 	}
 }
 
+/* Half a secret would hide from those that look for the whole. */
+static void a_long_reason_ends_behind_a_word(void **state)
+{
+	struct task_diff diff = { 0 };
+	struct task_run run = { 0 };
+	char word[ERR_NOTE_MAX] = "";
+
+	(void)state;
+	memset(word, 's', sizeof(word) - 16);
+	(void)task_differs(&diff, "unlike %s before it was so", word);
+	assert_string_equal(diff.why + strlen(diff.why) - 5, "s ...");
+	(void)task_wait(&run, 0, "for an answer with %s", word);
+	assert_string_equal(run.waiting, "for an answer with ...");
+	(void)task_missing(&diff, "of %s", word + 16);
+	assert_int_equal(strlen(diff.why), strlen(word + 16) + 3);
+}
+
 #define WORLD_TEST(f) cmocka_unit_test_setup_teardown(f, world_new, world_done)
 
 int main(void)
@@ -559,6 +576,7 @@ int main(void)
 		WORLD_TEST(install_four_ways),
 		WORLD_TEST(install_says_when_no_source_has_it),
 		WORLD_TEST(started_records),
+		cmocka_unit_test(a_long_reason_ends_behind_a_word),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
