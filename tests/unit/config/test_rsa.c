@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "nodeup/config/rsa.h"
-#include "tests/unit/lib/rounds.h"
+#include "tests/unit/lib/repeats.h"
 
 enum { ROUNDS = 64 }; /* as BN_check_prime */
 
@@ -54,7 +54,7 @@ static void is_key(EVP_PKEY *key, BN_CTX *ctx)
 /* The long check has RSA_KEYS=1000 RSA_CANDIDATES=10000. */
 static void keys_are_sound_and_share_nothing(void **state)
 {
-	const size_t n = rounds("RSA_KEYS", 8);
+	const size_t n = repeats("RSA_KEYS", 8);
 	BN_CTX *ctx = BN_CTX_new();
 	BIGNUM *all = BN_new(), *gcd = BN_new();
 
@@ -115,7 +115,7 @@ static void make_candidate(BIGNUM *w, enum kind kind, int bits, BN_CTX *ctx)
 
 static void a_prime_is_told_as_openssl_tells_it(void **state)
 {
-	const size_t n = rounds("RSA_CANDIDATES", 500);
+	const size_t n = repeats("RSA_CANDIDATES", 500);
 	BN_CTX *ctx = BN_CTX_new();
 	BIGNUM *w = BN_new();
 	size_t seen[N_KINDS][2] = { 0 };

@@ -15,7 +15,7 @@
 #include "nodeup/volumes/disk_probe.h"
 #include "nodeup/volumes/judge.h"
 #include "tests/unit/lib/disk_box.h"
-#include "tests/unit/lib/rounds.h"
+#include "tests/unit/lib/repeats.h"
 
 #define MIB ((uint64_t)1 << 20)
 #define SIZE (320 * MIB)
@@ -420,7 +420,7 @@ static bool is_formatted(struct world *w, size_t stores)
 /* The long check has LAYOUTS=1000. */
 static void any_layout_is_judged_by_each_of_its_bytes(void **state)
 {
-	const int n_layouts = (int)rounds("LAYOUTS", 200);
+	const int n_layouts = (int)repeats("LAYOUTS", 200);
 	static const char *const models[] = { DISK_MODEL_STORE, "Amazon Elastic Block Store", "" };
 	static const char *const names[] = { "nvme0n1", "nvme1n1", "nvme2n1" };
 	struct world *w = *state;
