@@ -95,12 +95,15 @@ leave_out()
 	"${cross}objcopy" --wildcard "${@/#/--weaken-symbol=}" "$archive"
 }
 
-# Each of curl's handles has a resolver. It asks for one name at a time, and its tables of queries have 74 KiB.
+# Libraries that a configure builds are compiled with these.
+flags='-fPIE -ffunction-sections -fdata-sections -fstack-protector-strong -D_FORTIFY_SOURCE=2'
+
+# Each of curl's handles has a resolver, which asks for one name at a time. As c-ares has them, its tables of queries have 74 KiB.
 build_cares()
 {
 	cd "$src/c-ares"
 	sed -i -E 's/^(#define ARES_(QID|TIMEOUT)_TABLE_SIZE) .*/\1 16/' src/lib/ares_private.h
-	CFLAGS='-Os -fPIE -ffunction-sections -fdata-sections -fstack-protector-strong -D_FORTIFY_SOURCE=2' \
+	CFLAGS="-Os $flags" \
 		./configure "${host[@]}" --disable-shared --enable-static --disable-tests
 	make -C src/lib -j "$jobs"
 	cp src/lib/.libs/libcares.a "$deps/lib/"
@@ -117,7 +120,7 @@ build_curl()
 	build_cares
 	cd "$src/curl"
 	autoreconf -fi
-	CFLAGS='-Os -fPIE -ffunction-sections -fdata-sections -fstack-protector-strong -D_FORTIFY_SOURCE=2 -DCURL_MAX_WRITE_SIZE=524288' \
+	CFLAGS="-Os $flags -DCURL_MAX_WRITE_SIZE=524288" \
 		./configure "${host[@]}" --with-openssl --with-zlib "--enable-ares=$deps" --enable-static --enable-unix-sockets \
 		--enable-ipv6 --without-ca-bundle --without-ca-path --without-libpsl --without-libidn2 \
 		--without-brotli --without-zstd --without-nghttp2 --without-libssh2 --without-librtmp \
@@ -181,7 +184,7 @@ build_isal()
 {
 	cd "$src/libisal"
 	autoreconf -fi
-	CFLAGS='-O2 -fPIE -ffunction-sections -fdata-sections -fstack-protector-strong -D_FORTIFY_SOURCE=2' \
+	CFLAGS="-O2 $flags" \
 		./configure "${host[@]}" --disable-shared --enable-static
 	make -j "$jobs" libisal.la
 	hide_internals .libs/libisal.a '^isal_'
